@@ -1,0 +1,51 @@
+# Every target creates what it needs: on a machine with Python, pip and make, one command is enough.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMPS := .venv/.stamps
+# One thread for each linear algebra call: with two test workers more threads only fight.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
+
+.PHONY: demo test slow lint format bench docs clean
+
+demo: $(STAMPS)/demo
+	$(BIN)/python examples/demo.py
+
+test: $(STAMPS)/dev
+	rm -f .coverage .coverage.*
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m "not slow" --cov --cov-report=term
+
+slow: $(STAMPS)/dev
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+
+lint: $(STAMPS)/dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(STAMPS)/dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(STAMPS)/bench
+	$(BIN)/python -m benchmarks
+
+docs: $(STAMPS)/dev
+	$(BIN)/python -m pytest --doctest-modules src/landbridge docs --doctest-glob="*.md" -p no:cacheprovider
+
+clean:
+	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	$(PYTHON) -m venv .venv
+
+$(STAMPS)/demo: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]" rich
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/dev: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/bench: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	mkdir -p $(STAMPS) && touch $@

@@ -1,0 +1,1 @@
+"""Benchmarks: each writes JSON lines under ``results/`` and a page under ``docs/benchmarks/``."""

@@ -1,0 +1,88 @@
+"""What every benchmark uses: measured subprocesses, peers, JSON lines, generated tables."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
+PAGES = HERE.parent / "docs" / "benchmarks"
+# Each peer lives in a virtual environment of its own, never in ours.
+PEERS = {"skada": ["skada"], "adapt": ["adapt"]}
+
+
+def python_of(peer: str | None) -> str:
+    """The interpreter of a peer's environment (created on first use), or our own."""
+    if peer is None:
+        return sys.executable
+    home = Path(os.environ.get("LANDBRIDGE_PEERS", HERE.parent)) / f".venv-{peer}"
+    python = home / "bin" / "python"
+    if not python.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(home)], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *PEERS[peer]], check=True)
+    return str(python)
+
+
+def measure(
+    task: Path, arguments: Mapping[str, Any], *, peer: str | None = None, timeout: float = 3600
+) -> dict[str, Any]:
+    """Run a task file (see ``_measure.py``) in a fresh process on one thread and return figures."""
+    command = [python_of(peer), str(HERE / "_measure.py"), str(task), json.dumps(dict(arguments))]
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=timeout, env={**os.environ, **threads}
+    )
+    if done.returncode:
+        return {"failed": done.stderr.strip().splitlines()[-1]}
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+class Log:
+    """A JSON-lines file in ``results/``, written anew; every line carries the versions."""
+
+    def __init__(self, name: str):
+        RESULTS.mkdir(exist_ok=True)
+        self.path = RESULTS / f"{name}.jsonl"
+        self.path.write_text("")
+        packages = ("landbridge", "numpy", "scipy", "scikit-learn")
+        self.versions = {name: version(name) for name in packages}
+        self.versions["python"] = platform.python_version()
+
+    def write(self, **fields: Any) -> None:
+        """Append one line and show it."""
+        line = json.dumps({**fields, "versions": self.versions})
+        with self.path.open("a") as file:
+            file.write(line + "\n")
+        print(
+            {k: round(v, 4) if isinstance(v, float) else v for k, v in fields.items()}, flush=True
+        )
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    """The lines of ``results/<name>.jsonl``."""
+    return [json.loads(line) for line in (RESULTS / f"{name}.jsonl").read_text().splitlines()]
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """A table for a generated page; floats are shown with three significant digits."""
+
+    def cell(value: Any) -> str:
+        return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(map(cell, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def write_page(name: str, text: str) -> Path:
+    """Write ``docs/benchmarks/<name>.md``."""
+    PAGES.mkdir(parents=True, exist_ok=True)
+    path = PAGES / f"{name}.md"
+    path.write_text(text.rstrip() + "\n")
+    return path

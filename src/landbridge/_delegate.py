@@ -1,0 +1,102 @@
+"""What meta-estimators share: they fit one plain estimator and answer through it."""
+
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+from sklearn.utils._tags import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import Task, check_rows
+
+
+def takes_sample_weight(estimator: Any) -> bool:
+    """Whether ``estimator`` (for a pipeline: its last step) can be fitted with row weights."""
+    if isinstance(estimator, Pipeline):
+        return takes_sample_weight(estimator.steps[-1][1])
+    return has_fit_parameter(estimator, "sample_weight")
+
+
+def require_sample_weight(estimator: Any, reason: str) -> None:
+    """Raise for an estimator without row weights; ``reason`` names what needs them."""
+    if not takes_sample_weight(estimator):
+        raise ValueError(
+            f"`estimator` must take sample_weight in fit, because {reason}; got "
+            f"{type(estimator).__name__}, which does not. Pass an estimator that does, for "
+            "example LogisticRegression, Ridge or a tree."
+        )
+
+
+def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | None) -> Any:
+    """A fitted clone of ``estimator``; in a pipeline the weights reach the last step."""
+    estimator = clone(estimator)
+    if sample_weight is None:
+        return estimator.fit(X, y)
+    if not isinstance(estimator, Pipeline):
+        return estimator.fit(X, y, sample_weight=sample_weight)
+    name, last = estimator.steps[-1]
+    if get_config()["enable_metadata_routing"]:
+        last.set_fit_request(sample_weight=True)
+        return estimator.fit(X, y, sample_weight=sample_weight)
+    return estimator.fit(X, y, **{f"{name}__sample_weight": sample_weight})
+
+
+def _estimator_has(method: str) -> Any:
+    def check(self: "DelegatingEstimator") -> bool:
+        return hasattr(getattr(self, "estimator_", self.estimator), method)
+
+    return available_if(check)
+
+
+class DelegatingEstimator(MetaEstimatorMixin, BaseEstimator):
+    """Answers through ``estimator_``, after the front door has checked the rows.
+
+    Subclasses have a constructor parameter ``estimator`` and set ``estimator_`` in ``fit``.
+    """
+
+    estimator: Any
+
+    @property
+    def task_(self) -> Task:
+        return "regression" if is_regressor(self.estimator) else "classification"
+
+    @property
+    def classes_(self) -> Vector:
+        return self.estimator_.classes_
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """Predict with the fitted estimator."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict(check_rows(self, X))
+
+    @_estimator_has("predict_proba")
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Class probabilities of the fitted estimator, in the order of ``classes_``."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.predict_proba(check_rows(self, X))
+
+    @_estimator_has("decision_function")
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """Decision function of the fitted estimator."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.decision_function(check_rows(self, X))
+
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
+        """Accuracy of a classifier, R² of a regressor."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.score(check_rows(self, X), y, sample_weight=sample_weight)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags = inner.classifier_tags
+        tags.regressor_tags = inner.regressor_tags
+        tags.target_tags.required = inner.target_tags.required
+        tags.input_tags.sparse = inner.input_tags.sparse
+        return tags

@@ -1,0 +1,29 @@
+"""Warnings for statistical doubt: what is computed is right, what it means needs care."""
+
+
+class LandbridgeWarning(UserWarning):
+    """Base of every warning that landbridge raises itself."""
+
+
+class NoTargetWarning(LandbridgeWarning):
+    """A transfer estimator was fitted without target rows and equals its plain counterpart."""
+
+
+class FewTargetRowsWarning(LandbridgeWarning):
+    """There are too few labelled target rows for the method to be steered by them."""
+
+
+class WeightingWarning(LandbridgeWarning):
+    """The importance weights rest on so few rows that what is built on them is unstable."""
+
+
+class NothingToAlignWarning(LandbridgeWarning):
+    """The alignment is the identity: the target already spans the source."""
+
+
+class FewSourcesWarning(LandbridgeWarning):
+    """There are too few sources for an interval about new ones to be informative."""
+
+
+class NotConvergedWarning(LandbridgeWarning):
+    """An iterative solver stopped before it reached its tolerance."""

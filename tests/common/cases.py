@@ -1,0 +1,116 @@
+"""The table of all public estimators. A new estimator adds one line and inherits every check."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression, Ridge
+
+import landbridge as lb
+
+Kind = Literal["classifier", "regressor", "transformer", "weighting", "grouped"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One line of the table.
+
+    ``make`` builds a small and fast instance. ``row_order`` says whether the order of rows is
+    irrelevant, ``sparse`` whether CSR gives the dense answer, ``target`` whether the method has a
+    target at all, ``tolerance`` how far two answers that should be equal may lie apart.
+    ``expected_failures`` maps a check of scikit-learn to the reason why it cannot pass.
+    """
+
+    make: Callable[[], Any]
+    kind: Kind
+    row_order: bool = True
+    sparse: bool = True
+    target: bool = True
+    tolerance: float = 1e-6
+    expected_failures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return type(self.make()).__name__
+
+
+CASES = [
+    Case(lambda: lb.SourceOnly(LogisticRegression()), "classifier"),
+    Case(lambda: lb.SourceOnly(Ridge()), "regressor"),
+    Case(lambda: lb.TargetOnly(LogisticRegression()), "classifier"),
+    Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
+    Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
+    Case(lambda: lb.Pooled(Ridge()), "regressor"),
+]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A small transfer problem: source, labelled target, unlabelled target, new rows."""
+
+    X: Any
+    y: Any
+    X_target: Any
+    y_target: Any
+    X_unlabeled: Any
+    groups: Any
+    X_new: Any
+
+    def arguments(self, case: Case) -> dict[str, Any]:
+        """Keyword arguments of ``fit`` for the kind of the case."""
+        if case.kind == "weighting":
+            return {"X": self.X, "X_target": self.X_unlabeled}
+        if case.kind == "grouped":
+            return {"X": self.X, "y": self.y, "groups": self.groups}
+        if not case.target:
+            return {"X": self.X, "y": self.y}
+        return {
+            "X": self.X,
+            "y": self.y,
+            "X_target": self.X_target,
+            "y_target": self.y_target,
+            "X_unlabeled": self.X_unlabeled,
+        }
+
+    def convert(self, matrix: Callable[[Any], Any]) -> "Sample":
+        """The same sample with every matrix converted."""
+        return Sample(
+            matrix(self.X),
+            self.y,
+            matrix(self.X_target),
+            self.y_target,
+            matrix(self.X_unlabeled),
+            self.groups,
+            matrix(self.X_new),
+        )
+
+
+def make_sample(case: Case, seed: int = 0) -> Sample:
+    """Two overlapping classes (or a linear response) whose inputs move in the target."""
+    rng = np.random.default_rng(seed)
+
+    def draw(n: int, shift: float) -> tuple[np.ndarray, np.ndarray]:
+        X = rng.normal(shift, 1.0, size=(n, 4))
+        signal = X[:, 0] - 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+        y = signal if case.kind == "regressor" else (signal > np.median(signal)).astype(int)
+        return X, y
+
+    X, y = draw(80, 0.0)
+    X_target, y_target = draw(24, 0.4)
+    X_unlabeled, _ = draw(40, 0.4)
+    X_new, _ = draw(30, 0.4)
+    groups = np.repeat(["a", "b", "c", "d"], 20)
+    return Sample(X, y, X_target, y_target, X_unlabeled, groups, X_new)
+
+
+def answer(case: Case, estimator: Any, X: Any) -> np.ndarray:
+    """What the fitted estimator says: the arrays that must not change."""
+    if case.kind == "weighting":
+        return estimator.weights_
+    if case.kind == "transformer":
+        return np.asarray(estimator.transform(X))
+    for method in ("decision_function", "predict_proba", "predict"):
+        if hasattr(estimator, method):
+            return np.asarray(getattr(estimator, method)(X))
+    raise AssertionError(f"{case.name} answers nothing")

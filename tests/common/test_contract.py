@@ -1,0 +1,281 @@
+"""What every estimator of landbridge promises, checked over the one table."""
+
+import copy
+import inspect
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import landbridge as lb
+from common.cases import CASES, Case, answer, make_sample
+
+COLUMNS = ["age", "height", "dose", "weight"]
+
+every_case = pytest.mark.parametrize("case", CASES, ids=[c.name + "-" + c.kind for c in CASES])
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::landbridge.FewTargetRowsWarning"),
+    pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning"),
+    pytest.mark.filterwarnings("ignore::landbridge.NothingToAlignWarning"),
+]
+
+
+def cases_where(condition):
+    chosen = [case for case in CASES if condition(case)]
+    return pytest.mark.parametrize("case", chosen, ids=[c.name + "-" + c.kind for c in chosen])
+
+
+classifiers = cases_where(lambda case: case.kind == "classifier")
+with_target = cases_where(
+    lambda case: case.target and case.kind in ("classifier", "regressor", "transformer")
+)
+
+
+def fitted(case: Case, sample=None, **params):
+    sample = make_sample(case) if sample is None else sample
+    return case.make().set_params(**params).fit(**sample.arguments(case))
+
+
+def as_plain_estimator(estimator):
+    """Weighting methods take a second matrix; scikit-learn's checks see them with target = X."""
+
+    class WithItselfAsTarget(type(estimator)):
+        def fit(self, X, y=None):
+            return super().fit(X, X)
+
+        @classmethod
+        def _get_param_names(cls):
+            return cls.__mro__[1]._get_param_names()
+
+    return WithItselfAsTarget(**estimator.get_params(deep=False))
+
+
+def with_default_groups(estimator):
+    """Methods of several sources need groups; scikit-learn's checks see rows dealt out in turn."""
+
+    class WithDealtGroups(type(estimator)):
+        def fit(self, X, y, groups=None):
+            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+            return super().fit(X, y, groups=np.arange(n_rows) % 3)
+
+        @classmethod
+        def _get_param_names(cls):
+            return cls.__mro__[1]._get_param_names()
+
+    return WithDealtGroups(**estimator.get_params(deep=False))
+
+
+def seen_by_scikit_learn(case: Case):
+    estimator = case.make()
+    if case.kind == "weighting":
+        return as_plain_estimator(estimator)
+    if case.kind == "grouped":
+        return with_default_groups(estimator)
+    return estimator
+
+
+CHECKED = [(seen_by_scikit_learn(case), case.expected_failures) for case in CASES]
+
+
+@pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [estimator for estimator, _ in CHECKED],
+    expected_failed_checks=lambda given: next(why for one, why in CHECKED if one is given),
+)
+def test_check_estimator(estimator, check):
+    check(estimator)
+
+
+@every_case
+def test_arguments_are_never_modified(case):
+    sample = make_sample(case)
+    before = copy.deepcopy(sample.arguments(case))
+    estimator = case.make().fit(**sample.arguments(case))
+    answer(case, estimator, sample.X_new)
+    for name, value in sample.arguments(case).items():
+        assert np.asarray(value).tobytes() == np.asarray(before[name]).tobytes(), name
+
+
+@every_case
+def test_constructor_parameters_are_never_modified(case):
+    estimator = case.make()
+    before = estimator.get_params(deep=False)
+    text = repr(estimator.get_params())
+    estimator.fit(**make_sample(case).arguments(case))
+    after = estimator.get_params(deep=False)
+    assert all(after[name] is before[name] for name in before)
+    assert repr(estimator.get_params()) == text
+
+
+@every_case
+def test_global_random_state_is_untouched(case):
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    fitted(case)
+    assert np.array_equal(before, np.random.get_state()[1])  # noqa: NPY002
+
+
+@every_case
+def test_same_answer_twice(case):
+    sample = make_sample(case)
+    seed = {"random_state": 3} if "random_state" in case.make().get_params() else {}
+    first, second = (answer(case, fitted(case, sample, **seed), sample.X_new) for _ in range(2))
+    assert np.array_equal(first, second)
+
+
+@cases_where(lambda case: "n_jobs" in case.make().get_params())
+def test_same_answer_for_any_number_of_jobs(case):
+    sample = make_sample(case)
+    one, two = (answer(case, fitted(case, sample, n_jobs=n), sample.X_new) for n in (1, 2))
+    assert np.array_equal(one, two)
+
+
+@cases_where(lambda case: case.row_order)
+def test_row_order_is_irrelevant(case):
+    sample = make_sample(case)
+    rng = np.random.default_rng(1)
+    source, target, unlabeled = (
+        rng.permutation(len(part)) for part in (sample.X, sample.X_target, sample.X_unlabeled)
+    )
+    shuffled = type(sample)(
+        sample.X[source],
+        sample.y[source],
+        sample.X_target[target],
+        sample.y_target[target],
+        sample.X_unlabeled[unlabeled],
+        sample.groups[source],
+        sample.X_new,
+    )
+    expected = answer(case, fitted(case, sample), sample.X_new)
+    if case.kind == "weighting":
+        expected = expected[source]
+    got = answer(case, fitted(case, shuffled), sample.X_new)
+    np.testing.assert_allclose(got, expected, rtol=case.tolerance * 10, atol=case.tolerance)
+
+
+@every_case
+def test_float32_gives_nearly_the_answer_of_float64(case):
+    sample = make_sample(case).convert(lambda X: X.astype(np.float32))
+    same_values = sample.convert(lambda X: X.astype(np.float64))
+    single = answer(case, fitted(case, sample), sample.X_new)
+    double = answer(case, fitted(case, same_values), same_values.X_new)
+    assert single.shape == double.shape
+    assert np.isfinite(single).all()
+    scale = np.abs(double).max()
+    # Most entries agree to single precision; a split of a tree may fall on the other side.
+    assert np.mean(np.abs(single - double) <= 0.02 * scale) >= 0.9
+
+
+@classifiers
+@pytest.mark.parametrize("labels", [["no", "yes"], [-1, 1], [False, True], [2.0, 5.0]])
+def test_labels_of_any_type(case, labels):
+    sample, labels = make_sample(case), np.array(labels)
+    renamed = copy.copy(sample)
+    object.__setattr__(renamed, "y", labels[sample.y])
+    object.__setattr__(renamed, "y_target", labels[sample.y_target])
+    plain = fitted(case, sample).predict(sample.X_new)
+    estimator = fitted(case, renamed)
+    assert np.array_equal(estimator.predict(sample.X_new), labels[plain])
+    assert np.array_equal(estimator.classes_, labels)
+
+
+@every_case
+def test_data_frames_keep_feature_names(case):
+    sample = make_sample(case)
+    expected = answer(case, fitted(case, sample), sample.X_new)
+    for frame in (pd.DataFrame, pl.DataFrame):
+        table = sample.convert(lambda X, frame=frame: frame(dict(zip(COLUMNS, X.T, strict=True))))
+        estimator = fitted(case, table)
+        assert list(estimator.feature_names_in_) == COLUMNS
+        assert estimator.n_features_in_ == 4
+        got = answer(case, estimator, table.X_new)
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
+
+
+@cases_where(lambda case: case.sparse)
+def test_csr_gives_the_dense_answer(case):
+    sample = make_sample(case)
+    thin = sample.convert(lambda X: np.where(np.abs(X) > 0.3, X, 0.0))
+    expected = answer(case, fitted(case, thin), thin.X_new)
+    compressed = thin.convert(sparse.csr_array)
+    got = answer(case, fitted(case, compressed), compressed.X_new)
+    np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+
+
+@cases_where(lambda case: not case.sparse)
+def test_csr_is_refused_clearly_where_it_cannot_be_taken(case):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        fitted(case, make_sample(case).convert(sparse.csr_array))
+
+
+@every_case
+def test_clone_pickle_and_repr(case):
+    sample = make_sample(case)
+    estimator = fitted(case, sample)
+    expected = answer(case, estimator, sample.X_new)
+    revived = pickle.loads(pickle.dumps(estimator))  # noqa: S301
+    assert np.array_equal(answer(case, revived, sample.X_new), expected)
+    copied = clone(estimator)
+    assert not [name for name in vars(copied) if name.endswith("_")]
+    assert case.name in repr(estimator)
+
+
+@with_target
+def test_works_inside_a_pipeline_that_transforms_the_target_too(case):
+    sample = make_sample(case)
+    names = [n for n in ("X_target", "y_target", "X_unlabeled") if n in sample.arguments(case)]
+    with sklearn.config_context(enable_metadata_routing=True):
+        last = case.make().set_fit_request(**dict.fromkeys(names, True))
+        pipeline = Pipeline(
+            [("scale", StandardScaler()), ("transfer", last)],
+            transform_input=[name for name in names if name.startswith("X")],
+        ).fit(**sample.arguments(case))
+        got = answer(case, pipeline, sample.X_new)
+    scaler = StandardScaler().fit(sample.X)
+    by_hand = sample.convert(scaler.transform)
+    expected = answer(case, fitted(case, by_hand), by_hand.X_new)
+    np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
+
+
+@with_target
+def test_no_target_warns_once_and_fits(case):
+    sample = make_sample(case)
+    with pytest.warns(lb.NoTargetWarning, match=f"{case.name} was fitted without target") as seen:
+        estimator = case.make().fit(sample.X, sample.y)
+    assert sum(issubclass(w.category, lb.NoTargetWarning) for w in seen) == 1
+    assert np.isfinite(answer(case, estimator, sample.X_new)).all()
+
+
+@with_target
+def test_fit_has_the_one_signature(case):
+    parameters = inspect.signature(case.make().fit).parameters
+    assert list(parameters)[:2] == ["X", "y"]
+    for name in ("X_target", "y_target", "X_unlabeled"):
+        assert parameters[name].kind is inspect.Parameter.KEYWORD_ONLY
+        assert parameters[name].default is None
+
+
+@with_target
+def test_bad_target_rows_are_refused(case):
+    sample = make_sample(case)
+    good = sample.arguments(case)
+    holes = sample.X_target.copy()
+    holes[3, 1] = np.nan
+    for changes, message in [
+        ({"X_target": holes}, "`X_target` must hold only finite numbers.*row 3, column 1"),
+        ({"X_unlabeled": holes}, "`X_unlabeled` must hold only finite numbers"),
+        ({"X_target": sample.X_target[:, :3]}, "`X_target` must have 4 columns like X; got 3"),
+        ({"y_target": None}, "`X_target` must come with `y_target`"),
+        ({"X_target": None}, "`y_target` must come with `X_target`"),
+        ({"y_target": sample.y_target[:-1]}, "`y_target` must have one label for each of the 24"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            case.make().fit(**{**good, **changes})
