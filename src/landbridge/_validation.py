@@ -178,13 +178,12 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
 
 def check_sample_weight(sample_weight: VectorLike, X: Matrix) -> Vector:
     """Non-negative weights, one a row, not all zero."""
-    sample_weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-    if not sample_weight.any():
+    if not np.any(sample_weight):
         raise ValueError(
             "`sample_weight` must have a positive sum; got zeros only. "
             "Give at least one row a positive weight."
         )
-    return sample_weight
+    return _check_sample_weight(sample_weight, X, ensure_non_negative=True)
 
 
 def check_groups(groups: VectorLike, n_rows: int) -> Vector:
