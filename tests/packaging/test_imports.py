@@ -18,7 +18,17 @@ TESTS = Path(__file__).parents[1]
 LEVELS = [
     ["_version", "_typing", "exceptions", "_validation", "_parallel", "_storage", "_extras"],
     ["_delegate", "inference", "datasets"],
-    ["weighting", "boosting", "kernels", "mapping", "ensemble", "neighbors", "baselines", "feature_selection", "interop"],
+    [
+        "weighting",
+        "boosting",
+        "kernels",
+        "mapping",
+        "ensemble",
+        "neighbors",
+        "baselines",
+        "feature_selection",
+        "interop",
+    ],
     ["model_selection"],
     ["inspection"],
     ["report"],
