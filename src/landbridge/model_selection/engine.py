@@ -28,9 +28,8 @@ from landbridge.model_selection.progress import Progress
 from landbridge.model_selection.results import SearchResult
 from landbridge.model_selection.sources import Source, fold_numbers, make_source, n_folds
 from landbridge.model_selection.tables import SearchData, numeric_rows
-
-# Below so many effective rows a weighted mean says little.
-FEW_EFFECTIVE_ROWS = 30
+from landbridge.weighting import effective_sample_size
+from landbridge.weighting._base import SMALL_SHARE
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +120,7 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> VectorLike
             FewTargetRowsWarning,
             stacklevel=5,
         )
-    return fold_numbers(
-        data.y_target, cv=min(folds, data.n_labelled), task=data.task, seed=seed
-    )
+    return fold_numbers(data.y_target, cv=min(folds, data.n_labelled), task=data.task, seed=seed)
 
 
 def _fill_weights(
@@ -141,9 +138,9 @@ def _fill_weights(
         if isinstance(answer, Failure):
             ledger.fail_source(number, "weights", answer)
             continue
-        ledger.weights[number, sources[number].rows] = answer
-        effective = float(answer.sum() ** 2 / max((answer**2).sum(), 1e-300))
-        if effective < min(FEW_EFFECTIVE_ROWS, answer.size / 2):
+        ledger.record_weights(number, answer)
+        effective = effective_sample_size(answer)
+        if effective < SMALL_SHARE * answer.size:
             warnings.warn(
                 f"The importance weights of source {sources[number].name!r} rest on about "
                 f"{effective:.0f} of {answer.size} rows, so `wcv` and `trcv` are unstable on it. "

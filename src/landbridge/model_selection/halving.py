@@ -24,9 +24,10 @@ def rounds(fits: Sequence[Fit], n_folds: int) -> list[list[Fit]]:
     while reached < n_folds:
         bounds.append(reached)
         reached *= 2
-    number = np.searchsorted(bounds, [fit.fold for fit in fits], side="right")
-    grouped = [[f for f, n in zip(fits, number, strict=True) if n == r] for r in range(len(bounds) + 1)]
-    return [group for group in grouped if group]
+    rounds_of_fits: list[list[Fit]] = [[] for _ in range(len(bounds) + 1)]
+    for fit in fits:
+        rounds_of_fits[int(np.searchsorted(bounds, fit.fold, side="right"))].append(fit)
+    return [fits_of_round for fits_of_round in rounds_of_fits if fits_of_round]
 
 
 def clearly_behind(losses: np.ndarray, running: Sequence[int]) -> list[int]:

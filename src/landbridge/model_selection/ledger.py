@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from landbridge._typing import VectorLike
+from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import NEEDS
 from landbridge.model_selection.execution import Failure, Outcome
@@ -39,7 +39,8 @@ class Ledger:
         self.losses = {
             name: np.full((len(cells), n), np.nan) for name, n in columns.items() if name in needs
         }
-        self.weights = np.full((len(sources), data.n_rows), np.nan) if "weights" in needs else None
+        shape = (len(sources), data.n_rows)
+        self.weights = np.full(shape, np.nan) if "weights" in needs else None
         self.failures: list[dict[str, Any]] = []
         self.seconds = np.zeros((len(cells), 2))
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
@@ -65,6 +66,11 @@ class Ledger:
                 self._fail(cell, fit.stage, fit.fold, fit.fills, outcome.failure)
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
+
+    def record_weights(self, source: int, weights: Vector) -> None:
+        """Enter the density ratios of one source."""
+        if self.weights is not None:
+            self.weights[source, self.sources[source].rows] = weights
 
     def fail_source(self, source: int, stage: str, failure: Failure) -> None:
         """Enter a failure of every cell on a source."""

@@ -90,7 +90,7 @@ def _fits_of_cell(
     def fit(stage: Stage, fold: int, fills: tuple[str, ...]) -> Fit:
         return Fit(stage, fold, cell.candidate, cell.source, (number,), fills)
 
-    fills = tuple(name for name in ("forward", "reverse") if name in needs)
+    fills: tuple[str, ...] = tuple(name for name in ("forward", "reverse") if name in needs)
     if fills:
         for fold in range(sources[cell.source].n_folds):
             yield fit("source_fold", fold, fills)

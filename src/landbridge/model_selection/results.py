@@ -15,6 +15,7 @@ from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.worth import Verdict, judge
+from landbridge.weighting import effective_sample_size
 
 ROW_ARRAYS = ("forward", "reverse")
 TARGET_ARRAYS = ("source_to_target", "target_alone", "labelled")
@@ -28,8 +29,8 @@ class SearchResult:
     ----------
     cells : tuple of dict
         ``candidate``, ``params``, ``source``, ``role``, ``fit_seconds``, ``predict_seconds``,
-        ``fits``, ``constants`` (fits that saw one class only) and ``stopped_after`` (folds, when a search
-        with halving gave the cell up early).
+        ``fits``, ``constants`` (fits that saw one class only) and ``stopped_after`` (the folds
+        after which a search with halving gave the cell up, else None).
     forward, reverse : ndarray (cells, source rows) or None
         Losses behind `scv`, `wcv` and behind `rv`, `trcv`; NaN on rows outside the cell's source.
     source_to_target, target_alone, labelled : ndarray (cells, labelled target rows) or None
@@ -250,7 +251,7 @@ class SearchResult:
         seen = ~np.isnan(self.labelled)
         for pattern in {seen[n].tobytes(): seen[n] for n in usable}.values():
             group = [n for n in usable if seen[n][pattern].all()]
-            posterior = anchor(self.labelled[np.ix_(group, np.flatnonzero(pattern))], prior[group])
+            posterior = anchor(self.labelled[group][:, pattern], prior[group])
             for cell, mean in zip(group, posterior.mean, strict=True):
                 if np.array_equal(seen[cell], pattern):
                     values[cell] = mean
@@ -303,8 +304,7 @@ class SearchResult:
 
     def _effective_rows(self, cell: int) -> float:
         weights = self._weights_of(cell)
-        weights = weights[~np.isnan(weights)]
-        return float(weights.sum() ** 2 / (weights**2).sum())
+        return effective_sample_size(weights[~np.isnan(weights)])
 
     def _default_method(self) -> str:
         usable = [method for method in METHODS if METHODS[method] in self.available()]

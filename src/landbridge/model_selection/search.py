@@ -29,7 +29,6 @@ from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.cv_results import cv_results
 from landbridge.model_selection.engine import Settings, model_seeds, run_search
 from landbridge.model_selection.losses import Loss, check_loss
-from landbridge.model_selection.results import SearchResult
 from landbridge.model_selection.sources import check_cv, resolve_sources
 from landbridge.model_selection.tables import SearchData, check_search_data
 from landbridge.model_selection.worth import Verdict

@@ -116,7 +116,9 @@ def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
     try:
         check_new_source(source, data.X)
         parts = [
-            check_like_source(source, part, name) for name, part in named.items() if part is not None
+            check_like_source(source, part, name)
+            for name, part in named.items()
+            if part is not None
         ]
     except ValueError as error:
         raise ValueError(

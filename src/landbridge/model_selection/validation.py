@@ -59,7 +59,5 @@ def transfer_cross_validate(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    search.fit(
-        X, y, groups=groups, X_target=X_target, y_target=y_target, X_unlabeled=X_unlabeled
-    )
+    search.fit(X, y, groups=groups, X_target=X_target, y_target=y_target, X_unlabeled=X_unlabeled)
     return search.results_

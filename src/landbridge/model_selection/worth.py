@@ -70,9 +70,7 @@ NO_LABELS = (
 
 def _words(best: str, probabilities: dict[str, float], beaten: list[str], n_rows: int) -> str:
     rows = f"these {n_rows} labels"
-    figures = ", ".join(
-        f"{name}: {np.floor(100 * p):.0f} %" for name, p in probabilities.items()
-    )
+    figures = ", ".join(f"{name}: {np.floor(100 * p):.0f} %" for name, p in probabilities.items())
     if len(beaten) == len(probabilities):
         return (
             f"Transfer is worth it: {best} beats {' and '.join(beaten)} with {rows} "
