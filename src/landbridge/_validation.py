@@ -14,7 +14,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    validate_data,
+)
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge.exceptions import NoTargetWarning
@@ -287,9 +292,9 @@ def _check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task
     )
     if y_target.ndim == 2 and y.ndim == 1 and y_target.shape[1] == 1:
         y_target = y_target.ravel()
-    if y_target.shape[0] != X_target.shape[0]:
+    if y_target.shape[0] != _num_samples(X_target):
         raise ValueError(
-            f"`y_target` must have one label for each of the {X_target.shape[0]} rows of "
+            f"`y_target` must have one label for each of the {_num_samples(X_target)} rows of "
             f"`X_target`; got {y_target.shape[0]}. Pass rows without a label as `X_unlabeled`."
         )
     if y_target.shape[1:] != y.shape[1:]:
