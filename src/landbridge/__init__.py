@@ -3,6 +3,7 @@
 from landbridge._version import __version__
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.exceptions import (
+    FailedFitWarning,
     FewSourcesWarning,
     FewTargetRowsWarning,
     LandbridgeWarning,
@@ -11,6 +12,8 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
+from landbridge.inference import cv_variance, interval, paired_test
+from landbridge.model_selection import LeaveSourcesOut, MultiSourceCV, compare_estimators
 from landbridge.weighting import (
     KLIEP,
     ClassifierRatio,
@@ -26,10 +29,13 @@ from landbridge.weighting import (
 __all__ = [
     "KLIEP",
     "ClassifierRatio",
+    "FailedFitWarning",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelMeanMatching",
     "LandbridgeWarning",
+    "LeaveSourcesOut",
+    "MultiSourceCV",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
@@ -43,5 +49,9 @@ __all__ = [
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "compare_estimators",
+    "cv_variance",
     "effective_sample_size",
+    "interval",
+    "paired_test",
 ]

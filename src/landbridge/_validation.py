@@ -200,7 +200,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             f"`groups` must name the source of each of the {n_rows} rows of X; got an array of "
             f"shape {groups.shape}. Pass one name a row."
         )
-    missing = _missing(groups)
+    missing = missing_values(groups)
     if missing.any():
         raise ValueError(
             f"`groups` must name the source of every row; got {missing.sum()} missing, the first "
@@ -405,13 +405,14 @@ def _is_numeric(column: Vector) -> bool:
     return True
 
 
-def _missing(names: Vector) -> Vector:
+def missing_values(names: Vector) -> Vector:
+    """Which entries are None, NaN, NaT or pandas.NA."""
     if names.dtype.kind == "f":
         return np.isnan(names)
     if names.dtype.kind == "M":
         return np.isnat(names)
     if names.dtype != object:
-        return np.zeros(1, dtype=bool)
+        return np.zeros(names.shape, dtype=bool)
     return np.array([_is_missing(name) for name in names.tolist()], dtype=bool)
 
 
@@ -444,6 +445,7 @@ __all__ = [
     "check_transfer",
     "check_two_domains",
     "column_names",
+    "missing_values",
     "non_numeric_columns",
     "stack_rows",
     "warn_no_target",
