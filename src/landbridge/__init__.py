@@ -11,17 +11,42 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
+from landbridge.kernels import (
+    LaplacianRLSClassifier,
+    LaplacianRLSRegressor,
+    SurrogateKernelClassifier,
+    SurrogateKernelMap,
+    SurrogateKernelRegressor,
+    TransductiveSVC,
+    TransferComponentAnalysis,
+    align_kernel,
+    composite_kernel,
+    surrogate_kernel,
+)
+from landbridge.mapping import CORAL, SubspaceAlignment
 
 __all__ = [
+    "CORAL",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "LandbridgeWarning",
+    "LaplacianRLSClassifier",
+    "LaplacianRLSRegressor",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
     "Pooled",
     "SourceOnly",
+    "SubspaceAlignment",
+    "SurrogateKernelClassifier",
+    "SurrogateKernelMap",
+    "SurrogateKernelRegressor",
     "TargetOnly",
+    "TransductiveSVC",
+    "TransferComponentAnalysis",
     "WeightingWarning",
     "__version__",
+    "align_kernel",
+    "composite_kernel",
+    "surrogate_kernel",
 ]

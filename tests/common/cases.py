@@ -42,6 +42,15 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
+    Case(lambda: lb.SurrogateKernelClassifier(), "classifier", tolerance=1e-3),
+    Case(lambda: lb.SurrogateKernelRegressor(), "regressor"),
+    Case(lambda: lb.SurrogateKernelMap(random_state=0), "transformer"),
+    Case(lambda: lb.TransferComponentAnalysis(n_components=3), "transformer"),
+    Case(lambda: lb.LaplacianRLSClassifier(), "classifier"),
+    Case(lambda: lb.LaplacianRLSRegressor(), "regressor"),
+    Case(lambda: lb.TransductiveSVC(), "classifier", tolerance=1e-3),
+    Case(lambda: lb.CORAL(), "transformer", sparse=False),
+    Case(lambda: lb.SubspaceAlignment(n_components=2), "transformer"),
 ]
 
 
