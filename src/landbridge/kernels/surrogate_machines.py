@@ -43,10 +43,11 @@ class _SurrogateKernelMachine(BaseEstimator):
         K = kernel_matrix(self.rows_, self.rows_, self.kernel, self.width_)
         if target is None:
             return K
-        self._align(K[: source.shape[0], : source.shape[0]], source, target)
-        return self.scale_ * (self.transform_.T @ K @ self.transform_)
+        T = self._align(K[: source.shape[0], : source.shape[0]], source, target)
+        return self.scale_ * (T.T @ K @ T)
 
-    def _align(self, K_z: np.ndarray, source: Matrix, target: Matrix) -> None:
+    def _align(self, K_z: np.ndarray, source: Matrix, target: Matrix) -> np.ndarray:
+        """blockdiag(T, I) over the source and the labelled target rows."""
         alignment = align_exactly(
             K_z,
             kernel_matrix(source, target, self.kernel, self.width_),
@@ -57,9 +58,11 @@ class _SurrogateKernelMachine(BaseEstimator):
         )
         warn_if_nothing_to_align(alignment)
         n_labeled = self.rows_.shape[0] - source.shape[0]
-        self.transform_ = linalg.block_diag(alignment.transform, np.eye(n_labeled))
         self.trace_share_, self.n_clipped_ = alignment.trace_share, alignment.n_clipped
         self.scale_ = alignment.scale
+        T = linalg.block_diag(alignment.transform, np.eye(n_labeled))
+        self.transform_ = T
+        return T
 
     def _low_rank_input(self, data: TransferData) -> np.ndarray:
         names = SurrogateKernelMap._get_param_names()

@@ -258,6 +258,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     (40, 3)
     """
 
+    features_: KernelRows | LowRankFeatures
+
     def __init__(
         self,
         n_components: int = 10,
@@ -309,7 +311,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if self.rank is None:
             self._fit_exact(rows, side)
         else:
-            self._fit_low_rank(data.X, target, rows, side)
+            rank = resolve_rank(self.rank, rows.shape[0])
+            self._fit_low_rank(data.X, target, rows, side, rank)
         self._n_features_out = self.components_.shape[1]
         return self
 
@@ -344,21 +347,22 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self._keep(theta, np.asarray(rows.T @ W) if linear else W)
 
     def _fit_low_rank(
-        self, source: Matrix, target: Matrix | None, rows: Matrix, side: Side
+        self, source: Matrix, target: Matrix | None, rows: Matrix, side: Side, rank: int
     ) -> None:
-        self.features_ = fit_low_rank_features(
+        features = fit_low_rank_features(
             source,
             target,
             kernel=self.kernel,
             width=self.width_,
-            rank=resolve_rank(self.rank, rows.shape[0]),
+            rank=rank,
             random_state=self.random_state,
         )
         theta, P = transfer_components_low_rank(
-            *low_rank_moments(self.features_, source, target, rows, side),
+            *low_rank_moments(features, source, target, rows, side),
             self.mu,
             self.n_components,
         )
+        self.features_ = features
         self._keep(theta, flip_signs(P))
 
     def _keep(self, theta: Vector, components: np.ndarray) -> None:

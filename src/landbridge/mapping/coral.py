@@ -1,4 +1,4 @@
-"""CORAL: correlation alignment (Sun, Feng and Saenko: Return of Frustratingly Easy Domain Adaptation).
+"""Correlation alignment (Sun, Feng and Saenko: Return of Frustratingly Easy Domain Adaptation).
 
 min_A ‖A'C_S A − C_T‖²_F has the solution A = C_S^-½ C_T^½: source rows are whitened by their own
 covariance C_S and coloured by that of the target, C_T. Both covariances carry + ridge·I (the

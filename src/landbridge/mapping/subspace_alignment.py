@@ -3,9 +3,8 @@
 P_S and P_T hold the k leading principal axes of source and target. min_M ‖P_S M − P_T‖²_F has the
 solution M = P_S'P_T. Source rows become (x − m_S) P_S M, target rows (x − m_T) P_T.
 
-With as many axes as columns M is orthogonal, and only the means are aligned: the choice of k is what
-acts. The cosines of the angles between the two subspaces are the singular
-values of M.
+With as many axes as columns M is orthogonal, and only the means are aligned: the choice of k is
+what acts. The cosines of the angles between the two subspaces are the singular values of M.
 """
 
 from typing import Self
