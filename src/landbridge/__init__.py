@@ -24,11 +24,25 @@ from landbridge.kernels import (
     surrogate_kernel,
 )
 from landbridge.mapping import CORAL, SubspaceAlignment
+from landbridge.weighting import (
+    KLIEP,
+    ClassifierRatio,
+    KernelMeanMatching,
+    ReweightedClassifier,
+    ReweightedRegressor,
+    RuLSIF,
+    UniformWeights,
+    WeightDiagnostics,
+    effective_sample_size,
+)
 
 __all__ = [
     "CORAL",
+    "KLIEP",
+    "ClassifierRatio",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelMeanMatching",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
     "LaplacianRLSRegressor",
@@ -36,6 +50,9 @@ __all__ = [
     "NotConvergedWarning",
     "NothingToAlignWarning",
     "Pooled",
+    "ReweightedClassifier",
+    "ReweightedRegressor",
+    "RuLSIF",
     "SourceOnly",
     "SubspaceAlignment",
     "SurrogateKernelClassifier",
@@ -44,9 +61,12 @@ __all__ = [
     "TargetOnly",
     "TransductiveSVC",
     "TransferComponentAnalysis",
+    "UniformWeights",
+    "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
     "align_kernel",
     "composite_kernel",
+    "effective_sample_size",
     "surrogate_kernel",
 ]

@@ -1,19 +1,18 @@
 """Kernel matrices, assembled in blocks of rows so that nothing larger than the answer is held."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.metrics.pairwise import pairwise_kernels
-from sklearn.utils import gen_even_slices
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._typing import Matrix
 from landbridge._validation import check_choice
+from landbridge.weighting._rows import row_blocks
 
 KERNELS = ("rbf", "linear", "cosine", "laplacian", "poly")
-BLOCK_ENTRIES = 4_000_000
 
 KernelSpec = str | Callable[[Any, Any], Any]
 Width = float | str
@@ -47,12 +46,6 @@ def resolve_width(width: Width, X: Matrix) -> float:
     return float(np.sqrt(total)) if total > 0 else 1.0
 
 
-def row_blocks(n_rows: int, n_columns: int) -> Iterator[slice]:
-    """Slices of rows such that a block with ``n_columns`` columns stays small."""
-    n_blocks = max(1, -(-n_rows * n_columns // BLOCK_ENTRIES))
-    yield from gen_even_slices(n_rows, min(n_blocks, n_rows))
-
-
 def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.ndarray:
     """k(x, y) for every row x of X and y of Y.
 
@@ -63,7 +56,7 @@ def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.
     X, Y = (M if sparse.issparse(M) else np.ascontiguousarray(M) for M in (X, Y))
     K = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype, np.float32))
     options = _kernel_options(kernel, width)
-    for rows in row_blocks(*K.shape):
+    for rows in row_blocks(X, Y.shape[0]):
         K[rows] = pairwise_kernels(X[rows], Y, metric=kernel, **options)
     return K
 

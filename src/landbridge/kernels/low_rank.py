@@ -17,7 +17,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import stack_rows
-from landbridge.kernels._kernel import KernelSpec, kernel_matrix, row_blocks
+from landbridge.kernels._kernel import KernelSpec, kernel_matrix
+from landbridge.weighting._rows import choose_rows, row_blocks
 
 AUTO_RANK = 200
 
@@ -74,7 +75,7 @@ class LowRankFeatures:
 
     def _blocks(self, X: Matrix) -> list[slice]:
         width = self.n_features if self.landmarks is None else self.landmarks.shape[0]
-        return list(row_blocks(X.shape[0], width))
+        return list(row_blocks(X, width))
 
     def _transform_block(self, X: Matrix) -> np.ndarray:
         if self.landmarks is not None:
@@ -112,11 +113,9 @@ def draw_landmarks(parts: list[Matrix], rank: int, rng: np.random.RandomState) -
     for domain in range(len(parts)):
         others = shares.sum() - shares[domain]
         shares[domain] = min(sizes[domain], rank - others)
-    chosen = [
-        part[np.sort(rng.choice(size, share, replace=False))]
-        for part, size, share in zip(parts, sizes, shares, strict=True)
-    ]
-    return stack_rows(chosen)
+    return stack_rows(
+        [choose_rows(part, share, rng) for part, share in zip(parts, shares, strict=True) if share]
+    )
 
 
 def _explicit_features(X: Matrix, rank: int, rng: np.random.RandomState) -> LowRankFeatures:

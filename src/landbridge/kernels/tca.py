@@ -42,7 +42,6 @@ from landbridge.kernels._kernel import (
     check_kernel,
     kernel_matrix,
     resolve_width,
-    row_blocks,
 )
 from landbridge.kernels.low_rank import (
     LowRankFeatures,
@@ -50,6 +49,7 @@ from landbridge.kernels.low_rank import (
     positive_eigenpairs,
     resolve_rank,
 )
+from landbridge.weighting._rows import row_blocks
 
 # Lanczos needs some room: for nearly all components, or few rows, a dense solver is faster.
 DENSE_ROWS = 100
@@ -376,7 +376,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_is_fitted(self, "components_")
         X = check_rows(self, X)
         embedding = np.empty((X.shape[0], self.components_.shape[1]))
-        for block in row_blocks(X.shape[0], self.components_.shape[0]):
+        for block in row_blocks(X, self.components_.shape[0]):
             embedding[block] = self.features_.transform(X[block]) @ self.components_
         return embedding
 
