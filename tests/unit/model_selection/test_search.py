@@ -218,7 +218,7 @@ def test_same_answer_for_any_number_of_jobs_and_twice():
 
 
 def test_a_candidate_that_never_fits_is_recorded_and_the_others_go_on():
-    with pytest.warns(lb.FailedCandidateWarning, match="3 of 6 cells failed.*out of order"):
+    with pytest.warns(lb.FailedFitWarning, match="3 of 6 cells failed.*out of order"):
         search = PROBLEM.fit({"broken": Broken(), "nb": GaussianNB()})
     alone = PROBLEM.fit({"nb": GaussianNB()})
     assert search.best_params_ == {"candidate": "nb"}
@@ -233,7 +233,7 @@ def test_a_candidate_that_never_fits_is_recorded_and_the_others_go_on():
 
 def test_a_candidate_that_fails_in_one_kind_of_fit_fails_for_its_criteria_alone():
     # With 25 rows at least it cannot be validated on the target alone, which has 20 a fold.
-    with pytest.warns(lb.FailedCandidateWarning, match="target_alone"):
+    with pytest.warns(lb.FailedFitWarning, match="target_alone"):
         search = PROBLEM.fit({"picky": Broken(25)}, criterion=["tlv", "tcv"])
     assert search.results_.status("tlv") == ["complete"] * 3
     assert search.results_.status("tcv") == ["failed"] * 3
@@ -255,7 +255,7 @@ def test_a_source_with_one_class_or_too_few_rows_is_recorded():
     groups = PROBLEM.groups.copy()
     groups[:2] = "tiny"
     y = np.where(groups == "b", "no", PROBLEM.y)
-    with pytest.warns(lb.FailedCandidateWarning, match="2 of 4 cells failed"):
+    with pytest.warns(lb.FailedFitWarning, match="2 of 4 cells failed"):
         search = lb.TransferSearchCV({"nb": GaussianNB()}, cv=3, random_state=0).fit(
             PROBLEM.X, y, **{**PROBLEM.arguments(), "groups": groups}
         )
@@ -279,7 +279,7 @@ class FailingWeights(lb.UniformWeights):
 
 
 def test_weights_that_fail_leave_the_other_criteria():
-    with pytest.warns(lb.FailedCandidateWarning, match="weights.*no ratio"):
+    with pytest.warns(lb.FailedFitWarning, match="weights.*no ratio"):
         search = PROBLEM.fit(criterion=["tlv", "trcv"], weighting=FailingWeights())
     assert search.results_.status("trcv") == ["failed"] * 3
     assert np.isfinite(search.results_.values("tlv")).all()
