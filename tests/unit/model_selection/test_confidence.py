@@ -46,7 +46,7 @@ def test_eq_16_by_hand():
 
 def test_paired_probability_is_that_of_the_paired_t_test():
     rng = np.random.default_rng(0)
-    losses = rng.normal(size=(3, 40)) + [[0.0], [0.2], [0.5]]
+    losses = rng.normal(size=(3, 40)) + np.array([[0.0], [0.2], [0.5]])
     probability = prob_better_paired(losses)
     for a in range(3):
         for b in range(3):

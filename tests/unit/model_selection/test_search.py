@@ -373,13 +373,14 @@ def test_pipelines_pass_target_rows_through_their_steps():
     assert pipeline.transform_input is None
 
 
-def mixed_table(X, library):
-    columns = {
-        "size": X[:, 0],
-        "weight": X[:, 1],
-        "colour": np.where(X[:, 2] > 0, "red", "blue").tolist(),
-    }
-    return library.DataFrame(columns)
+def mixed_tables(library):
+    """Source, labelled and unlabelled rows with a column of text."""
+
+    def table(X):
+        colour = np.where(X[:, 2] > 0, "red", "blue").tolist()
+        return library.DataFrame({"size": X[:, 0], "weight": X[:, 1], "colour": colour})
+
+    return [table(X) for X in (PROBLEM.X, PROBLEM.X_target[:30], PROBLEM.X_target[30:])]
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -407,7 +408,7 @@ def test_a_preprocessor_is_fitted_once_on_all_rows_and_kept():
     encoder = make_column_transformer(
         (OneHotEncoder(), ["colour"]), (StandardScaler(), ["size", "weight"])
     )
-    tables = [mixed_table(X, pd) for X in (PROBLEM.X, PROBLEM.X_target[:30], PROBLEM.X_target[30:])]
+    tables = mixed_tables(pd)
     search = lb.TransferSearchCV(
         {"pooled": lb.Pooled(LogisticRegression())}, preprocessor=encoder, cv=3, random_state=0
     ).fit(

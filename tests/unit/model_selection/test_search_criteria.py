@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import landbridge as lb
 from landbridge.model_selection.criteria import CRITERIA, choose_criterion
 
-# Twelve source rows on a line in three folds of four, three unlabelled and two labelled target rows.
+# Twelve source rows on a line in three folds of four; three unlabelled, two labelled target rows.
 SOURCE = np.array([0.0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
 LABELS = np.array(["n", "n", "p", "n", "n", "p", "n", "p", "p", "n", "p", "p"])
 UNLABELLED = np.array([3.3, 6.6, 9.4])
