@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
@@ -41,6 +42,10 @@ class Ledger:
         }
         shape = (len(sources), data.n_rows)
         self.weights = np.full(shape, np.nan) if "weights" in needs else None
+        self.guesses = None
+        if "guesses" in needs:
+            kind = float if data.task == "regression" else int
+            self.guesses = np.zeros((len(cells), _num_samples(data.rows_to_label)), dtype=kind)
         self.failures: list[dict[str, Any]] = []
         self.seconds = np.zeros((len(cells), 2))
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
@@ -64,6 +69,8 @@ class Ledger:
             self.constants[cell] += outcome.constants
             if outcome.failure is not None:
                 self._fail(cell, fit.stage, fit.fold, fit.fills, outcome.failure)
+            if self.guesses is not None and outcome.guesses is not None:
+                self.guesses[cell] = outcome.guesses
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -124,6 +131,7 @@ class Ledger:
         return SearchResult(
             cells=tuple(self._describe(number) for number in range(len(self.cells))),
             **{**missing, **self.losses},
+            guesses=self.guesses,
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,

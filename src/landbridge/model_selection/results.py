@@ -35,6 +35,8 @@ class SearchResult:
         Losses behind `scv`, `wcv` and behind `rv`, `trcv`; NaN on rows outside the cell's source.
     source_to_target, target_alone, labelled : ndarray (cells, labelled target rows) or None
         Losses behind `stv`, `tcv` and `tlv`.
+    guesses : ndarray (cells, unlabelled target rows) or None
+        Predictions of each cell's first model behind `labelled`: positions of classes, or numbers.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -57,6 +59,7 @@ class SearchResult:
     source_to_target: VectorLike
     target_alone: VectorLike
     labelled: VectorLike
+    guesses: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -144,7 +147,7 @@ class SearchResult:
         """Cells that are complete, and their posterior under the anchored criterion."""
         cells = [n for n, status in enumerate(self.status("anchored")) if status == "complete"]
         prior = self.values("trcv")[cells]
-        return cells, anchor(self.labelled[cells], prior)
+        return cells, anchor(self.labelled[cells], prior, self.guesses[cells])
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, cell: int | None = None
@@ -208,7 +211,7 @@ class SearchResult:
         """Criteria that can be computed from the losses at hand, requested or not."""
         have = {
             name
-            for name in (*ROW_ARRAYS, *TARGET_ARRAYS, "weights")
+            for name in (*ROW_ARRAYS, *TARGET_ARRAYS, "weights", "guesses")
             if getattr(self, name) is not None
         }
         return tuple(name for name in CRITERIA if NEEDS[name] <= have)
@@ -251,7 +254,8 @@ class SearchResult:
         seen = ~np.isnan(self.labelled)
         for pattern in {seen[n].tobytes(): seen[n] for n in usable}.values():
             group = [n for n in usable if seen[n][pattern].all()]
-            posterior = anchor(self.labelled[group][:, pattern], prior[group])
+            losses = self.labelled[group][:, pattern]
+            posterior = anchor(losses, prior[group], self.guesses[group])
             for cell, mean in zip(group, posterior.mean, strict=True):
                 if np.array_equal(seen[cell], pattern):
                     values[cell] = mean

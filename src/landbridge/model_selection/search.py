@@ -208,8 +208,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         settings = self._settings(data)
         self.results_ = run_search(data, candidates, source_rows, settings)
         if data.task == "classification":
-            labels = data.y if data.y_target is None else np.concatenate([data.y, data.y_target])
-            self.classes_ = np.unique(labels)
+            self.classes_ = data.classes
         self._report_failures()
         self._choose(candidates)
         if self.refit:

@@ -386,9 +386,7 @@ def mixed_tables(library):
 @pytest.mark.parametrize("library", [pd, pl])
 def test_tables_with_text_go_to_the_candidates_as_they_are(library):
     encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
-    tables = [
-        mixed_table(X, library) for X in (PROBLEM.X, PROBLEM.X_target[:30], PROBLEM.X_target[30:])
-    ]
+    tables = mixed_tables(library)
     arguments = {
         "groups": PROBLEM.groups,
         "X_target": tables[1],
