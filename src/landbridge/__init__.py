@@ -11,6 +11,7 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
+from landbridge.inspection import ShiftDiagnosis, ShiftDisplay, diagnose_shift
 from landbridge.weighting import (
     KLIEP,
     ClassifierRatio,
@@ -37,11 +38,14 @@ __all__ = [
     "ReweightedClassifier",
     "ReweightedRegressor",
     "RuLSIF",
+    "ShiftDiagnosis",
+    "ShiftDisplay",
     "SourceOnly",
     "TargetOnly",
     "UniformWeights",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "diagnose_shift",
     "effective_sample_size",
 ]
