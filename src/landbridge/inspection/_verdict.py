@@ -1,5 +1,6 @@
 """From figures to words: the sentences and the table of a shift diagnosis."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from landbridge.inspection._domain_auc import DomainAUC
@@ -16,6 +17,7 @@ STRENGTHS = [(0.9, "strongly"), (0.75, "clearly"), (0.6, "moderately"), (0.0, "s
 # Shares of effective rows below which weighting fails or is expensive, and the largest gap of
 # means that counts as balanced (Rubin, 2001).
 FAILS_BELOW, COSTS_BELOW, BALANCED = 0.05, 0.3, 0.25
+_WIDTH = 92
 
 
 def detected(auc: DomainAUC, mmd: MMDTest) -> bool:
@@ -30,7 +32,7 @@ def in_words(diagnosis: "ShiftDiagnosis") -> str:
     """The verdict: is there a shift, where, can weighting bridge it, do the labels shift."""
     sentences = [_difference(diagnosis.auc, diagnosis.mmd)]
     if detected(diagnosis.auc, diagnosis.mmd):
-        sentences += [_where(diagnosis.features), _bridge(diagnosis.weighted)]
+        sentences += [_where(diagnosis.features, diagnosis.n_features), _bridge(diagnosis.weighted)]
     if diagnosis.labels is not None:
         sentences.append(_labels(diagnosis.labels))
     return " ".join(sentence for sentence in sentences if sentence)
@@ -47,14 +49,15 @@ def _difference(auc: DomainAUC, mmd: MMDTest) -> str:
     return f"The domains differ {strength} ({figures})."
 
 
-def _where(features: tuple[FeatureShift, ...]) -> str:
+def _where(features: tuple[FeatureShift, ...], n_features: int) -> str:
     shifted = [feature for feature in features if feature.p_value <= LEVEL]
     if not shifted:
         return "No single feature shifts beyond chance; the difference is in how they combine."
     largest = ", ".join(f"{feature.name} ({_how(feature)})" for feature in shifted[:3])
     if len(features) == 1:
         return f"The feature {largest} shifts."
-    return f"{len(shifted)} of {len(features)} features shift, most of all {largest}."
+    compared = "features" if len(features) == n_features else "features compared"
+    return f"{len(shifted)} of {len(features)} {compared} shift, most of all {largest}."
 
 
 def _how(feature: FeatureShift) -> str:
@@ -103,7 +106,7 @@ def table(diagnosis: "ShiftDiagnosis", n_features: int) -> str:
         rows += f" ({diagnosis.n_source_drawn} and {diagnosis.n_target_drawn} drawn)"
     lines = [
         f"Shift between {rows}, {diagnosis.n_features} features",
-        diagnosis.verdict,
+        *textwrap.wrap(diagnosis.verdict, _WIDTH),
         "",
         f"domain classifier AUC  {auc.value:.3f}  95 % interval [{auc.low:.3f}, {auc.high:.3f}]",
         f"MMD² (unbiased)        {diagnosis.mmd.value:.4f}  p {_p(diagnosis.mmd.p_value)}",

@@ -114,6 +114,7 @@ def diagnose_shift(
     y: VectorLike = None,
     y_target: VectorLike = None,
     task: Literal["auto"] | Task = "auto",
+    feature_names: Sequence[str] | None = None,
     weighting: Any = None,
     classifier: Any = None,
     n_permutations: int = 500,
@@ -145,6 +146,8 @@ def diagnose_shift(
         Give both. They need not cover all rows; only their distributions are compared.
     task : {"auto", "classification", "regression"}, default="auto"
         What the labels are; "auto" takes fractional numbers for regression.
+    feature_names : sequence of str, default=None
+        Names of the columns of arrays and sparse matrices; None takes those of a table.
     weighting : weighting method, default=None
         None is `KernelMeanMatching()`.
     classifier : classifier with ``predict_proba``, default=None
@@ -168,9 +171,11 @@ def diagnose_shift(
     >>> from landbridge.inspection import diagnose_shift
     >>> cars = load_auto_mpg()
     >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
-    >>> diagnosis = diagnose_shift(usa, japan, random_state=0)
+    >>> diagnosis = diagnose_shift(usa, japan, feature_names=cars.feature_names, random_state=0)
     >>> diagnosis.detected, diagnosis.auc.low > 0.9
     (True, True)
+    >>> diagnosis.features[0].name
+    'displacement'
     """
     check_choice(task, "task", ["auto", "classification", "regression"])
     _check_counts(n_permutations, max_rows)
@@ -179,9 +184,9 @@ def diagnose_shift(
             "`y` and `y_target` must come together, to be compared; got one of them. Pass both or "
             "none."
         )
-    names = column_names(X)
-    columns = _Columns()
-    X, X_target = check_two_domains(columns, X, X_target)
+    names = column_names(X) if feature_names is None else list(feature_names)
+    X, X_target = check_two_domains(_Columns(), X, X_target)
+    names = _check_names(names, X.shape[1])
     _check_rows_suffice(X, "X")
     _check_rows_suffice(X_target, "X_target")
     seeds = spawn_seeds(random_state, 4)
@@ -195,7 +200,7 @@ def diagnose_shift(
         n_target_drawn=target.shape[0],
         auc=domain_auc(source, target, classifier=classifier, seed=seeds[2], n_jobs=n_jobs),
         mmd=mmd_test(source, target, n_permutations=n_permutations, seed=seeds[3], n_jobs=n_jobs),
-        features=feature_shifts(X, X_target, drawn, names or _positions(X)),
+        features=feature_shifts(X, X_target, drawn, names),
         weighted=_weigh(source, target, weighting),
         labels=None if y is None else label_shift(y, y_target, task),
     )
@@ -241,8 +246,15 @@ def _draw(X: Matrix, max_rows: int | None, seed: int) -> Matrix:
     return X[np.sort(chosen)]
 
 
-def _positions(X: Matrix) -> Sequence[str]:
-    return [f"column {column}" for column in range(X.shape[1])]
+def _check_names(names: list[str] | None, n_columns: int) -> list[str]:
+    if names is None:
+        return [f"column {column}" for column in range(n_columns)]
+    if len(names) != n_columns:
+        raise ValueError(
+            f"`feature_names` must name each of the {n_columns} columns; got {len(names)} names. "
+            "Pass one name a column, or None."
+        )
+    return names
 
 
 def _check_counts(n_permutations: int, max_rows: int | None) -> None:

@@ -65,7 +65,8 @@ def test_the_verdict_names_strength_features_weights_and_labels(diagnosis):
 
 def test_summary_and_repr(diagnosis):
     assert str(diagnosis) == diagnosis.summary()
-    assert diagnosis.verdict in diagnosis.summary()
+    assert diagnosis.verdict in diagnosis.summary().replace("\n", " ")
+    assert max(map(len, diagnosis.summary().splitlines())) <= 92
     assert "horsepower" in diagnosis.summary()
     assert "horsepower" not in diagnosis.summary(n_features=1).split("corrected p")[1]
     assert repr(diagnosis).startswith("ShiftDiagnosis(auc=0.9")
@@ -125,6 +126,16 @@ def test_tables_arrays_and_sparse_rows(cars, convert):
     named = isinstance(convert(frame), (pd.DataFrame, pl.DataFrame))
     assert result.features[0].name == ("displacement" if named else "column 1")
     assert result.features[0].mean_difference == pytest.approx(-2.03, abs=0.01)
+
+
+def test_names_for_the_columns_of_arrays_and_of_very_many():
+    X = np.zeros((10, 1200))
+    X[::2] = 1
+    Z = X + 5
+    names = [f"term {k}" for k in range(1200)]
+    diagnosis = diagnose_shift(X, Z, feature_names=names, **FAST)
+    assert diagnosis.features[0].name == "term 0"
+    assert "1000 of 1000 features compared shift, most of all term 0" in diagnosis.verdict
 
 
 def test_arguments_are_left_alone_and_random_state_decides():
@@ -237,6 +248,7 @@ def test_standardised_columns_have_unit_variance_over_both_domains():
         ({"X_target": np.zeros((9, 3))}, "`X_target` must have 2 columns like X; got 3"),
         ({"X_target": None}, "`X_target` must hold the rows of the target; got None"),
         ({"y": [1, 2]}, "`y` and `y_target` must come together"),
+        ({"feature_names": ["a"]}, "`feature_names` must name each of the 2 columns; got 1 names"),
         ({"n_permutations": 0}, "`n_permutations` must be at least 1; got 0"),
         ({"max_rows": 3}, "`max_rows` must be at least 4, or None; got 3"),
         ({"task": "ranking"}, "`task` must be one of 'auto', 'classification', 'regression'"),
