@@ -19,13 +19,8 @@ from landbridge.weighting._features import (
     feature_matrix,
     feature_mean,
 )
-from landbridge.weighting._interior_point import (
-    FullMatrix,
-    LowRank,
-    QuadraticForm,
-    Solution,
-    solve_box_and_slab,
-)
+from landbridge.weighting._interior_point import Solution, solve_box_and_slab
+from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
 from landbridge.weighting._rows import kernel, resolve_gamma, row_blocks
 
 # Up to this number of source rows the exact problem costs seconds; beyond, features do.
