@@ -65,7 +65,8 @@ def solve_box_and_slab(
             if best_error > 1e-4:  # far from the end it is not rounding: Q is not convex
                 raise
             break
-        direction = _predictor_corrector(point, residual, solve, scale)
+        # Without a ridge the diagonal has entries near 0, and the solve loses digits there.
+        direction = _predictor_corrector(point, residual, solve, scale, refine=ridge == 0)
         # Nearer to the bounds as the answer gets near, never so near that a bound holds it.
         length = min(1.0, float(np.clip(1 - error, 0.9, 0.999)) * point.longest_step(*direction))
         point = point.moved(length, *direction)
@@ -137,7 +138,7 @@ def _to_zero(value: Vector, change: Vector) -> float:
 
 
 def _predictor_corrector(
-    point: _Iterate, residual: Vector, solve: Solve, scale: float
+    point: _Iterate, residual: Vector, solve: Solve, scale: float, refine: bool
 ) -> tuple[Vector, Vector, Vector]:
     """Mehrotra: how far a pure Newton step would get decides how much the real one is centred."""
     below, above = point.below, point.above
@@ -169,7 +170,7 @@ def _predictor_corrector(
     centre = (max(then, 0.0) / now) ** 3 * now / (2 * len(below[point.rows]))
     move = point.forward(newton[0])
     need = need[0] + centre - move * newton[1], need[1] + centre + move * newton[2]
-    return complete(solve(right_side(*need), refine=True), *need)
+    return complete(solve(right_side(*need), refine=refine), *need)
 
 
 def settle(beta: Vector, bound: float, eps: float) -> Vector:

@@ -36,12 +36,12 @@ def regret_bound(K, kappa, beta, bound, eps, ridge=0.0):
 
 
 SETTINGS = [
-    dict(bound=1000.0, eps=0.8, ridge=0.0),
-    dict(bound=1000.0, eps=0.0, ridge=0.0),
-    dict(bound=2.0, eps=0.1, ridge=0.0),
-    dict(bound=1.5, eps=0.0, ridge=0.2),
-    dict(bound=1000.0, eps=1e-6, ridge=1.0),
-    dict(bound=1000.0, eps=1.0, ridge=50.0),
+    {"bound": 1000.0, "eps": 0.8, "ridge": 0.0},
+    {"bound": 1000.0, "eps": 0.0, "ridge": 0.0},
+    {"bound": 2.0, "eps": 0.1, "ridge": 0.0},
+    {"bound": 1.5, "eps": 0.0, "ridge": 0.2},
+    {"bound": 1000.0, "eps": 1e-6, "ridge": 1.0},
+    {"bound": 1000.0, "eps": 1.0, "ridge": 50.0},
 ]
 
 
