@@ -1,8 +1,15 @@
 """Transfer learning that a person can trust."""
 
-from landbridge._version import __version__
-from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge._version import (
+    __version__,
+)
+from landbridge.baselines import (
+    Pooled,
+    SourceOnly,
+    TargetOnly,
+)
 from landbridge.exceptions import (
+    FailedFitWarning,
     FewSourcesWarning,
     FewTargetRowsWarning,
     LandbridgeWarning,
@@ -10,6 +17,32 @@ from landbridge.exceptions import (
     NotConvergedWarning,
     NothingToAlignWarning,
     WeightingWarning,
+)
+from landbridge.inference import (
+    cv_variance,
+    interval,
+    paired_test,
+)
+from landbridge.kernels import (
+    LaplacianRLSClassifier,
+    LaplacianRLSRegressor,
+    SurrogateKernelClassifier,
+    SurrogateKernelMap,
+    SurrogateKernelRegressor,
+    TransductiveSVC,
+    TransferComponentAnalysis,
+    align_kernel,
+    composite_kernel,
+    surrogate_kernel,
+)
+from landbridge.mapping import (
+    CORAL,
+    SubspaceAlignment,
+)
+from landbridge.model_selection import (
+    LeaveSourcesOut,
+    MultiSourceCV,
+    compare_estimators,
 )
 from landbridge.weighting import (
     KLIEP,
@@ -24,12 +57,18 @@ from landbridge.weighting import (
 )
 
 __all__ = [
+    "CORAL",
     "KLIEP",
     "ClassifierRatio",
+    "FailedFitWarning",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelMeanMatching",
     "LandbridgeWarning",
+    "LaplacianRLSClassifier",
+    "LaplacianRLSRegressor",
+    "LeaveSourcesOut",
+    "MultiSourceCV",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
@@ -38,10 +77,23 @@ __all__ = [
     "ReweightedRegressor",
     "RuLSIF",
     "SourceOnly",
+    "SubspaceAlignment",
+    "SurrogateKernelClassifier",
+    "SurrogateKernelMap",
+    "SurrogateKernelRegressor",
     "TargetOnly",
+    "TransductiveSVC",
+    "TransferComponentAnalysis",
     "UniformWeights",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "align_kernel",
+    "compare_estimators",
+    "composite_kernel",
+    "cv_variance",
     "effective_sample_size",
+    "interval",
+    "paired_test",
+    "surrogate_kernel",
 ]
