@@ -1,7 +1,13 @@
 """Transfer learning that a person can trust."""
 
-from landbridge._version import __version__
-from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge._version import (
+    __version__,
+)
+from landbridge.baselines import (
+    Pooled,
+    SourceOnly,
+    TargetOnly,
+)
 from landbridge.exceptions import (
     FailedFitWarning,
     FewSourcesWarning,
@@ -12,8 +18,32 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
-from landbridge.inference import cv_variance, interval, paired_test
-from landbridge.model_selection import LeaveSourcesOut, MultiSourceCV, compare_estimators
+from landbridge.inference import (
+    cv_variance,
+    interval,
+    paired_test,
+)
+from landbridge.kernels import (
+    LaplacianRLSClassifier,
+    LaplacianRLSRegressor,
+    SurrogateKernelClassifier,
+    SurrogateKernelMap,
+    SurrogateKernelRegressor,
+    TransductiveSVC,
+    TransferComponentAnalysis,
+    align_kernel,
+    composite_kernel,
+    surrogate_kernel,
+)
+from landbridge.mapping import (
+    CORAL,
+    SubspaceAlignment,
+)
+from landbridge.model_selection import (
+    LeaveSourcesOut,
+    MultiSourceCV,
+    compare_estimators,
+)
 from landbridge.weighting import (
     KLIEP,
     ClassifierRatio,
@@ -27,6 +57,7 @@ from landbridge.weighting import (
 )
 
 __all__ = [
+    "CORAL",
     "KLIEP",
     "ClassifierRatio",
     "FailedFitWarning",
@@ -34,6 +65,8 @@ __all__ = [
     "FewTargetRowsWarning",
     "KernelMeanMatching",
     "LandbridgeWarning",
+    "LaplacianRLSClassifier",
+    "LaplacianRLSRegressor",
     "LeaveSourcesOut",
     "MultiSourceCV",
     "NoTargetWarning",
@@ -44,14 +77,23 @@ __all__ = [
     "ReweightedRegressor",
     "RuLSIF",
     "SourceOnly",
+    "SubspaceAlignment",
+    "SurrogateKernelClassifier",
+    "SurrogateKernelMap",
+    "SurrogateKernelRegressor",
     "TargetOnly",
+    "TransductiveSVC",
+    "TransferComponentAnalysis",
     "UniformWeights",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "align_kernel",
     "compare_estimators",
+    "composite_kernel",
     "cv_variance",
     "effective_sample_size",
     "interval",
     "paired_test",
+    "surrogate_kernel",
 ]
