@@ -23,6 +23,7 @@ from landbridge.inference import (
     interval,
     paired_test,
 )
+from landbridge.inspection import MultiSourceDisplay
 from landbridge.kernels import (
     LaplacianRLSClassifier,
     LaplacianRLSRegressor,
@@ -69,6 +70,7 @@ __all__ = [
     "LaplacianRLSRegressor",
     "LeaveSourcesOut",
     "MultiSourceCV",
+    "MultiSourceDisplay",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
