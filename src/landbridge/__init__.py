@@ -24,6 +24,7 @@ from landbridge.inference import (
     paired_test,
 )
 from landbridge.inspection import (
+    MultiSourceDisplay,
     ShiftDiagnosis,
     ShiftDisplay,
     diagnose_shift,
@@ -74,6 +75,7 @@ __all__ = [
     "LaplacianRLSRegressor",
     "LeaveSourcesOut",
     "MultiSourceCV",
+    "MultiSourceDisplay",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
