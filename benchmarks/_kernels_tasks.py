@@ -187,8 +187,4 @@ def office_tasks() -> Iterator[Task]:
                 )
 
 
-def all_tasks() -> Iterator[Task]:
-    """Every task, in the order of the page."""
-    yield from text_tasks()
-    yield from wifi_tasks()
-    yield from office_tasks()
+TASKS = {"text": text_tasks, "wifi": wifi_tasks, "office": office_tasks}

@@ -7,6 +7,7 @@ points. An interrupted run continues where it stopped.
 
 import time
 import warnings
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.decomposition import TruncatedSVD
 from benchmarks import _kernels_page
 from benchmarks._harness import Log, read
 from benchmarks._kernels_methods import office_methods, text_methods, wifi_methods
-from benchmarks._kernels_tasks import Draw, Task, all_tasks, draw
+from benchmarks._kernels_tasks import TASKS, Draw, Task, draw
 from landbridge._validation import stack_rows
 
 NAME = "kernels_paper"
@@ -23,16 +24,22 @@ N_DIRECTIONS = 200
 
 
 def run() -> None:
+    experiments(("text", "wifi", "office"), range(10))
+    _kernels_page.write(read(NAME))
+
+
+def experiments(kinds: Sequence[str], repeats: Iterable[int]) -> None:
+    """The draws that are not yet in the results; disjoint parts may run side by side."""
     log = Log(NAME, resume=True)
     done = {(line["task"], line["repeat"]) for line in read(NAME)}
-    for task in all_tasks():
-        for repeat in range(task.n_repeats):
-            if (task.name, repeat) not in done:
+    tasks = [task for kind in kinds for task in TASKS[kind]()]
+    for repeat in repeats:
+        for task in tasks:
+            if repeat < task.n_repeats and (task.name, repeat) not in done:
                 scores, seconds = evaluate(task, draw(task, repeat))
                 log.write(
                     task=task.name, kind=task.kind, repeat=repeat, scores=scores, cpu_s=seconds
                 )
-    _kernels_page.write(read(NAME))
 
 
 def evaluate(task: Task, rows: Draw) -> tuple[dict[str, float], dict[str, float]]:
