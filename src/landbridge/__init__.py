@@ -2,6 +2,7 @@
 
 from landbridge._version import __version__
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge.boosting import TrAdaBoostClassifier, TrimmedTreeClassifier
 from landbridge.exceptions import (
     FewSourcesWarning,
     FewTargetRowsWarning,
@@ -9,6 +10,7 @@ from landbridge.exceptions import (
     NoTargetWarning,
     NotConvergedWarning,
     NothingToAlignWarning,
+    WeakLearnerWarning,
     WeightingWarning,
 )
 
@@ -22,6 +24,9 @@ __all__ = [
     "Pooled",
     "SourceOnly",
     "TargetOnly",
+    "TrAdaBoostClassifier",
+    "TrimmedTreeClassifier",
+    "WeakLearnerWarning",
     "WeightingWarning",
     "__version__",
 ]
