@@ -201,6 +201,4 @@ def _sparse_rows(
     below_zero = np.add.reduceat(lower <= 0, offsets[:-1], dtype=np.int32)
     # A column without zeros has no slot for them and needs none.
     zero = offsets[:-1] + np.maximum(below_zero - 1, 0)
-    return BinnedRows(
-        offsets, lower, upper, zero=zero, codes=NO_CODES, indptr=indptr, slots=slots
-    )
+    return BinnedRows(offsets, lower, upper, zero=zero, codes=NO_CODES, indptr=indptr, slots=slots)

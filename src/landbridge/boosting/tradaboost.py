@@ -79,9 +79,7 @@ class Boosted:
     stop_reason: str = "all rounds done"
 
 
-def boost(
-    learner: Learner, codes: Vector, n_source: int, n_classes: int, rules: Rules
-) -> Boosted:
+def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules: Rules) -> Boosted:
     """Algorithm 2 of the paper; the first ``n_source`` rows are the source's, the rest the target's.
 
     Without source rows it is AdaBoost (SAMME) on the target.

@@ -203,4 +203,3 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
 
 def _is_at_least(value: Any, least: int) -> bool:
     return isinstance(value, numbers.Integral) and value >= least
-
