@@ -8,6 +8,10 @@ from landbridge.baselines import (
     SourceOnly,
     TargetOnly,
 )
+from landbridge.boosting import (
+    TrAdaBoostClassifier,
+    TrimmedTreeClassifier,
+)
 from landbridge.exceptions import (
     FailedFitWarning,
     FewSourcesWarning,
@@ -16,6 +20,7 @@ from landbridge.exceptions import (
     NoTargetWarning,
     NotConvergedWarning,
     NothingToAlignWarning,
+    WeakLearnerWarning,
     WeightingWarning,
 )
 from landbridge.inference import (
@@ -91,9 +96,12 @@ __all__ = [
     "SurrogateKernelMap",
     "SurrogateKernelRegressor",
     "TargetOnly",
+    "TrAdaBoostClassifier",
     "TransductiveSVC",
     "TransferComponentAnalysis",
+    "TrimmedTreeClassifier",
     "UniformWeights",
+    "WeakLearnerWarning",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",

@@ -31,3 +31,7 @@ class FailedFitWarning(LandbridgeWarning):
 
 class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
+
+
+class WeakLearnerWarning(LandbridgeWarning):
+    """A base learner does no better than chance, so that boosting has nothing to build on."""

@@ -42,6 +42,8 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
+    Case(lambda: lb.TrAdaBoostClassifier(n_estimators=6), "classifier"),
+    Case(lambda: lb.TrimmedTreeClassifier(), "classifier"),
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
