@@ -27,3 +27,11 @@ class FewSourcesWarning(LandbridgeWarning):
 
 class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
+
+
+class ConditionWarning(LandbridgeWarning):
+    """A bound or a test is used outside of the condition under which it was proved."""
+
+
+class NothingSelectedWarning(LandbridgeWarning):
+    """No feature was found to be worth selecting."""

@@ -42,6 +42,14 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
+    Case(lambda: lb.TGreedySelector(), "grouped"),
+    Case(lambda: lb.TGreedySelector("gate", n_features=1, stop=None, refit="ols"), "grouped"),
+    Case(
+        lambda: lb.SimilarityLearner(lb.TGreedySelector(n_features=1), 50, random_state=0),
+        "transformer",
+        row_order=False,
+        target=False,
+    ),
 ]
 
 

@@ -22,6 +22,7 @@ COLUMNS = ["age", "height", "dose", "weight"]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[c.name + "-" + c.kind for c in CASES])
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::landbridge.FewSourcesWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.FewTargetRowsWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.NothingToAlignWarning"),
@@ -65,6 +66,11 @@ def with_default_groups(estimator):
         def fit(self, X, y, groups=None):
             n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
             return super().fit(X, y, groups=np.arange(n_rows) % 3)
+
+        if hasattr(estimator, "partial_fit"):
+
+            def partial_fit(self, X, y, groups=None):
+                return super().partial_fit(X, y, groups=np.arange(len(X)) % 3)
 
         @classmethod
         def _get_param_names(cls):
