@@ -27,7 +27,7 @@ format: $(STAMPS)/dev
 	$(BIN)/ruff check --fix .
 
 bench: $(STAMPS)/bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(NAME)
 
 docs: $(STAMPS)/dev
 	$(BIN)/python -m pytest --doctest-modules src/landbridge docs --doctest-glob="*.md" -p no:cacheprovider

@@ -10,6 +10,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import landbridge
+
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 PAGES = HERE.parent / "docs" / "benchmarks"
@@ -50,8 +52,8 @@ class Log:
         RESULTS.mkdir(exist_ok=True)
         self.path = RESULTS / f"{name}.jsonl"
         self.path.write_text("")
-        packages = ("landbridge", "numpy", "scipy", "scikit-learn")
-        self.versions = {name: version(name) for name in packages}
+        self.versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+        self.versions["landbridge"] = landbridge.__version__
         self.versions["python"] = platform.python_version()
 
     def write(self, **fields: Any) -> None:

@@ -1,9 +1,16 @@
 """Transfer learning that a person can trust."""
 
-from landbridge._version import __version__
-from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge._version import (
+    __version__,
+)
+from landbridge.baselines import (
+    Pooled,
+    SourceOnly,
+    TargetOnly,
+)
 from landbridge.exceptions import (
     ConditionWarning,
+    FailedFitWarning,
     FewSourcesWarning,
     FewTargetRowsWarning,
     LandbridgeWarning,
@@ -13,23 +20,92 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
-from landbridge.feature_selection import FeaturePath, SimilarityLearner, TGreedySelector
+from landbridge.feature_selection import (
+    FeaturePath,
+    SimilarityLearner,
+    TGreedySelector,
+)
+from landbridge.inference import (
+    cv_variance,
+    interval,
+    paired_test,
+)
+from landbridge.kernels import (
+    LaplacianRLSClassifier,
+    LaplacianRLSRegressor,
+    SurrogateKernelClassifier,
+    SurrogateKernelMap,
+    SurrogateKernelRegressor,
+    TransductiveSVC,
+    TransferComponentAnalysis,
+    align_kernel,
+    composite_kernel,
+    surrogate_kernel,
+)
+from landbridge.mapping import (
+    CORAL,
+    SubspaceAlignment,
+)
+from landbridge.model_selection import (
+    LeaveSourcesOut,
+    MultiSourceCV,
+    compare_estimators,
+)
+from landbridge.weighting import (
+    KLIEP,
+    ClassifierRatio,
+    KernelMeanMatching,
+    ReweightedClassifier,
+    ReweightedRegressor,
+    RuLSIF,
+    UniformWeights,
+    WeightDiagnostics,
+    effective_sample_size,
+)
 
 __all__ = [
+    "CORAL",
+    "KLIEP",
+    "ClassifierRatio",
     "ConditionWarning",
+    "FailedFitWarning",
     "FeaturePath",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelMeanMatching",
     "LandbridgeWarning",
+    "LaplacianRLSClassifier",
+    "LaplacianRLSRegressor",
+    "LeaveSourcesOut",
+    "MultiSourceCV",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingSelectedWarning",
     "NothingToAlignWarning",
     "Pooled",
+    "ReweightedClassifier",
+    "ReweightedRegressor",
+    "RuLSIF",
     "SimilarityLearner",
     "SourceOnly",
+    "SubspaceAlignment",
+    "SurrogateKernelClassifier",
+    "SurrogateKernelMap",
+    "SurrogateKernelRegressor",
     "TGreedySelector",
     "TargetOnly",
+    "TransductiveSVC",
+    "TransferComponentAnalysis",
+    "UniformWeights",
+    "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "align_kernel",
+    "compare_estimators",
+    "composite_kernel",
+    "cv_variance",
+    "effective_sample_size",
+    "interval",
+    "paired_test",
+    "surrogate_kernel",
 ]

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
+from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -39,11 +39,23 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
         return estimator.fit(X, y)
     if not isinstance(estimator, Pipeline):
         return estimator.fit(X, y, sample_weight=sample_weight)
-    name, last = estimator.steps[-1]
-    if get_config()["enable_metadata_routing"]:
-        last.set_fit_request(sample_weight=True)
-        return estimator.fit(X, y, sample_weight=sample_weight)
-    return estimator.fit(X, y, **{f"{name}__sample_weight": sample_weight})
+    # With metadata routing every step would have to say whether it wants the weights; here it is
+    # known that only the last one does.
+    with config_context(enable_metadata_routing=False):
+        return estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": sample_weight})
+
+
+def clone_with_seed(estimator: Any, seed: int | None) -> Any:
+    """A clone whose unset ``random_state`` parameters, nested ones too, are set to ``seed``."""
+    estimator = clone(estimator)
+    if seed is None:
+        return estimator
+    unset = [
+        name
+        for name, value in estimator.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return estimator.set_params(**dict.fromkeys(unset, seed))
 
 
 def _estimator_has(method: str) -> Any:

@@ -58,8 +58,8 @@ class Labels:
         """The two classes in sorted order, or ``None`` for a numeric response."""
         if len(self.values) < 2:
             raise ValueError(
-                f"`y` must vary; got {self.values[0]!r} in every row. "
-                "Check how the labels were read."
+                f"`y` must hold numbers that vary, or two classes; got one class or number, "
+                f"{self.values[0]!r}, in every row. Check how the labels were read."
             )
         return None if len(self.values) > 2 else np.array(sorted(self.values))
 

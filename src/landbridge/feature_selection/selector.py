@@ -22,7 +22,6 @@ from landbridge._validation import (
     check_domain_sizes,
     check_groups,
     check_labels,
-    check_like_source,
     check_rows,
     check_transfer,
 )
@@ -170,7 +169,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         come. Keeps domains × features² numbers. What `fit` has seen is forgotten.
         """
         if hasattr(self, "moments_"):
-            X = check_like_source(self, X, "X of this batch")
+            X = check_rows(self, X)
             X = X.astype(self.dtype or X.dtype, copy=False)
             y = check_labels(_as_labels(y), X.shape[0])
             groups = check_groups(groups, X.shape[0])

@@ -1,0 +1,44 @@
+"""Tasks and seeds."""
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from landbridge._parallel import iterate_tasks, run_tasks, spawn_seeds
+
+
+def draw(seed, size):
+    return np.random.default_rng(seed).normal(size=size)
+
+
+def threads():
+    return [pool["num_threads"] for pool in threadpool_info()]
+
+
+def test_answers_come_in_order_for_any_number_of_jobs():
+    tasks = [(seed, 3) for seed in spawn_seeds(0, 5)]
+    one, two = (np.array(run_tasks(draw, tasks, n_jobs=n)) for n in (1, 2))
+    assert np.array_equal(one, two)
+    assert np.array_equal(one[2], draw(*tasks[2]))
+
+
+def test_iterating_gives_the_first_answer_before_the_last_task_is_made():
+    def tasks():
+        for index in range(3):
+            made.append(index)
+            yield (index, 1)
+
+    made = []
+    answers = iterate_tasks(draw, tasks(), n_jobs=1)
+    next(answers)
+    assert len(made) < 3
+    assert len(list(answers)) == 2
+
+
+def test_seeds_belong_to_the_index():
+    assert spawn_seeds(7, 3) == spawn_seeds(7, 5)[:3]
+    assert len(set(spawn_seeds(7, 1000))) == 1000
+    assert spawn_seeds(7, 3) != spawn_seeds(8, 3)
+
+
+def test_linear_algebra_of_a_task_runs_on_one_thread():
+    assert set(run_tasks(threads, [()], n_jobs=1)[0]) <= {1}

@@ -1,0 +1,192 @@
+"""Each message of the front door, triggered."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from landbridge import _validation as door
+from landbridge.exceptions import NoTargetWarning
+
+X = np.arange(12.0).reshape(6, 2)
+Y = np.array(["a", "b", "a", "b", "a", "b"])
+FRAME = pd.DataFrame(X, columns=["age", "dose"])
+
+
+class Probe(BaseEstimator):
+    """Stands for any estimator."""
+
+
+def check(X=X, y=Y, **keywords):
+    return door.check_transfer(Probe(), X, y, **{"task": "classification", **keywords})
+
+
+def with_value(value, *, row=4, column=1):
+    changed = X.copy()
+    changed[row, column] = value
+    return changed
+
+
+def test_what_is_handed_on():
+    data = check(X_target=X[:2], y_target=["b", "c"], X_unlabeled=X[2:])
+    assert data.classes.tolist() == ["a", "b", "c"]
+    assert data.encode(np.array(["c", "a"])).tolist() == [2, 0]
+    assert np.array_equal(data.target_rows, X)
+    assert check().target_rows is None
+
+
+def test_target_rows_stack_sparse_with_dense():
+    data = check(X_target=sparse.csr_array(X[:2]), y_target=["b", "a"], X_unlabeled=X[2:])
+    assert sparse.issparse(data.target_rows)
+    assert np.array_equal(data.target_rows.toarray(), X)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_not_finite_in_source(value):
+    what = "NaN" if np.isnan(value) else "inf"
+    with pytest.raises(
+        ValueError, match=rf"finite numbers.*got {what} in row 4, column 1\. Impute"
+    ):
+        check(with_value(value))
+    with pytest.raises(ValueError, match="row 4, column 'dose'"):
+        check(pd.DataFrame(with_value(value), columns=FRAME.columns))
+    with pytest.raises(ValueError, match=rf"got {what} in row 4, column 1"):
+        check(sparse.csr_array(with_value(value)))
+
+
+def test_a_sum_that_overflows_is_no_infinity():
+    big = np.full((6, 2), 1e308)
+    assert check(big).X.shape == (6, 2)
+
+
+def test_opposite_infinities_do_not_hide_each_other():
+    with pytest.raises(ValueError, match="got inf in row 0, column 0"):
+        check(np.where(X == 0, np.inf, np.where(X == 1, -np.inf, X)))
+
+
+@pytest.mark.parametrize("empty", [X[:0], X[:, :0]])
+def test_empty(empty):
+    with pytest.raises(ValueError, match=r"0 (sample|feature).*at least one row and one column"):
+        check(empty, Y[: empty.shape[0]])
+
+
+def test_columns_differ():
+    with pytest.raises(ValueError, match="`X_unlabeled` must have 2 columns like X; got 3"):
+        check(X_unlabeled=np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_names_differ(frame):
+    source = frame({"age": X[:, 0], "dose": X[:, 1]})
+    with pytest.raises(ValueError, match=r"same order; got \['height'\], which X has not"):
+        check(source, X_unlabeled=frame({"age": X[:, 0], "height": X[:, 1]}))
+    with pytest.raises(ValueError, match=r"got them in another order\. Select them by name"):
+        check(source, X_unlabeled=frame({"dose": X[:, 1], "age": X[:, 0]}))
+
+
+def test_names_are_not_needed_in_the_target():
+    assert check(FRAME, X_unlabeled=X).X_unlabeled.shape == X.shape
+
+
+def test_lengths_differ():
+    with pytest.raises(
+        ValueError, match=r"`y` must have one label for each row of X; got \[6, 5\]"
+    ):
+        check(y=Y[:5])
+
+
+def test_half_a_target():
+    with pytest.raises(ValueError, match="`X_target` must come with `y_target`.*`X_unlabeled`"):
+        check(X_target=X)
+    with pytest.raises(ValueError, match="`y_target` must come with `X_target`"):
+        check(y_target=Y)
+
+
+def test_target_labels_of_the_wrong_length_shape_type_or_missing():
+    with pytest.raises(ValueError, match="one label for each of the 6 rows of `X_target`; got 5"):
+        check(X_target=X, y_target=Y[:5])
+    with pytest.raises(ValueError, match="as many outputs as y"):
+        check(X_target=X, y_target=np.column_stack([Y, Y]))
+    with pytest.raises(ValueError, match="labels of the same type as y"):
+        check(X_target=X, y_target=np.arange(6) % 2)
+    with pytest.raises(ValueError, match=r"a label for every row of `X_target`; got 1 missing"):
+        check(X_target=X, y_target=np.array(["a", None, "b", "a", "b", "a"], dtype=object))
+    with pytest.raises(ValueError, match="y_target contains NaN"):
+        check(y=np.arange(6.0), task="regression", X_target=X, y_target=[0.0, np.nan, 1, 2, 3, 4])
+
+
+def test_a_column_of_target_labels_is_flattened():
+    assert check(X_target=X, y_target=Y[:, None]).y_target.shape == (6,)
+
+
+def test_one_class():
+    with pytest.raises(ValueError, match=r"at least 2 classes; got 1 class, 'a'\. Add rows"):
+        check(y=["a"] * 6)
+
+
+def test_unknown_target_label():
+    with pytest.raises(ValueError, match=r"only classes that y has, \['a', 'b'\]; got \['z'\]"):
+        check(X_target=X[:2], y_target=["a", "z"], target_labels="known")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_text_columns(frame):
+    table = frame({"age": X[:, 0], "ward": list(Y)})
+    with pytest.raises(ValueError, match=r"numeric columns only; got text in \['ward'\]. Encode"):
+        check(table)
+
+
+def test_text_arrays():
+    with pytest.raises(ValueError, match="numeric columns only; got text in some column"):
+        check(np.array([["a", "b"]] * 6, dtype=object))
+
+
+def test_sample_weights():
+    assert check(sample_weight=[1, 0, 2, 1, 1, 1]).sample_weight.sum() == 6
+    with pytest.raises(ValueError, match="positive sum; got zeros only"):
+        check(sample_weight=np.zeros(6))
+    with pytest.raises(ValueError, match="[Nn]egative"):
+        check(sample_weight=[1, 1, 1, 1, 1, -1])
+
+
+def test_groups():
+    assert check(groups=["x"] * 6).groups.shape == (6,)
+    assert check(groups=np.array(["x", 1, 2, 3, 4, 5], dtype=object)).groups.dtype.kind == "U"
+    with pytest.raises(ValueError, match="`groups` must name the source of each row; got None"):
+        door.check_groups(None, 6)
+    with pytest.raises(ValueError, match=r"each of the 6 rows of X; got an array of shape \(5,\)"):
+        check(groups=["x"] * 5)
+    with pytest.raises(ValueError, match="every row; got 1 missing, the first in row 2"):
+        check(groups=[1.0, 2.0, np.nan, 1.0, 2.0, 1.0])
+    with pytest.raises(ValueError, match="every row; got 2 missing"):
+        check(groups=np.array(["x", None, "y", None, "x", "y"], dtype=object))
+
+
+def test_choice():
+    door.check_choice("t", "criterion", ["t", "loss"])
+    with pytest.raises(ValueError, match="`criterion` must be one of 't', 'loss'; got 'best'"):
+        door.check_choice("best", "criterion", ["t", "loss"])
+
+
+def test_two_domains():
+    source, target = door.check_two_domains(Probe(), X, X[:3])
+    assert source.shape == (6, 2)
+    assert target.shape == (3, 2)
+    with pytest.raises(ValueError, match="`X_target` must hold the rows of the target; got None"):
+        door.check_two_domains(Probe(), X, None)
+
+
+def test_no_target_is_said_with_the_plain_counterpart():
+    with pytest.warns(NoTargetWarning, match="Probe was fitted without target rows and equals a"):
+        check(plain_counterpart="a tree")
+
+
+def test_new_rows_are_checked_against_what_was_seen():
+    probe = Probe()
+    door.check_new_source(probe, X)
+    with pytest.raises(ValueError, match="finite numbers"):
+        door.check_rows(probe, with_value(np.nan))
+    with pytest.raises(ValueError, match="3 features"):
+        door.check_rows(probe, np.ones((2, 3)))
