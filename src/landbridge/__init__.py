@@ -60,7 +60,13 @@ from landbridge.mapping import (
 from landbridge.model_selection import (
     LeaveSourcesOut,
     MultiSourceCV,
+    SearchInterval,
+    SearchResult,
+    TransferSearchCV,
+    Verdict,
     compare_estimators,
+    rank_agreement,
+    transfer_cross_validate,
 )
 from landbridge.weighting import (
     KLIEP,
@@ -98,6 +104,8 @@ __all__ = [
     "ReweightedClassifier",
     "ReweightedRegressor",
     "RuLSIF",
+    "SearchInterval",
+    "SearchResult",
     "ShiftDiagnosis",
     "ShiftDisplay",
     "SimilarityLearner",
@@ -111,8 +119,10 @@ __all__ = [
     "TrAdaBoostClassifier",
     "TransductiveSVC",
     "TransferComponentAnalysis",
+    "TransferSearchCV",
     "TrimmedTreeClassifier",
     "UniformWeights",
+    "Verdict",
     "WeakLearnerWarning",
     "WeightDiagnostics",
     "WeightingWarning",
@@ -125,5 +135,7 @@ __all__ = [
     "effective_sample_size",
     "interval",
     "paired_test",
+    "rank_agreement",
     "surrogate_kernel",
+    "transfer_cross_validate",
 ]
