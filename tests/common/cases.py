@@ -50,6 +50,8 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
+    Case(lambda: lb.TrAdaBoostClassifier(n_estimators=6), "classifier"),
+    Case(lambda: lb.TrimmedTreeClassifier(), "classifier"),
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
@@ -70,6 +72,14 @@ CASES = [
     Case(lambda: lb.TransductiveSVC(), "classifier", tolerance=1e-3),
     Case(lambda: lb.CORAL(), "transformer", sparse=False),
     Case(lambda: lb.SubspaceAlignment(n_components=2), "transformer"),
+    Case(lambda: lb.TGreedySelector(), "grouped"),
+    Case(lambda: lb.TGreedySelector("gate", n_features=1, stop=None, refit="ols"), "grouped"),
+    Case(
+        lambda: lb.SimilarityLearner(lb.TGreedySelector(n_features=1), 50, random_state=0),
+        "transformer",
+        row_order=False,
+        target=False,
+    ),
 ]
 
 
