@@ -1,7 +1,16 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
+from landbridge.inspection.criteria_display import (
+    CriteriaDisplay,
+)
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
+)
+from landbridge.inspection.pairwise_display import (
+    PairwiseDisplay,
+)
+from landbridge.inspection.search_ranking_display import (
+    SearchRankingDisplay,
 )
 from landbridge.inspection.shift import (
     ShiftDiagnosis,
@@ -11,11 +20,18 @@ from landbridge.inspection.shift import (
 from landbridge.inspection.shift_display import (
     ShiftDisplay,
 )
+from landbridge.inspection.source_candidate_display import (
+    SourceCandidateDisplay,
+)
 
 __all__ = [
+    "CriteriaDisplay",
     "MultiSourceDisplay",
+    "PairwiseDisplay",
+    "SearchRankingDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
+    "SourceCandidateDisplay",
     "WeightedSource",
     "diagnose_shift",
 ]

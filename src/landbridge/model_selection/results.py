@@ -233,13 +233,17 @@ class SearchResult:
         failed = status.count("failed")
         yield (
             f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
-            f"({self.about['reason']}), {failed} failed"
+            f"({self.about['reason']}), {failed} failed{self._saving()}"
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
             note = "" if status[cell] == "complete" else f"  {status[cell]}"
             yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
+
+    def _saving(self) -> str:
+        saved = self.about["fits_planned"] - self.about["fits_done"]
+        return f", {saved} fits saved by halving" if saved else ""
 
     def _known(self, criterion: str | None) -> str:
         criterion = criterion or self.criterion

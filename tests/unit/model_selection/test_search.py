@@ -373,6 +373,24 @@ def test_pipelines_pass_target_rows_through_their_steps():
     assert pipeline.transform_input is None
 
 
+def test_maps_between_domains_are_pipeline_steps_that_get_the_target():
+    search = PROBLEM.fit(
+        {"coral": make_pipeline(lb.CORAL(), LogisticRegression())}, sources="pooled"
+    )
+    assert search.results_.cells[0]["role"] == "transfer"
+    coral = lb.CORAL()
+    rows = coral.fit_transform(
+        PROBLEM.X,
+        X_target=PROBLEM.X_target[:30],
+        y_target=PROBLEM.y_target[:30],
+        X_unlabeled=PROBLEM.X_target[30:],
+    )
+    by_hand = LogisticRegression().fit(rows, PROBLEM.y)
+    np.testing.assert_allclose(
+        search.predict_proba(PROBLEM.X_target), by_hand.predict_proba(PROBLEM.X_target)
+    )
+
+
 def mixed_tables(library):
     """Source, labelled and unlabelled rows with a column of text."""
 
