@@ -98,8 +98,12 @@ def run_search(
                 progress.advance(ledger, settings.choice.criterion)
             if number < len(groups):
                 ledger.stop(halving.clearly_behind, settings.choice.criterion)
-    about = {**about, "fits_done": ledger.fits_done, "seconds": time.perf_counter() - started}
-    return ledger.freeze(target_folds, about)
+    spent = {
+        "fits_done": ledger.fits_done,
+        "weight_seconds": ledger.weight_seconds,
+        "seconds": time.perf_counter() - started,
+    }
+    return ledger.freeze(target_folds, {**about, **spent})
 
 
 def model_seeds(seed: int, n_candidates: int) -> list[int]:
@@ -134,7 +138,8 @@ def _fill_weights(
         for number in sound
     )
     answers = run_tasks(_weights_of, tasks, n_jobs=settings.n_jobs)
-    for number, answer in zip(sound, answers, strict=True):
+    for number, (answer, seconds) in zip(sound, answers, strict=True):
+        ledger.weight_seconds += seconds
         if isinstance(answer, Failure):
             ledger.fail_source(number, "weights", answer)
             continue
@@ -152,15 +157,19 @@ def _fill_weights(
 
 def _weights_of(
     weighting: Any, X: Matrix, X_target: Matrix, record_errors: bool
-) -> Vector | Failure:
+) -> tuple[Vector | Failure, float]:
+    """The weights or the record of their failure, and the seconds they took."""
+    started = time.perf_counter()
+    answer: Vector | Failure
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LandbridgeWarning)
-            return np.asarray(clone(weighting).fit(X, X_target).weights_, dtype=np.float64)
+            answer = np.asarray(clone(weighting).fit(X, X_target).weights_, dtype=np.float64)
     except Exception as error:
         if not record_errors:
             raise
-        return Failure(f"{type(error).__name__}: {error}", format_exc())
+        answer = Failure(f"{type(error).__name__}: {error}", format_exc())
+    return answer, time.perf_counter() - started
 
 
 def _about(data: SearchData, settings: Settings, n_fits: int) -> dict[str, Any]:

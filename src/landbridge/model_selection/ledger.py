@@ -51,7 +51,7 @@ class Ledger:
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
         self.stopped_after: dict[int, int] = {}
         self.folds_seen = 0
-        self.fits_done = 0
+        self.fits_done, self.weight_seconds = 0, 0.0
         for number, source in enumerate(sources):
             if source.problem:
                 self.fail_source(number, "source", Failure(f"ValueError: {source.problem}", ""))

@@ -14,7 +14,8 @@ final             S ∪ L                         S as source, L, U             
 ================= ============================= ================================== ===========
 
 A transfer estimator is one whose ``fit`` takes ``X_target``, alone or as a step of a pipeline,
-whose other steps then treat the target rows too. Without unlabelled rows the rows of L stand in for U.
+whose other steps then treat the target rows too. Without unlabelled rows the rows of L stand in
+for U.
 """
 
 import warnings
@@ -152,7 +153,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def _steps_with_target(estimator: Any) -> list[Any]:
-    steps = (
-        [step for _, step in estimator.steps] if isinstance(estimator, Pipeline) else [estimator]
-    )
+    steps = [estimator]
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
     return [step for step in steps if has_fit_parameter(step, "X_target")]
