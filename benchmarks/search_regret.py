@@ -10,6 +10,7 @@ interval holds the accuracy of the chosen model.
 """
 
 import json
+import os
 import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
@@ -188,7 +189,7 @@ def _verdict(lines: list[dict[str, Any]]) -> str:
         rival = min(skada, key=lambda n: skada[n])
         word = "no worse than" if regrets[default] <= skada[rival] else "worse than"
         sentences.append(
-            f"  It is {word} the best of skada's scorers ({rival}, {skada[rival]:.4f})."
+            f"  It is {word} the best of skada's ({rival}, {skada[rival]:.4f})."
         )
     ten = np.mean(_regrets(lines, "10 %", held_out=False)["anchored"])
     word = "at most" if ten <= 0.02 else "above"
@@ -203,7 +204,5 @@ def _verdict(lines: list[dict[str, Any]]) -> str:
 
 
 def _environment() -> dict[str, str]:
-    import os
-
     paths = [str(HERE.parent), str(HERE.parent / "src")]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OMP_NUM_THREADS": "1"}
