@@ -81,6 +81,14 @@ def test_ranking_follows_the_values(result):
     assert result.labels[result.best] in lines[1]
 
 
+def test_the_anchored_posterior_can_be_looked_at(result):
+    cells, posterior = result.anchored()
+    assert cells == list(range(10))
+    np.testing.assert_array_equal(posterior.mean, result.values("anchored"))
+    assert np.all((posterior.trust > 0) & (posterior.trust < 1))
+    assert posterior.slopes.shape == (2,)
+
+
 def test_unknown_criteria_are_refused(result):
     with pytest.raises(ValueError, match="`criterion` must be one of"):
         result.values("luck")
