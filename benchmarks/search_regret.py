@@ -188,9 +188,7 @@ def _verdict(lines: list[dict[str, Any]]) -> str:
         skada = {n: v for n, v in regrets.items() if n.startswith("skada")}
         rival = min(skada, key=lambda n: skada[n])
         word = "no worse than" if regrets[default] <= skada[rival] else "worse than"
-        sentences.append(
-            f"  It is {word} the best of skada's ({rival}, {skada[rival]:.4f})."
-        )
+        sentences.append(f"  It is {word} the best of skada's ({rival}, {skada[rival]:.4f}).")
     ten = np.mean(_regrets(lines, "10 %", held_out=False)["anchored"])
     word = "at most" if ten <= 0.02 else "above"
     sentences.append(f"- With a tenth of the rows labelled the default's regret is {word} 0.02.")

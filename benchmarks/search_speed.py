@@ -37,7 +37,7 @@ def run(repeats: int = 3) -> None:
     """Time both problems with one and with two jobs, write results and page."""
     log = Log(NAME)
     for name, arguments in problems():
-        searched(arguments, 2, limit=200)  # start the workers and load what they import
+        searched(arguments, 2)  # start the workers and load what they import
         for repeat in range(repeats):
             one, two = (searched(arguments, jobs) for jobs in (1, 2))
             log.write(problem=name, repeat=repeat, **compare(one, two))
@@ -47,16 +47,13 @@ def run(repeats: int = 3) -> None:
 def problems() -> Iterator[tuple[str, dict[str, Any]]]:
     """Arguments of ``fit`` by name."""
     task = next(task for task in wine() if task.name == "white to red")
-    yield "wine", _arguments([task])
+    yield "wine", _arguments([task], 1800)
     tasks = [task for task in amazon() if task.name.endswith("to kitchen")]
-    yield "reviews", _arguments(tasks)
+    yield "reviews", _arguments(tasks, 600)
 
 
-def searched(arguments: dict[str, Any], n_jobs: int, limit: int | None = None) -> Any:
-    """A finished search and its wall time; ``limit`` cuts the source rows."""
-    arguments = dict(arguments)
-    for name in ("X", "y", "groups"):
-        arguments[name] = arguments[name][:limit]
+def searched(arguments: dict[str, Any], n_jobs: int) -> Any:
+    """A finished search and its wall time."""
     search = lb.TransferSearchCV(
         CANDIDATES, criterion="all", cv=5, refit=False, n_jobs=n_jobs, random_state=0
     )
@@ -114,13 +111,14 @@ def report() -> None:
     write_page(NAME, "\n\n".join([*text, markdown_table(header, rows), verdict]))
 
 
-def _arguments(tasks: list[Any]) -> dict[str, Any]:
-    """Sources of all tasks beside each other, the target of the first; 100 rows are labelled."""
-    target = tasks[0]
+def _arguments(tasks: list[Any], n_rows: int) -> dict[str, Any]:
+    """``n_rows`` of each source, the target of the first task; 100 of its rows are labelled."""
+    target, order = tasks[0], np.random.default_rng(0)
+    rows = [order.permutation(len(task.y))[:n_rows] for task in tasks]
     return {
-        "X": np.vstack([task.X for task in tasks]),
-        "y": np.concatenate([task.y for task in tasks]),
-        "groups": np.repeat([task.name for task in tasks], [len(task.y) for task in tasks]),
+        "X": np.vstack([task.X[kept] for task, kept in zip(tasks, rows, strict=True)]),
+        "y": np.concatenate([task.y[kept] for task, kept in zip(tasks, rows, strict=True)]),
+        "groups": np.repeat([task.name for task in tasks], n_rows),
         "X_target": target.X_target[:100],
         "y_target": target.y_target[:100],
         "X_unlabeled": target.X_target[100:1500],

@@ -72,6 +72,7 @@ def test_the_main_job():
         {
             "nb": GaussianNB(),
             "svm": (SVC(), {"C": [0.01, 1, 100]}),
+            "boost": lb.TrAdaBoostClassifier(n_estimators=3),
             "pooled": lb.Pooled(LogisticRegression()),
         },
         criterion="trcv",
@@ -79,14 +80,14 @@ def test_the_main_job():
         sources="each",
         n_jobs=2,
     )
-    assert len(search.cv_results_["params"]) == 3 * 5
+    assert len(search.cv_results_["params"]) == 3 * 6
     assert search.best_source_ in ("a", "b")
     assert set(search.best_params_) <= {"candidate", "C"}
     assert search.best_score_ == search.results_.scores("trcv").max()
     assert search.criterion_ == "trcv"
     low, high = search.interval(0.95, method="paper")
     assert low < search.best_score_ < high
-    assert search.prob_better().shape == (15, 15)
+    assert search.prob_better().shape == (18, 18)
     assert search.score(PROBLEM.X_target, PROBLEM.y_target) > 0.7
     assert list(search.classes_) == ["no", "yes"]
 

@@ -84,7 +84,7 @@ def test_ranking_follows_the_values(result):
 def test_the_anchored_posterior_can_be_looked_at(result):
     cells, posterior = result.anchored()
     assert cells == list(range(10))
-    np.testing.assert_array_equal(posterior.mean, result.values("anchored"))
+    np.testing.assert_allclose(posterior.mean, result.values("anchored"))
     assert np.all((posterior.trust > 0) & (posterior.trust < 1))
     assert posterior.slopes.shape == (2,)
 
