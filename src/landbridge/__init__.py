@@ -10,6 +10,8 @@ from landbridge.baselines import (
 )
 from landbridge.boosting import (
     TrAdaBoostClassifier,
+    TrAdaBoostRegressor,
+    TransferBoostClassifier,
     TrimmedTreeClassifier,
 )
 from landbridge.exceptions import (
@@ -88,7 +90,9 @@ __all__ = [
     "SurrogateKernelRegressor",
     "TargetOnly",
     "TrAdaBoostClassifier",
+    "TrAdaBoostRegressor",
     "TransductiveSVC",
+    "TransferBoostClassifier",
     "TransferComponentAnalysis",
     "TrimmedTreeClassifier",
     "UniformWeights",

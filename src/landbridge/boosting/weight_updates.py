@@ -2,8 +2,8 @@
 
 n source rows, m target rows, N rounds, c classes; ε is the target error of a round under normalised
 target weights, a *mistake* is 1 where a row is misclassified (or, with soft errors, one minus the
-probability of its class). Equation and line numbers are those of Al-Stouhi and Reddy, *Adaptive Boosting
-for Transfer Learning Using Dynamic Updates* (ECML PKDD 2011).
+probability of its class). Equation and line numbers are those of Al-Stouhi and Reddy, *Adaptive
+Boosting for Transfer Learning Using Dynamic Updates* (ECML PKDD 2011).
 """
 
 import numpy as np
@@ -78,7 +78,8 @@ def drift_ratio(target_ratio: float, error: float, n_updates: int | Vector) -> f
     """TrAdaBoost's weight of a source row that is never misclassified, relative to what the
     weighted majority algorithm would give it, after some updates at a constant ε.
 
-    (1 + r)/(1 + r(2(1 − ε))^t) with r = m/n; the dynamic update keeps it at 1. Figure 1 of the paper.
+    (1 + r)/(1 + r(2(1 − ε))^t) with r = m/n; the dynamic update keeps it at 1. Figure 1 of the
+    paper.
     """
     return (1.0 + target_ratio) / (
         1.0 + target_ratio * (2.0 * (1.0 - error)) ** np.asarray(n_updates)
