@@ -12,8 +12,11 @@ from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 from landbridge.boosting.binning import bin_rows
 from landbridge.boosting.tree_growth import leaf_of
-from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
+
+
+NO_ROWS = np.zeros(0, dtype=np.int32)
 
 
 class Learner(Protocol):
@@ -46,8 +49,8 @@ def make_learner(
 
 
 def hard_mistakes(predicted: Vector, codes: Vector) -> Vector:
-    """1 for each misclassified row."""
-    return (predicted != codes).astype(np.float64)
+    """True for each misclassified row."""
+    return predicted != codes
 
 
 def soft_mistakes(shares: Vector, codes: Vector) -> Vector:
@@ -68,14 +71,14 @@ class SharedBins:
         soft: bool,
     ):
         self.estimator, self.classes, self.soft = estimator, classes, soft
-        self.labels = codes.astype(np.int32)
+        self.labels = codes
         self.rows = bin_rows(parts)
         # Without target rows there is nothing to trim by.
         self.first_target = parts[0].shape[0] if judged_by_target else self.rows.n_rows
-        self.leaf = np.zeros(0, dtype=np.int32)
+        self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
-        tree = clone(self.estimator)
+        tree, self.leaf = clone(self.estimator), NO_ROWS  # the last round's leaves are let go first
         self.leaf = tree._grow(
             self.rows, self.labels, weights, self.classes, self.first_target, inside
         )
@@ -85,7 +88,7 @@ class SharedBins:
         tree = estimator.tree_
         if self.soft:
             return soft_mistakes(tree.value[self.leaf], self.labels)
-        return hard_mistakes(tree.labels[self.leaf], self.labels)
+        return hard_mistakes(tree.labels.astype(self.labels.dtype)[self.leaf], self.labels)
 
 
 class AnyClassifier:
@@ -153,3 +156,12 @@ def predicted_shares(estimator: Any, X: Matrix, classes: Vector) -> Vector:
     out = np.zeros((X.shape[0], classes.size))
     out[:, np.searchsorted(classes, estimator.classes_)] = estimator.predict_proba(X)
     return out
+
+
+__all__ = [
+    "Learner",
+    "class_codes",
+    "make_learner",
+    "predicted_codes",
+    "predicted_shares",
+]

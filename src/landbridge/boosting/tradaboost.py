@@ -17,7 +17,7 @@ from landbridge._validation import (
     warn_no_target,
 )
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import Learner, make_learner
+from landbridge.boosting.base_learners import Learner, class_codes, make_learner
 from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
 from landbridge.boosting.voting import VotingClassifier
 from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, WeightingWarning
@@ -100,8 +100,8 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
             done.stop_reason = CHANCE if stalled else PERFECT
             break
         per_row = factor[codes[:n_source]] if isinstance(factor, np.ndarray) else factor
-        source[:] = formula.update_source(source, mistakes[:n_source], rate, per_row)  # line 9
-        target[:] = formula.update_target(target, mistakes[n_source:], beta)  # line 10
+        source *= formula.source_factor(mistakes[:n_source], rate, per_row)  # line 9
+        target *= formula.target_factor(mistakes[n_source:], beta)  # line 10
         np.maximum(weights, TINY, out=weights)
         doublings = 0
     return done
@@ -300,13 +300,13 @@ class TrAdaBoostClassifier(VotingClassifier):
         )
         self.classes_ = data.classes
         rules = self._rules()
-        parts, codes, n_source = [data.X], data.encode(data.y), 0
+        parts, codes, n_source = [data.X], class_codes(data, data.y), 0
         if data.X_target is None:
             warn_no_target(self, "AdaBoost fitted on X")
         else:
             warn_of_target(data)
             parts, n_source = [data.X, data.X_target], data.X.shape[0]
-            codes = np.concatenate([codes, data.encode(data.y_target)])
+            codes = np.concatenate([codes, class_codes(data, data.y_target)])
         base = TrimmedTreeClassifier() if self.estimator is None else self.estimator
         learner = make_learner(
             base,

@@ -118,7 +118,7 @@ def boost_target(
         done.errors.append(error)
         if not mistakes[target].any():
             break
-        weights[target] = formula.update_target(weights[target], mistakes[target], beta)
+        weights[target] *= formula.target_factor(mistakes[target], beta)
         weights[target] *= mass / weights[target].sum()
     return done
 
@@ -308,7 +308,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 source, target = weights[:n_source], weights[n_source:]
                 errors = learner.mistakes(learner.fit(weights))[:n_source]
                 rate = rate_for_mass(source, errors, target.sum(), share)
-                source[:] = np.maximum(formula.update_source(source, errors, rate), TINY)
+                source[:] = np.maximum(source * formula.source_factor(errors, rate), TINY)
                 weights /= weights.sum()
         self.cv_errors_ = np.array(scores)
         self.best_step_ = int(self.cv_errors_.argmin())

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_transfer, warn_no_target
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import Learner, make_learner
+from landbridge.boosting.base_learners import Learner, class_codes, make_learner
 from landbridge.boosting.tradaboost import (
     CHANCE,
     PERFECT,
@@ -184,7 +184,7 @@ class TransferBoostClassifier(VotingClassifier):
         )
         self.classes_ = data.classes
         n_source = data.X.shape[0]
-        codes, parts, one_class = data.encode(data.y), [data.X], False
+        codes, parts, one_class = class_codes(data, data.y), [data.X], False
         names = np.full(n_source, "source") if data.groups is None else data.groups
         self.sources_ = np.unique(names)
         sources, target = [np.flatnonzero(names == s) for s in self.sources_], np.arange(n_source)
@@ -193,7 +193,7 @@ class TransferBoostClassifier(VotingClassifier):
             self.sources_, sources = self.sources_[:0], []
         else:
             warn_of_target(data)
-            codes = np.concatenate([codes, data.encode(data.y_target)])
+            codes = np.concatenate([codes, class_codes(data, data.y_target)])
             parts, target = [data.X, data.X_target], np.arange(n_source, codes.size)
             one_class = np.unique(codes[target]).size == 1
         base = self.estimator

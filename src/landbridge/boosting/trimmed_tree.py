@@ -9,7 +9,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows, check_transfer, warn_no_target
+from landbridge._validation import TransferData, check_rows, check_transfer, warn_no_target
 from landbridge.boosting.binning import BinnedRows, bin_rows
 from landbridge.boosting.tree_growth import LEAF, Limits, Tree, grow_tree, leaf_of
 
@@ -117,7 +117,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         if data.X_target is not None:
             parts, labels = [X, data.X_target], [y, data.y_target]
             weights = np.append(weights, np.ones(data.X_target.shape[0]))
-        codes = data.encode(np.concatenate(labels)).astype(np.int32)
+        codes = class_codes(data, np.concatenate(labels))
         self._grow(bin_rows(parts), codes, weights, data.classes, first_target)
         return self
 
@@ -201,6 +201,12 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def class_codes(data: TransferData, labels: Vector) -> Vector:
+    """Labels as positions in the classes, in the smallest type: they stand beside the bins."""
+    small = np.uint8 if data.classes is not None and data.classes.size < 256 else np.int32
+    return data.encode(labels).astype(small)
 
 
 def _is_at_least(value: Any, least: int) -> bool:
