@@ -11,11 +11,15 @@ from landbridge.inspection.shift import (
 from landbridge.inspection.shift_display import (
     ShiftDisplay,
 )
+from landbridge.inspection.weight_drift import (
+    WeightDriftDisplay,
+)
 
 __all__ = [
     "MultiSourceDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
+    "WeightDriftDisplay",
     "WeightedSource",
     "diagnose_shift",
 ]
