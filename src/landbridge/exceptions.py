@@ -25,5 +25,21 @@ class FewSourcesWarning(LandbridgeWarning):
     """There are too few sources for an interval about new ones to be informative."""
 
 
+class FailedFitWarning(LandbridgeWarning):
+    """A fit failed and was recorded; what is reported rests on the others."""
+
+
 class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
+
+
+class WeakLearnerWarning(LandbridgeWarning):
+    """A base learner does no better than chance, so that boosting has nothing to build on."""
+
+
+class ConditionWarning(LandbridgeWarning):
+    """A bound or a test is used outside of the condition under which it was proved."""
+
+
+class NothingSelectedWarning(LandbridgeWarning):
+    """No feature was found to be worth selecting."""
