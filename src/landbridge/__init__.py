@@ -36,6 +36,8 @@ from landbridge.inference import (
     paired_test,
 )
 from landbridge.inspection import (
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
     MultiSourceDisplay,
     ShiftDiagnosis,
     ShiftDisplay,
@@ -85,10 +87,12 @@ __all__ = [
     "KLIEP",
     "ClassifierRatio",
     "ConditionWarning",
+    "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelAlignmentDisplay",
     "KernelMeanMatching",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
