@@ -38,6 +38,8 @@ from landbridge.inference import (
     paired_test,
 )
 from landbridge.inspection import (
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
     MultiSourceDisplay,
     ShiftDiagnosis,
     ShiftDisplay,
@@ -87,10 +89,12 @@ __all__ = [
     "KLIEP",
     "ClassifierRatio",
     "ConditionWarning",
+    "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelAlignmentDisplay",
     "KernelMeanMatching",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",

@@ -1,5 +1,9 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
+from landbridge.inspection.kernel_alignment import (
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
+)
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
 )
@@ -16,6 +20,8 @@ from landbridge.inspection.weight_drift import (
 )
 
 __all__ = [
+    "EigenfunctionDisplay",
+    "KernelAlignmentDisplay",
     "MultiSourceDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
