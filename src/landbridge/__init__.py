@@ -10,6 +10,8 @@ from landbridge.baselines import (
 )
 from landbridge.boosting import (
     TrAdaBoostClassifier,
+    TrAdaBoostRegressor,
+    TransferBoostClassifier,
     TrimmedTreeClassifier,
 )
 from landbridge.exceptions import (
@@ -37,6 +39,8 @@ from landbridge.inference import (
 )
 from landbridge.inspection import (
     CriteriaDisplay,
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
     MultiSourceDisplay,
     PairwiseDisplay,
     SearchRankingDisplay,
@@ -90,10 +94,12 @@ __all__ = [
     "ClassifierRatio",
     "ConditionWarning",
     "CriteriaDisplay",
+    "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelAlignmentDisplay",
     "KernelMeanMatching",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
@@ -125,7 +131,9 @@ __all__ = [
     "TGreedySelector",
     "TargetOnly",
     "TrAdaBoostClassifier",
+    "TrAdaBoostRegressor",
     "TransductiveSVC",
+    "TransferBoostClassifier",
     "TransferComponentAnalysis",
     "TransferSearchCV",
     "TrimmedTreeClassifier",

@@ -3,6 +3,10 @@
 from landbridge.inspection.criteria_display import (
     CriteriaDisplay,
 )
+from landbridge.inspection.kernel_alignment import (
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
+)
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
 )
@@ -23,15 +27,21 @@ from landbridge.inspection.shift_display import (
 from landbridge.inspection.source_candidate_display import (
     SourceCandidateDisplay,
 )
+from landbridge.inspection.weight_drift import (
+    WeightDriftDisplay,
+)
 
 __all__ = [
     "CriteriaDisplay",
+    "EigenfunctionDisplay",
+    "KernelAlignmentDisplay",
     "MultiSourceDisplay",
     "PairwiseDisplay",
     "SearchRankingDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
     "SourceCandidateDisplay",
+    "WeightDriftDisplay",
     "WeightedSource",
     "diagnose_shift",
 ]
