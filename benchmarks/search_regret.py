@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._domains import DomainTask, all_tasks
+from benchmarks._domains import all_tasks
 from benchmarks._harness import HERE, Log, markdown_table, python_of, read, write_page
-from benchmarks._regret_cells import SETTINGS, folder, load_cell, run_cell
+from benchmarks._regret_cells import SETTINGS, CellKey, folder, load_cell, run_cell
 from landbridge import SearchResult
 
 NAME = "search_regret"
@@ -32,31 +32,32 @@ DEVELOPMENT = ("wine", "bike", "reuters", "newsgroups")
 
 def run(draws: Iterable[int] = range(1)) -> None:
     """Search every task, score it with skada, write results and page."""
-    log = Log(NAME)
+    keys = []
     for task in all_tasks():
         for draw in draws:
-            for setting in SETTINGS:
-                run_cell(task, draw, setting)
-            score_with_skada([folder(task, draw, setting) for setting in SETTINGS])
-            for setting in SETTINGS:
-                log.write(**summarise(task, draw, setting))
+            keys += [run_cell(task, draw, setting) for setting in SETTINGS]
+            print(task.dataset, task.name, draw, flush=True)
+    score_with_skada(keys)
+    log = Log(NAME)
+    for key in keys:
+        log.write(**summarise(key))
     report()
 
 
-def score_with_skada(folders: list[Any]) -> None:
+def score_with_skada(keys: list[CellKey]) -> None:
     """Let skada's scorers judge the same candidates, in skada's environment."""
-    waiting = [str(f) for f in folders if not (f / "skada.json").exists()]
+    waiting = [str(folder(k)) for k in keys if not (folder(k) / "skada.json").exists()]
     if waiting:
         script = HERE / "peers" / "skada_scorers.py"
         subprocess.run([python_of("skada"), str(script), *waiting], check=True, env=_environment())
 
 
-def summarise(task: DomainTask, draw: int, setting: str) -> dict[str, Any]:
+def summarise(key: CellKey) -> dict[str, Any]:
     """What each way of choosing takes and loses, and whether intervals hold the truth."""
-    result, truth = load_cell(task, draw, setting)
+    result, truth = load_cell(key)
     accuracy = np.array(truth["accuracies"])
     chosen = {name: int(np.nanargmin(result.values(name))) for name in result.available()}
-    skada = json.loads((folder(task, draw, setting) / "skada.json").read_text())
+    skada = json.loads((folder(key) / "skada.json").read_text())
     for name, scores in skada.items():
         if np.isfinite(scores).any():
             chosen[f"skada: {name}"] = int(np.nanargmax(scores))
@@ -68,10 +69,10 @@ def summarise(task: DomainTask, draw: int, setting: str) -> dict[str, Any]:
     regret["random choice"] = accuracy.max() - accuracy.mean()
     best = chosen["anchored" if "anchored" in chosen else "trcv"]
     return {
-        "dataset": task.dataset,
-        "task": task.name,
-        "draw": draw,
-        "labels": setting,
+        "dataset": key.dataset,
+        "task": key.task,
+        "draw": key.draw,
+        "labels": key.setting,
         "chosen": names[best],
         "accuracy": round(accuracy[best], 4),
         "regret": {name: round(float(value), 4) for name, value in regret.items()},
