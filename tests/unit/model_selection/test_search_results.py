@@ -190,6 +190,18 @@ def test_verdict_follows_the_paired_differences(accuracies, worth, words):
     assert words in verdict.message
 
 
+def test_the_best_of_many_candidates_must_be_better_beyond_having_been_chosen():
+    rng = np.random.default_rng(0)
+    called = 0
+    for _ in range(200):  # forty equal candidates, none better than the baselines
+        losses = (rng.uniform(size=(42, 40)) < 0.3).astype(float)
+        roles = ["source-only", "target-only", *["transfer"] * 40]
+        called += bool(judge(roles, list(map(str, range(42))), losses.mean(axis=1), losses, 0.9))
+    assert called / 200 < 0.1
+    two = losses_of([0.6, 0.6, 0.9, 0.5])
+    assert judge(ROLES, NAMES, two.mean(axis=1), two, 0.9).level == pytest.approx(0.95)
+
+
 def test_verdict_where_the_search_cannot_tell():
     assert judge([], [], np.array([]), None, 0.9).worth is None
     losses = losses_of([0.6, 0.9])
