@@ -142,7 +142,7 @@ class ClassifierRatio(Weighting):
         if self.classifier is None:
             # Sparse rows are scaled but not centred, so that they stay sparse.
             return make_pipeline(
-                StandardScaler(with_mean=not thin), LogisticRegression(max_iter=1000)
+                StandardScaler(with_mean=not thin), LogisticRegression(tol=1e-7, max_iter=1000)
             )
         if not hasattr(self.classifier, "predict_proba"):
             raise ValueError(
