@@ -196,6 +196,9 @@ def test_means_of_numbers_and_their_sign():
 def test_whole_numbers_are_classes_unless_said_otherwise():
     assert label_shift([1, 2, 3], [1, 2, 4]).task == "classification"
     assert label_shift([1, 2, 3], [1, 2, 4], "regression").task == "regression"
+    assert label_shift(range(15), range(10, 20)).task == "classification"
+    assert label_shift(range(15), range(10, 21)).task == "regression"
+    assert label_shift([str(k) for k in range(30)], ["a", "b"]).task == "classification"
 
 
 def test_constant_labels():
