@@ -40,7 +40,7 @@ class Interval:
 
     ``between`` is the variance of the true source means, ``within`` the variance that a source mean
     has because a source has finitely many rows (NaN when a source has one row). ``str`` says it in
-    words.
+    words, calling the loss ``name``.
     """
 
     question: Question
@@ -53,6 +53,7 @@ class Interval:
     effective_sources: float
     between: float
     within: float
+    name: str = "loss"
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -72,12 +73,12 @@ class Interval:
         }[self.question]
         return _quantile(self.question, self.level, k) * math.sqrt(variance)
 
-    def describe(self, name: str = "loss", *, why: bool = True) -> str:
-        """The answer in words, with ``name`` for what was measured; ``why`` adds `advice`."""
+    def describe(self, *, why: bool = True) -> str:
+        """The answer in words; ``why`` adds `advice`."""
         subject = {
-            "new_source": f"Expected {name} on a new source",
-            "population": f"Mean {name} over all sources of this kind",
-            "fixed": f"Mean {name} over these {self.n_sources} sources",
+            "new_source": f"Expected {self.name} on a new source",
+            "population": f"Mean {self.name} over all sources of this kind",
+            "fixed": f"Mean {self.name} over these {self.n_sources} sources",
         }[self.question]
         digits = decimals(self.standard_error)
         answer = (
@@ -115,6 +116,7 @@ def interval(
     sample_weight: VectorLike = None,
     source_weight: SourceWeight = "equal",
     loss_range: tuple[float, float] | None = None,
+    name: str = "loss",
 ) -> Interval:
     """Interval for the mean loss, with the question it answers.
 
@@ -132,6 +134,8 @@ def interval(
         As in `cv_variance`.
     loss_range : pair of floats, optional
         Smallest and largest possible loss, (0, 1) for zero-one losses: the interval is cut there.
+    name : str, default="loss"
+        What to call the loss in words.
 
     Returns
     -------
@@ -154,7 +158,7 @@ def interval(
     )
     if question != "fixed" and 2 < summary.n_sources < FEW_SOURCES:
         warnings.warn(few_sources(summary.n_sources, "interval"), FewSourcesWarning, stacklevel=2)
-    return interval_of(summary, question, level, loss_range=loss_range)
+    return interval_of(summary, question, level, loss_range=loss_range, name=name)
 
 
 def interval_of(
@@ -163,6 +167,7 @@ def interval_of(
     level: float = 0.95,
     *,
     loss_range: tuple[float, float] | None = None,
+    name: str = "loss",
 ) -> Interval:
     """`interval` from a summary, without its warning."""
     check_choice(question, "question", QUESTIONS)
@@ -194,6 +199,7 @@ def interval_of(
         effective_sources=summary.effective_sources,
         between=between,
         within=within,
+        name=name,
     )
 
 

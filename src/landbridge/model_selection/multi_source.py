@@ -97,7 +97,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     >>> cv.result_.source_means.round(2)
     array([0.19, 0.19, 0.16, 0.23, 0.29, 0.21])
     >>> answer = cv.result_.interval("new_source", level=0.9)
-    >>> print(answer.describe("error", why=False))
+    >>> print(answer.describe(why=False))
     Expected error on a new source: 0.21, 90 % between 0.11 and 0.31
     >>> answer.advice()
     'noise within sources dominates: more rows in each source help'

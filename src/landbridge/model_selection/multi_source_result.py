@@ -104,7 +104,7 @@ class MultiSourceResult:
             question,
             level,
             source_weight=source_weight,
-            loss_range=LOSS_RANGES.get(self.loss),
+            **self._words_and_range(),
         )
 
     def variance(self, kind: str = "theta_b", **options: Any) -> float:
@@ -114,15 +114,14 @@ class MultiSourceResult:
     def describe(self, level: float = 0.95) -> str:
         """Every answer in words."""
         summary = self._summary()
-        name = LOSS_WORDS.get(self.loss, "loss")
         lines = [self._heading()]
         for question in self.questions:
-            answer = interval_of(summary, question, level, loss_range=LOSS_RANGES.get(self.loss))
-            lines.append(answer.describe(name, why=question == "new_source"))
+            answer = interval_of(summary, question, level, **self._words_and_range())
+            lines.append(answer.describe(why=question == "new_source"))
             if question == "new_source":
                 lines.append(_what_shrinks(answer))
         if self.scheme == "random":
-            lines.append(f"Random blocks share sources: on a new source the {name} is higher.")
+            lines.append("Random blocks share sources: expect more on a new source.")
         elif summary.n_sources < 3:
             lines.append("Two sources say nothing about a third: collect more sources.")
         lines += [f"Failed and left out: {fold} ({message})" for fold, message in self.failures]
@@ -139,6 +138,9 @@ class MultiSourceResult:
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read what `save` wrote."""
         return load_record(cls, path)
+
+    def _words_and_range(self) -> dict[str, Any]:
+        return {"name": loss_words(self.loss), "loss_range": LOSS_RANGES.get(self.loss)}
 
     def _summary(self) -> SourceSummary:
         return summarise_sources(*self.judged)
@@ -234,7 +236,7 @@ class Comparison:
         tests = self.pairs()
         digits = decimals(min(test.standard_error for test in tests))
         means = np.nanmean(self.source_means, axis=1)
-        lines = [f"{LOSS_WORDS.get(self.loss, 'loss')} on left-out sources:"]
+        lines = [f"{loss_words(self.loss)} on left-out sources:"]
         lines += [
             f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
         ]
@@ -256,6 +258,11 @@ class Comparison:
         if not found.size:
             raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
         return int(found[0])
+
+
+def loss_words(loss: str) -> str:
+    """What a loss is called in sentences and pictures."""
+    return LOSS_WORDS.get(loss, "loss")
 
 
 def _what_shrinks(answer: Interval) -> str:

@@ -118,7 +118,7 @@ def test_words_name_what_dominates(between, noise, words):
 
 
 def test_words_for_each_question():
-    new = interval(LOSSES, GROUPS, level=0.9).describe("error")
+    new = str(interval(LOSSES, GROUPS, level=0.9, name="error"))
     assert new.startswith(
         "Expected error on a new source: 0.5, 90 % between -0.1 and 1.1 (6 sources; "
     )

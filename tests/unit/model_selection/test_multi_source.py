@@ -378,7 +378,7 @@ def test_words_and_numbers():
     answer = result.interval("new_source", 0.9)
     text = result.describe(0.9)
     assert text.splitlines()[0].startswith("GaussianNB(): zero_one loss on 150 rows, 5 sources")
-    assert answer.describe("error") in text
+    assert str(answer) in text
     assert f"expect {answer.expected_half_width(sources=2):.2f}"[:9] in text
     assert "Mean error over all sources of this kind" in text
     assert "Mean error over these 5 sources" in text
