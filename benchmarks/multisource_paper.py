@@ -56,8 +56,8 @@ class Learner:
 
 
 LEARNERS = [
-    Learner("naive Bayes", MultinomialNB, {}, False, draws=40, repeats=2, runs=100),
-    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=20, repeats=2, runs=25, sizes=4),
+    Learner("naive Bayes", MultinomialNB, {}, False, draws=30, repeats=2, runs=60),
+    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=12, repeats=2, runs=20, sizes=4),
 ]
 
 
@@ -79,6 +79,7 @@ def run() -> None:
     for learner in LEARNERS:
         for k, m in GRID:
             log.write(what="outside", **outside(learner, k, m))
+    for learner in LEARNERS:
         for m in N_ROWS[: learner.sizes]:
             for scheme in ("source", "random"):
                 log.write(what="variance", **variance(learner, m, scheme))

@@ -5,13 +5,15 @@ task, not to the worker that runs it, and every task runs its linear algebra on 
 the order of a sum inside a threaded product depends on the number of threads.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from landbridge._typing import RandomState
 
@@ -39,5 +41,14 @@ def run_tasks(
 
 
 def _on_one_thread(function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    with threadpool_limits(limits=1):
+    with _thread_pools(len(sys.modules)).limit(limits=1):
         return function(*task)
+
+
+@lru_cache(maxsize=1)
+def _thread_pools(n_modules: int) -> ThreadpoolController:
+    """Every loaded linear algebra library; looked up anew only after something was imported.
+
+    The look-up takes longer than many a small fit.
+    """
+    return ThreadpoolController()
