@@ -39,6 +39,9 @@ def rows_of(name):
     return np.equal(GROUPS, name)
 
 
+FIRST = X[0]
+
+
 class Recorder(ClassifierMixin, BaseEstimator):
     """Remembers what it was fitted on and judged on."""
 
@@ -319,6 +322,20 @@ def test_a_failed_source_is_recorded_and_leaves_every_interval():
     expected = [(np.zeros(150) != Y)[rows_of(name)].mean() for name in "acde"]
     assert result.estimate == pytest.approx(np.mean(expected))
     assert "Failed and left out: 'b' (RuntimeError" in repr(result)
+
+
+def test_a_failed_block_is_named_too():
+    class FailsOnTheFirstRow(GaussianNB):
+        def fit(self, X, y):
+            if not (X == FIRST).all(axis=1).any():
+                raise RuntimeError("no first row")
+            return super().fit(X, y)
+
+    cv = MultiSourceCV(FailsOnTheFirstRow(), scheme="random", random_state=0)
+    with pytest.warns(lb.FailedFitWarning, match="without block"):
+        result = cv.fit(X, Y, groups=GROUPS).result_
+    assert result.failures[0][0] == f"block {result.fold[0]}"
+    assert result.interval("fixed").n_sources == 4
 
 
 @pytest.mark.parametrize("gone", [list("abcde"), list("bcde")])
