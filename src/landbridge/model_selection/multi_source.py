@@ -22,7 +22,7 @@ from landbridge._parallel import iterate_tasks, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, missing_values
 from landbridge.exceptions import FailedFitWarning
-from landbridge.inference.sources import encode_groups
+from landbridge.inference.sources import encode_groups, require_two_sources
 from landbridge.model_selection.losses import Loss, check_loss, pointwise_loss
 from landbridge.model_selection.multi_source_result import Comparison, MultiSourceResult
 
@@ -248,11 +248,7 @@ def deal_folds(
             "Drop the rows without a label."
         )
     names, source = encode_groups(groups, n_rows)
-    if len(names) < 2:
-        raise ValueError(
-            f"`groups` must name at least 2 sources; got 1, {names.tolist()[0]!r}. With one source "
-            "nothing can be said about others: use scikit-learn's cross-validation."
-        )
+    require_two_sources(names)
     fold = source if scheme == "source" else random_blocks(n_rows, len(names), rng)
     return Folds(X, y, names, source, fold)
 

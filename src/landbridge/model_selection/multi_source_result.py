@@ -1,13 +1,12 @@
 """What multiple-source cross-validation found: pointwise losses, and every answer made of them."""
 
-import os
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from landbridge._storage import load_record, save_record
+from landbridge._storage import Saved
 from landbridge._typing import Vector
 from landbridge.inference import (
     FriedmanTest,
@@ -36,7 +35,7 @@ LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiSourceResult:
+class MultiSourceResult(Saved):
     """Losses of every row under the model that was trained without its source.
 
     Attributes
@@ -130,15 +129,6 @@ class MultiSourceResult:
     def __repr__(self) -> str:
         return self.describe()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return load_record(cls, path)
-
     def _words_and_range(self) -> dict[str, Any]:
         return {"name": loss_words(self.loss), "loss_range": LOSS_RANGES.get(self.loss)}
 
@@ -162,7 +152,7 @@ class MultiSourceResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Saved):
     """Losses of several estimators on the same rows, and the tests built on them.
 
     Attributes
@@ -243,15 +233,6 @@ class Comparison:
         lines += [f"  {test}" for test in tests]
         lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
         return "\n".join(lines)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return load_record(cls, path)
 
     def _position(self, name: str) -> int:
         found = np.flatnonzero(self.names == name)
