@@ -41,14 +41,11 @@ def run_tasks(
 
 
 def _on_one_thread(function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    with _thread_pools(len(sys.modules)).limit(limits=1):
+    with _threadpools(len(sys.modules)).limit(limits=1):
         return function(*task)
 
 
 @lru_cache(maxsize=1)
-def _thread_pools(n_modules: int) -> ThreadpoolController:
-    """Every loaded linear algebra library; looked up anew only after something was imported.
-
-    The look-up takes longer than many a small fit.
-    """
+def _threadpools(n_modules: int) -> ThreadpoolController:
+    """The native libraries of this process; looked up (milliseconds) again only after an import."""
     return ThreadpoolController()
