@@ -65,13 +65,17 @@ class Interval:
 
     def expected_half_width(self, *, sources: float = 1.0, rows: float = 1.0) -> float:
         """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows."""
+        if self.standard_error == 0:
+            return 0.0
+        change = self._variance(sources, rows) / self._variance(1.0, 1.0)
+        quantile = _quantile(self.question, self.level, self.effective_sources * sources)
+        return quantile * self.standard_error * math.sqrt(change)
+
+    def _variance(self, sources: float, rows: float) -> float:
         k, within = self.effective_sources * sources, self.within / rows
-        variance = {
-            "new_source": (self.between + within) * (1 + 1 / k),
-            "population": (self.between + within) / k,
-            "fixed": 2 * within / k,
-        }[self.question]
-        return _quantile(self.question, self.level, k) * math.sqrt(variance)
+        if self.question == "fixed":
+            return 2 * within / k
+        return (self.between + within) * (1 / k + (self.question == "new_source"))
 
     def describe(self, *, why: bool = True) -> str:
         """The answer in words; ``why`` adds `advice`."""

@@ -256,6 +256,17 @@ def test_nested_search_gets_the_groups_of_its_training_rows():
 
 
 @pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
+def test_a_nested_transfer_search_sees_the_left_out_rows_as_its_target():
+    candidates = {"nb": GaussianNB(), "lr": LogisticRegression()}
+    search = lb.TransferSearchCV(candidates, cv=3, random_state=0)
+    cv = MultiSourceCV(search, unlabeled_target=True, random_state=0)
+    losses = cv.fit(X, Y, groups=GROUPS).result_.losses
+    rest = GROUPS != "c"
+    inner = clone(search).fit(X[rest], Y[rest], groups=GROUPS[rest], X_unlabeled=X[~rest])
+    assert np.array_equal(losses[~rest], inner.predict(X[~rest]) != Y[~rest])
+
+
+@pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
 def test_transfer_estimators_get_the_left_out_rows_without_labels():
     weighted = lb.ReweightedClassifier(LogisticRegression(), lb.UniformWeights())
     result = MultiSourceCV(weighted, unlabeled_target=True).fit(X, Y, groups=GROUPS).result_
