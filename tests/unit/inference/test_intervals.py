@@ -105,7 +105,9 @@ def test_expected_half_width_where_sources_agree_more_than_noise_allows(question
 
 def test_expected_half_width_without_any_variation_is_zero():
     answer = interval(np.ones(30), np.repeat(np.arange(6), 5))
-    assert answer.expected_half_width(rows=2) == 0
+    assert answer.expected_half_width(rows=2) == pytest.approx(0, abs=1e-12)
+    zero = interval(np.zeros(30), np.repeat(np.arange(6), 5))
+    assert zero.expected_half_width(rows=2) == 0
 
 
 def test_more_rows_never_remove_the_spread_between_sources():
