@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
+from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples, has_fit_parameter
@@ -370,7 +372,11 @@ def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
 
 
 def _takes_groups(estimator: Any) -> bool:
-    return has_fit_parameter(estimator, "groups") or isinstance(estimator, BaseSearchCV)
+    if not isinstance(estimator, BaseSearchCV):
+        return has_fit_parameter(estimator, "groups")
+    # With metadata routing a search refuses groups that its splitter does not ask for.
+    routing = get_config()["enable_metadata_routing"]
+    return not routing or isinstance(estimator.cv, GroupsConsumerMixin)
 
 
 def _require_unlabeled(estimator: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -243,6 +244,14 @@ def test_progress_is_logged_not_printed(caplog, capsys):
 
 
 # Nested searches and transfer estimators
+
+
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("cv", [3, LeaveOneGroupOut()])
+def test_nested_search_with_any_splitter_and_with_metadata_routing(routing, cv):
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=cv)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        assert np.isfinite(losses_of(search)).all()
 
 
 def test_nested_search_gets_the_groups_of_its_training_rows():
