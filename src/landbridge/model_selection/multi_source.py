@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn import get_config
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
@@ -372,11 +371,9 @@ def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
 
 
 def _takes_groups(estimator: Any) -> bool:
-    if not isinstance(estimator, BaseSearchCV):
-        return has_fit_parameter(estimator, "groups")
-    # With metadata routing a search refuses groups that its splitter does not ask for.
-    routing = get_config()["enable_metadata_routing"]
-    return not routing or isinstance(estimator.cv, GroupsConsumerMixin)
+    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or refuse them
+        return isinstance(estimator.cv, GroupsConsumerMixin)
+    return has_fit_parameter(estimator, "groups")
 
 
 def _require_unlabeled(estimator: Any) -> None:
