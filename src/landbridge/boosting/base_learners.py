@@ -15,7 +15,6 @@ from landbridge.boosting.tree_growth import leaf_of
 from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
 
-
 NO_ROWS = np.zeros(0, dtype=np.int32)
 
 
