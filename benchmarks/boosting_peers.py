@@ -70,8 +70,9 @@ def run() -> None:
                 arguments = {"path": path, "rounds": rounds, "depth": depth}
                 ours = measure(OURS, arguments)
                 peer = measure(ADAPT, arguments, peer="adapt")
-                log.write(kind="speed", task=task, depth=depth, rounds=rounds, ours=ours,
-                adapt=peer)
+                log.write(
+                    kind="speed", task=task, depth=depth, rounds=rounds, ours=ours, adapt=peer
+                )
         for task in TASKS:
             path = save(folder, task, (draw(task, seed) for seed in range(N_DRAWS)))
             for setting, arguments in SETTINGS.items():
@@ -79,8 +80,9 @@ def run() -> None:
                 log.write(kind="accuracy", task=task, method=setting, scores=_short(got))
             for depth in ADAPT_DEPTHS:
                 got = measure(ADAPT, {"path": path, "rounds": ROUNDS, "depth": depth}, peer="adapt")
-                log.write(kind="accuracy", task=task, method=f"ADAPT, depth {depth}",
-                scores=_short(got))
+                log.write(
+                    kind="accuracy", task=task, method=f"ADAPT, depth {depth}", scores=_short(got)
+                )
     write()
 
 
@@ -203,9 +205,10 @@ def _against_adapt(accuracy: list[dict[str, Any]]) -> str:
         difference = _scores(accuracy, task, ours) - _scores(accuracy, task, peer)
         error = difference.std(ddof=1) / np.sqrt(difference.size)
         p = stats.ttest_1samp(difference, 0).pvalue
-        verdict = "not significant" if p >= 0.05 else ("above" if difference.mean() > 0 else
-        "below") answers.append(f"{task} {100 * difference.mean():+.1f} ± {100 * error:.1f} points
-        ({verdict})")
+        verdict = "above" if difference.mean() > 0 else "below"
+        verdict = verdict if p < 0.05 else "not significant"
+        points = f"{100 * difference.mean():+.1f} ± {100 * error:.1f} points"
+        answers.append(f"{task} {points} ({verdict})")
     return f"{ours} against {peer}: " + "; ".join(answers) + "."
 
 

@@ -26,8 +26,8 @@ from landbridge._validation import (
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.tradaboost import (
     CHANCE,
+    CLIP,
     FEW,
-    SMALLEST_VOTE,
     TINY,
     Boosted,
     Correction,
@@ -112,13 +112,13 @@ def boost_target(
         error = formula.weighted_error(weights[inside], mistakes[inside])
         if error >= formula.error_limit(2) and done.estimators:
             break
-        beta = formula.target_rate(min(error, 0.49), floor=0.5 / inside.size)
+        vote = formula.vote_weight(min(error, CLIP / 2), floor=0.5 / inside.size)
         done.estimators.append(estimator)
-        done.votes.append(max(-np.log(beta), SMALLEST_VOTE))
+        done.votes.append(vote)
         done.errors.append(error)
         if not mistakes[target].any():
             break
-        weights[target] *= formula.target_factor(mistakes[target], beta)
+        weights[target] = formula.update_target(weights[target], mistakes[target], vote)
         weights[target] *= mass / weights[target].sum()
     return done
 
