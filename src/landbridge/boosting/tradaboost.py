@@ -365,8 +365,7 @@ class TrAdaBoostClassifier(VotingClassifier):
         if self.store_weights:
             self.source_weights_ = np.array(done.source_weights)
             self.target_weights_ = np.array(done.target_weights)
-        if done.stop_reason == CHANCE:
-            warn_weak_learner(self.errors_)
+        warn_weak_learner(done, self.classes_.size)
 
 
 def check_rounds(n_estimators: Any) -> None:
@@ -415,12 +414,13 @@ def warn_of_target(data: TransferData) -> None:
         warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=3)
 
 
-def warn_weak_learner(errors: Vector) -> None:
-    """Say that boosting ended because a base learner did no better than chance."""
-    warnings.warn(
-        f"The base learner must beat chance on the target rows; its weighted error was "
-        f"{errors[-1]:.3g} in round {errors.size}, the last one kept. Use a stronger learner, for "
-        "example a deeper tree, or on_stall='clip'.",
-        WeakLearnerWarning,
-        stacklevel=4,
-    )
+def warn_weak_learner(done: Boosted, n_classes: int) -> None:
+    """Say that already the first base learner did no better than chance, so that it is alone."""
+    if done.stop_reason == CHANCE and done.errors[0] >= formula.error_limit(n_classes):
+        warnings.warn(
+            "The base learner must beat chance; its weighted error was "
+            f"{done.errors[0]:.3g} in round 1, and it stays the only one. Use a stronger learner, "
+            "for example a deeper tree, or check the labels of the target rows.",
+            WeakLearnerWarning,
+            stacklevel=4,
+        )

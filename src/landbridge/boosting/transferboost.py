@@ -226,5 +226,4 @@ class TransferBoostClassifier(VotingClassifier):
         self.source_transfer_ = dict(
             zip(self.sources_.tolist(), terms.mean(axis=0).tolist(), strict=True)
         )
-        if done.stop_reason == CHANCE:
-            warn_weak_learner(self.errors_)
+        warn_weak_learner(done, self.classes_.size)
