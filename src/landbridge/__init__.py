@@ -10,6 +10,8 @@ from landbridge.baselines import (
 )
 from landbridge.boosting import (
     TrAdaBoostClassifier,
+    TrAdaBoostRegressor,
+    TransferBoostClassifier,
     TrimmedTreeClassifier,
 )
 from landbridge.exceptions import (
@@ -121,7 +123,9 @@ __all__ = [
     "TGreedySelector",
     "TargetOnly",
     "TrAdaBoostClassifier",
+    "TrAdaBoostRegressor",
     "TransductiveSVC",
+    "TransferBoostClassifier",
     "TransferComponentAnalysis",
     "TransferSearchCV",
     "TrimmedTreeClassifier",

@@ -15,6 +15,9 @@ from landbridge.inspection.shift import (
 from landbridge.inspection.shift_display import (
     ShiftDisplay,
 )
+from landbridge.inspection.weight_drift import (
+    WeightDriftDisplay,
+)
 
 __all__ = [
     "EigenfunctionDisplay",
@@ -22,6 +25,7 @@ __all__ = [
     "MultiSourceDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
+    "WeightDriftDisplay",
     "WeightedSource",
     "diagnose_shift",
 ]
