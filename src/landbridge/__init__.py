@@ -8,6 +8,12 @@ from landbridge.baselines import (
     SourceOnly,
     TargetOnly,
 )
+from landbridge.boosting import (
+    TrAdaBoostClassifier,
+    TrAdaBoostRegressor,
+    TransferBoostClassifier,
+    TrimmedTreeClassifier,
+)
 from landbridge.exceptions import (
     ConditionWarning,
     FailedFitWarning,
@@ -18,6 +24,7 @@ from landbridge.exceptions import (
     NotConvergedWarning,
     NothingSelectedWarning,
     NothingToAlignWarning,
+    WeakLearnerWarning,
     WeightingWarning,
 )
 from landbridge.feature_selection import (
@@ -29,6 +36,15 @@ from landbridge.inference import (
     cv_variance,
     interval,
     paired_test,
+)
+from landbridge.inspection import (
+    EigenfunctionDisplay,
+    FeatureStabilityDisplay,
+    KernelAlignmentDisplay,
+    MultiSourceDisplay,
+    ShiftDiagnosis,
+    ShiftDisplay,
+    diagnose_shift,
 )
 from landbridge.kernels import (
     LaplacianRLSClassifier,
@@ -49,7 +65,13 @@ from landbridge.mapping import (
 from landbridge.model_selection import (
     LeaveSourcesOut,
     MultiSourceCV,
+    SearchInterval,
+    SearchResult,
+    TransferSearchCV,
+    Verdict,
     compare_estimators,
+    rank_agreement,
+    transfer_cross_validate,
 )
 from landbridge.weighting import (
     KLIEP,
@@ -68,16 +90,20 @@ __all__ = [
     "KLIEP",
     "ClassifierRatio",
     "ConditionWarning",
+    "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
+    "FeatureStabilityDisplay",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelAlignmentDisplay",
     "KernelMeanMatching",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
     "LaplacianRLSRegressor",
     "LeaveSourcesOut",
     "MultiSourceCV",
+    "MultiSourceDisplay",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingSelectedWarning",
@@ -86,6 +112,10 @@ __all__ = [
     "ReweightedClassifier",
     "ReweightedRegressor",
     "RuLSIF",
+    "SearchInterval",
+    "SearchResult",
+    "ShiftDiagnosis",
+    "ShiftDisplay",
     "SimilarityLearner",
     "SourceOnly",
     "SubspaceAlignment",
@@ -94,9 +124,16 @@ __all__ = [
     "SurrogateKernelRegressor",
     "TGreedySelector",
     "TargetOnly",
+    "TrAdaBoostClassifier",
+    "TrAdaBoostRegressor",
     "TransductiveSVC",
+    "TransferBoostClassifier",
     "TransferComponentAnalysis",
+    "TransferSearchCV",
+    "TrimmedTreeClassifier",
     "UniformWeights",
+    "Verdict",
+    "WeakLearnerWarning",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
@@ -104,8 +141,11 @@ __all__ = [
     "compare_estimators",
     "composite_kernel",
     "cv_variance",
+    "diagnose_shift",
     "effective_sample_size",
     "interval",
     "paired_test",
+    "rank_agreement",
     "surrogate_kernel",
+    "transfer_cross_validate",
 ]

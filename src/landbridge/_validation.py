@@ -7,13 +7,19 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    validate_data,
+)
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge.exceptions import FewSourcesWarning, NoTargetWarning
@@ -188,7 +194,7 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
 
 def check_sample_weight(sample_weight: VectorLike, X: Matrix) -> Vector:
     """Non-negative weights, one a row, not all zero."""
-    if not np.any(sample_weight):
+    if not np.asarray(sample_weight).any():
         raise ValueError(
             "`sample_weight` must have a positive sum; got zeros only. "
             "Give at least one row a positive weight."
@@ -273,12 +279,18 @@ def warn_no_target(estimator: Any, plain_counterpart: str) -> None:
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:
-    """Matrices below each other, sparse if any is."""
+    """Matrices below each other, sparse if any is; tables and lists stay what they are."""
     if len(parts) == 1:
         return parts[0]
+    if isinstance(parts[0], list):
+        return [row for part in parts for row in part]
+    library = type(parts[0]).__module__.partition(".")[0]
+    if library in ("pandas", "polars") and hasattr(parts[0], "columns"):
+        options = {"ignore_index": True} if library == "pandas" else {}
+        return import_module(library).concat(parts, **options)
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
-    return np.vstack(parts)
+    return np.concatenate(parts)
 
 
 def column_names(X: MatrixLike) -> list[str] | None:
@@ -348,9 +360,9 @@ def _check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task
 def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
     """Raise unless there are as many target labels as target rows."""
     n_labels = y_target.shape[0] if y_target.ndim else 0
-    if n_labels != X_target.shape[0]:
+    if n_labels != _num_samples(X_target):
         raise ValueError(
-            f"`y_target` must have one label for each of the {X_target.shape[0]} rows of "
+            f"`y_target` must have one label for each of the {_num_samples(X_target)} rows of "
             f"`X_target`; got {n_labels}. Pass rows without a label as `X_unlabeled`."
         )
 

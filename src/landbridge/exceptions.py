@@ -33,6 +33,10 @@ class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
 
 
+class WeakLearnerWarning(LandbridgeWarning):
+    """A base learner does no better than chance, so that boosting has nothing to build on."""
+
+
 class ConditionWarning(LandbridgeWarning):
     """A bound or a test is used outside of the condition under which it was proved."""
 
