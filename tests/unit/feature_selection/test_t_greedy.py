@@ -133,6 +133,21 @@ def test_a_path_ends_when_everything_is_explained():
     np.testing.assert_allclose(walk.losses[-1], 0, atol=1e-10)
 
 
+def test_refitting_survives_features_that_are_nearly_the_same():
+    X, y, codes = sample(p=4)
+    near = np.hstack([X, X + 1e-7 * np.random.default_rng(0).normal(size=X.shape)])
+    statistics = FullStatistics(moments_of(near, y, codes))
+    walk = greedy_path(statistics, criterion="t", refit="ols", max_steps=30)
+    assert np.unique(walk.feature).size == walk.feature.size
+    assert np.isfinite(walk.weights).all()
+    assert walk.losses[-1].mean() <= walk.losses[3].mean() + 1e-9
+
+
+def test_infinite_t_of_a_useless_feature_is_not_picked():
+    score = make_score("t", np.array([0.0, 1.0]), 4, 0.05)
+    assert score(np.array([1e-20, 0.5]), np.array([np.inf, 3.0])).tolist() == [0.0, 3.0]
+
+
 def test_order_of_rows_and_copies_of_rows_do_not_matter():
     X, y, codes = sample()
     walk = greedy_path(FullStatistics(moments_of(X, y, codes)), max_steps=20)
