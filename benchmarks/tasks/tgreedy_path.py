@@ -43,11 +43,25 @@ def residual(X, y, codes):
     return residual_path(X, y, codes, max_steps=STEPS)[0]
 
 
-FORMS = {"selector": selector, "default stop": default_stop, "full": full, "residual": residual}
+def selector_of_double(X, y, codes):
+    model = TGreedySelector(stop=None, max_steps=STEPS, dtype="float32")
+    return model.fit(X, y, groups=codes).path_.feature
+
+
+FORMS = {
+    "selector": selector,
+    "default stop": default_stop,
+    "full": full,
+    "residual": residual,
+    "selector of double": selector_of_double,
+    "residual of double": residual,
+}
 
 
 def prepare(form, kind):
     data = draw(kind)
+    if form.endswith("double"):
+        data = (data[0].astype(np.float64), *data[1:])
     if form in FORMS:
         return form, data
     if form == "product of all":

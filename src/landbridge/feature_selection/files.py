@@ -49,6 +49,8 @@ def read_batches(
     )
     numbers = pl.col(names).cast(pl.Float32 if single else pl.Float64)
     for batch in table.select(numbers, label, domain).collect_batches(chunk_size=batch_size):
+        if batch.height == 0:
+            continue
         _check_complete(batch, label, domain)
         by_name = {key[0]: part for key, part in batch.partition_by(domain, as_dict=True).items()}
         found = sorted(by_name)

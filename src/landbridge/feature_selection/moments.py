@@ -35,6 +35,11 @@ class Moments:
                 f"Moments to be merged must have the same columns; got {self.means.shape[1] - 1} "
                 f"and {other.means.shape[1] - 1} features. Read the same columns in both places."
             )
+        if (self.domains.dtype.kind in "US") != (other.domains.dtype.kind in "US"):
+            raise ValueError(
+                "Domains must be text in every batch or numbers in every batch; got "
+                f"{self.domains.tolist()[:3]} and {other.domains.tolist()[:3]}. Convert them first."
+            )
         domains = np.union1d(self.domains, other.domains)
         a, b = self._spread(domains), other._spread(domains)
         counts = a.counts + b.counts

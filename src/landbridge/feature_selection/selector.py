@@ -227,6 +227,8 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
             batches = with_progress(batches, count_rows(path), Path(path).name)
         for batch in batches:
             self._add_batch(batch)
+        if not hasattr(self, "moments_"):
+            raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
         self._solved()
         return self
 

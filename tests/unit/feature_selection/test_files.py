@@ -93,6 +93,9 @@ def test_missing_values_and_files(table, tmp_path):
         TGreedySelector().fit_file(path, label="y", domain="site")
     with pytest.raises(FileNotFoundError, match="`path` must be a Parquet or CSV file"):
         TGreedySelector().fit_file(tmp_path / "no.csv", label="y", domain="site")
+    path = written(table.head(0), tmp_path / "empty.parquet")
+    with pytest.raises(ValueError, match="`path` must be a file with rows; .*empty"):
+        TGreedySelector().fit_file(path, label="y", domain="site")
     (tmp_path / "t.txt").write_text("u")
     with pytest.raises(ValueError, match=r"`path` must end in .parquet, .pq or .csv; got 't.txt'"):
         TGreedySelector().fit_file(tmp_path / "t.txt", label="y", domain="site")
