@@ -111,8 +111,8 @@ def path_verdict(found) -> str:
             cpu["selector"] <= 0.2 * cpu["residual"],
         ),
         (
-            f"{cpu['selector of double'] / cpu['residual of double']:.2f} of the residual form when "
-            "the rows come in double precision",
+            f"{cpu['selector of double'] / cpu['residual of double']:.2f} of the residual form "
+            "when the rows come in double precision",
             "at most 0.2",
             cpu["selector of double"] <= 0.2 * cpu["residual of double"],
         ),
