@@ -39,6 +39,7 @@ from landbridge.inference import (
 )
 from landbridge.inspection import (
     EigenfunctionDisplay,
+    FeatureStabilityDisplay,
     KernelAlignmentDisplay,
     MultiSourceDisplay,
     ShiftDiagnosis,
@@ -92,6 +93,7 @@ __all__ = [
     "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
+    "FeatureStabilityDisplay",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelAlignmentDisplay",

@@ -1,5 +1,8 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
+from landbridge.inspection.feature_stability import (
+    FeatureStabilityDisplay,
+)
 from landbridge.inspection.kernel_alignment import (
     EigenfunctionDisplay,
     KernelAlignmentDisplay,
@@ -21,6 +24,7 @@ from landbridge.inspection.weight_drift import (
 
 __all__ = [
     "EigenfunctionDisplay",
+    "FeatureStabilityDisplay",
     "KernelAlignmentDisplay",
     "MultiSourceDisplay",
     "ShiftDiagnosis",
