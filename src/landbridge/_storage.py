@@ -1,0 +1,161 @@
+"""Saved results: one file, arrays and a JSON header, nothing that runs code when it is read.
+
+A *record* is a frozen dataclass. Its array fields become the arrays of an ``.npz`` file; every
+other field goes into a JSON header inside that file. Files are written under a temporary name and
+renamed, so that a file with the final name is always whole.
+"""
+
+import contextlib
+import json
+import os
+import tempfile
+import zipfile
+import zlib
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from landbridge._version import __version__
+
+FORMAT = 1
+HEADER = "header"
+Record = TypeVar("Record")
+# What numpy and zipfile raise for files that are cut short or have flipped bytes.
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
+
+
+def save_record(record: Any, path: str | os.PathLike[str]) -> None:
+    """Write a dataclass of arrays and JSON values to ``path``."""
+    if not is_dataclass(record) or isinstance(record, type):
+        raise TypeError(f"`record` must be an instance of a dataclass; got {record!r}.")
+    arrays, values = {}, {}
+    for field in fields(record):
+        value = getattr(record, field.name)
+        if isinstance(value, np.ndarray):
+            arrays[field.name] = _plain_array(value, field.name)
+        else:
+            values[field.name] = value
+    header = json.dumps(
+        {
+            "format": FORMAT,
+            "landbridge": __version__,
+            "record": type(record).__name__,
+            "values": values,
+        },
+        default=_plain_value,
+    )
+    arrays[HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
+    _write_whole(Path(path), arrays)
+
+
+def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
+    """Read what `save_record` wrote; tuples come back as tuples, arrays as read-only arrays."""
+    path = Path(path)
+    with path.open("rb") as file:
+        arrays = _read_arrays(file, path)
+    header = _read_header(arrays.pop(HEADER, None), path)
+    if header["record"] != cls.__name__:
+        raise ValueError(
+            f"`{path}` must hold a saved {cls.__name__}; got a saved {header['record']}. "
+            f"Read it with {header['record']}.load."
+        )
+    content = {**arrays, **{name: _as_tuple(v) for name, v in header["values"].items()}}
+    expected = {field.name for field in fields(cls)}  # type: ignore[arg-type]
+    if set(content) != expected:
+        raise ValueError(
+            f"`{path}` must hold the fields of {cls.__name__}; got {sorted(set(content))} instead "
+            f"of {sorted(expected)}. It was saved by landbridge {header['landbridge']}; save it "
+            f"again with {__version__}."
+        )
+    return cls(**content)
+
+
+def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+        _keep_permissions(path, name)
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def _keep_permissions(path: Path, name: str) -> None:
+    """mkstemp makes private files; give the file what an ordinary ``open`` would give it."""
+    if path.exists():
+        os.chmod(name, path.stat().st_mode & 0o777)
+        return
+    mask = os.umask(0)
+    os.umask(mask)
+    os.chmod(name, 0o666 & ~mask)
+
+
+def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
+    if file.read(4) != b"PK\x03\x04":
+        raise ValueError(
+            f"`{path}` must be a result saved by landbridge (.npz); got another kind of file. "
+            "Pass the path that was given to save."
+        )
+    file.seek(0)
+    try:
+        with np.load(file, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+    except DAMAGE as error:
+        raise ValueError(
+            f"`{path}` must be a whole result saved by landbridge; got a damaged, incomplete or "
+            f"foreign file ({error}). Copy it again from where it was saved."
+        ) from error
+    for array in arrays.values():
+        array.flags.writeable = False
+    return arrays
+
+
+def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
+    try:
+        header = json.loads(array.tobytes())  # type: ignore[union-attr]
+        version = header["format"]
+    except (AttributeError, UnicodeDecodeError, TypeError, ValueError, KeyError) as error:
+        raise ValueError(
+            f"`{path}` must be a result saved by landbridge; got an .npz file without its header. "
+            "Pass the path that was given to save."
+        ) from error
+    if version > FORMAT:
+        raise ValueError(
+            f"`{path}` must have format {FORMAT} or older; got format {version}, saved by "
+            f"landbridge {header['landbridge']}. Upgrade landbridge to read it."
+        )
+    return header
+
+
+def _plain_array(array: np.ndarray, name: str) -> np.ndarray:
+    """Arrays of Python objects would need pickle: text is stored as text, the rest refused."""
+    if array.dtype != object:
+        return array
+    if all(isinstance(value, str) for value in array.ravel().tolist()):
+        return array.astype(str)
+    raise TypeError(
+        f"`{name}` must be an array of numbers or of text to be saved; got Python objects. "
+        "Convert it with astype first."
+    )
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(
+        "A saved value must be made of numbers, text, lists and dictionaries; got "
+        f"{type(value).__name__}. Turn it into one of them first."
+    )
+
+
+def _as_tuple(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(_as_tuple(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _as_tuple(item) for key, item in value.items()}
+    return value

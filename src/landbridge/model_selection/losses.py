@@ -1,0 +1,133 @@
+"""Pointwise losses: one number a row, so that means, intervals and tests can be built on them.
+
+========== ================================ =================================
+loss       value on a row                   for
+========== ================================ =================================
+zero_one   [ŷ ≠ y]                          classification
+log        −log p̂(y), p̂ at least 2⁻⁵²       classification, predict_proba
+absolute   \\|ŷ − y\\|                        regression, numeric classes
+squared    (ŷ − y)²                         regression, numeric classes
+callable   loss(y, ŷ), one value a row      anything
+========== ================================ =================================
+
+With several outputs a row is wrong when any output is, and distances are averaged over outputs.
+"""
+
+from collections.abc import Callable
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from landbridge._typing import MatrixLike, Vector, VectorLike
+from landbridge._validation import Task, check_choice
+
+LossName: TypeAlias = Literal["zero_one", "log", "absolute", "squared"]
+Loss: TypeAlias = LossName | Callable[[Vector, Vector], Vector]
+
+LOSSES = ("zero_one", "log", "absolute", "squared")
+# A probability of zero would make one row's loss infinite and hide all the others; this is the
+# floor of sklearn.metrics.log_loss. A class that the model never saw gets it too.
+PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
+
+
+def check_loss(loss: Loss, task: Task) -> None:
+    """Raise for an unknown loss and for one that makes no sense for the task."""
+    if callable(loss):
+        return
+    check_choice(loss, "loss", LOSSES)
+    if task == "regression" and loss in ("zero_one", "log"):
+        raise ValueError(
+            f"`loss` must measure a distance for regression; got {loss!r}, which is for classes. "
+            "Use loss='squared' or loss='absolute'."
+        )
+
+
+def pointwise_loss(loss: Loss, estimator: Any, X: MatrixLike, y: VectorLike) -> Vector:
+    """The loss of a fitted estimator on each row.
+
+    Parameters
+    ----------
+    loss : {"zero_one", "log", "absolute", "squared"} or callable
+        A callable is given ``(y, estimator.predict(X))`` and returns one number a row.
+    estimator : fitted classifier or regressor
+    X, y : rows and what is true of them
+
+    Returns
+    -------
+    losses : ndarray of shape (n_rows,), float64, finite
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from landbridge.model_selection import pointwise_loss
+    >>> model = DummyClassifier().fit([[0], [0], [0], [0]], ["no", "no", "no", "yes"])
+    >>> pointwise_loss("zero_one", model, [[0], [0]], ["no", "yes"])
+    array([0., 1.])
+    >>> pointwise_loss("log", model, [[0], [0]], ["no", "maybe"]).round(2)
+    array([ 0.29, 36.04])
+    """
+    y = np.asarray(y)
+    if loss == "log":
+        return log_losses(y, class_probabilities(estimator, X), estimator.classes_)
+    predicted = np.asarray(estimator.predict(X))
+    if callable(loss):
+        return _checked_values(loss(y, predicted), y.shape[0])
+    if loss == "zero_one":
+        wrong = predicted.reshape(y.shape) != y
+        return (wrong if y.ndim == 1 else wrong.any(axis=1)).astype(np.float64)
+    distance = np.abs(_difference(predicted, y, loss))
+    if loss == "squared":
+        distance = distance**2
+    return distance if y.ndim == 1 else distance.mean(axis=1)
+
+
+def log_losses(y: Vector, probabilities: np.ndarray, classes: Vector) -> Vector:
+    """−log of the probability of the true class; classes outside ``classes`` get the floor."""
+    place = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+    of_truth = probabilities[np.arange(y.shape[0]), place].astype(np.float64)
+    of_truth[np.asarray(classes)[place] != y] = 0.0
+    return -np.log(np.clip(of_truth, PROBABILITY_FLOOR, 1.0))
+
+
+def class_probabilities(estimator: Any, X: MatrixLike) -> np.ndarray:
+    """``estimator.predict_proba(X)``, or a message that says what to do without it."""
+    if not hasattr(estimator, "predict_proba"):
+        last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+        raise ValueError(
+            "`estimator` must have predict_proba for loss='log'; got "
+            f"{type(last).__name__}, which has none. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or use loss='zero_one'."
+        )
+    probabilities = estimator.predict_proba(X)
+    if isinstance(probabilities, list):
+        raise ValueError(
+            "`estimator` must have one output for loss='log'; got several. "
+            "Evaluate each output on its own, or use loss='zero_one'."
+        )
+    return np.asarray(probabilities)
+
+
+def _difference(predicted: Vector, y: Vector, loss: Any) -> Vector:
+    try:
+        return predicted.reshape(y.shape).astype(np.float64) - y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"`y` must be numeric for loss={loss!r}; got values like {y.ravel()[0]!r}. "
+            "Use loss='zero_one' or loss='log' for named classes."
+        ) from error
+
+
+def _checked_values(values: Any, n_rows: int) -> Vector:
+    values = np.asarray(values, dtype=np.float64)
+    if values.shape != (n_rows,):
+        raise ValueError(
+            f"`loss` must return one number for each of the {n_rows} rows; got shape "
+            f"{values.shape}. Return pointwise values, not their mean."
+        )
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"`loss` must return finite numbers; got {values[~np.isfinite(values)][0]} in row "
+            f"{int(np.argmin(np.isfinite(values)))}. Clip what the logarithm or division is given."
+        )
+    return values

@@ -1,0 +1,155 @@
+"""Saved records: what goes in comes out, nothing is pickled, damage is named."""
+
+import os
+from dataclasses import dataclass, make_dataclass
+
+import numpy as np
+import pytest
+
+from landbridge import _storage
+from landbridge._storage import load_record, save_record
+
+
+@dataclass(frozen=True)
+class Result:
+    losses: np.ndarray
+    names: np.ndarray
+    failures: tuple
+    seconds: float
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Other:
+    losses: np.ndarray
+
+
+def result(**changes):
+    content = {
+        "losses": np.array([0.0, 1 / 3, np.nan, np.inf]),
+        "names": np.array(["Köln", "b"]),
+        "failures": (("Köln", "ValueError: no"), ("b", "no")),
+        "seconds": 0.1,
+    }
+    return Result(**{**content, **changes})
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "result.npz"
+    save_record(result(), path)
+    return path
+
+
+def test_round_trip_is_exact(saved):
+    loaded, original = load_record(Result, saved), result()
+    assert loaded.losses.tobytes() == original.losses.tobytes()
+    assert loaded.names.tolist() == ["Köln", "b"]
+    assert loaded.failures == original.failures
+    assert (loaded.seconds, loaded.note) == (0.1, None)
+
+
+def test_loaded_arrays_are_read_only(saved):
+    with pytest.raises(ValueError, match="read-only"):
+        load_record(Result, saved).losses[0] = 1
+
+
+def test_text_objects_and_numpy_scalars_are_stored_plainly(tmp_path):
+    path = tmp_path / "r.npz"
+    save_record(result(names=np.array(["a", "bb"], dtype=object), seconds=np.float64(2.5)), path)
+    loaded = load_record(Result, path)
+    assert loaded.names.tolist() == ["a", "bb"]
+    assert loaded.seconds == 2.5
+    assert isinstance(loaded.seconds, float)
+
+
+def test_file_is_an_npz_that_needs_no_pickle(saved):
+    with np.load(saved, allow_pickle=False) as archive:
+        assert set(archive.files) == {"losses", "names", "header"}
+
+
+def test_file_has_the_permissions_of_an_ordinary_file(saved, tmp_path):
+    ordinary = tmp_path / "ordinary"
+    ordinary.write_text("")
+    assert os.stat(saved).st_mode == os.stat(ordinary).st_mode
+    os.chmod(saved, 0o600)
+    save_record(result(), saved)
+    assert os.stat(saved).st_mode & 0o777 == 0o600
+
+
+def test_a_failed_save_leaves_the_old_file_and_no_other(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full_disk(file, **_):
+        file.write(b"PK\x03\x04 half")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(_storage.np, "savez_compressed", full_disk)
+    with pytest.raises(OSError, match="no space left"):
+        save_record(result(seconds=9.0), saved)
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == ["result.npz"]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 0.99])
+def test_a_truncated_file_is_named(saved, share):
+    content = saved.read_bytes()
+    saved.write_bytes(content[: int(len(content) * share)])
+    with pytest.raises(ValueError, match="damaged, incomplete or foreign"):
+        load_record(Result, saved)
+
+
+def test_a_flipped_byte_is_named(saved):
+    content = bytearray(saved.read_bytes())
+    content[len(content) // 4] ^= 0xFF
+    saved.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match="damaged, incomplete or foreign"):
+        load_record(Result, saved)
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\x80\x04pickle"])
+def test_another_kind_of_file_is_named(tmp_path, content):
+    path = tmp_path / "table.csv"
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="another kind of file"):
+        load_record(Result, path)
+
+
+def test_a_foreign_npz_is_named(tmp_path):
+    path = tmp_path / "foreign.npz"
+    np.savez(path, losses=np.zeros(3))
+    with pytest.raises(ValueError, match="without its header"):
+        load_record(Result, path)
+    np.savez(path, header=np.array([object()], dtype=object))
+    with pytest.raises(ValueError, match="damaged, incomplete or foreign"):
+        load_record(Result, path)
+
+
+def test_another_record_another_version_and_other_fields_are_named(saved, monkeypatch, tmp_path):
+    with pytest.raises(ValueError, match="must hold a saved Other; got a saved Result"):
+        load_record(Other, saved)
+    earlier = make_dataclass("Result", ["losses", "names"], frozen=True)
+    with pytest.raises(ValueError, match="must hold the fields of Result"):
+        load_record(earlier, saved)
+    monkeypatch.setattr(_storage, "FORMAT", 2)
+    save_record(result(), tmp_path / "new.npz")
+    monkeypatch.setattr(_storage, "FORMAT", 1)
+    with pytest.raises(ValueError, match="got format 2.*Upgrade landbridge"):
+        load_record(Result, tmp_path / "new.npz")
+
+
+def test_what_cannot_be_saved_is_refused(tmp_path):
+    path = tmp_path / "r.npz"
+    with pytest.raises(TypeError, match="`names` must be an array of numbers or of text"):
+        save_record(result(names=np.array([object()])), path)
+    with pytest.raises(TypeError, match="made of numbers, text, lists"):
+        save_record(result(note=object()), path)
+    for no_record in ({"losses": 1}, Result):
+        with pytest.raises(TypeError, match="instance of a dataclass"):
+            save_record(no_record, path)
+    assert not path.exists()
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load_record(Result, tmp_path / "nowhere.npz")
