@@ -11,17 +11,37 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
+from landbridge.weighting import (
+    KLIEP,
+    ClassifierRatio,
+    KernelMeanMatching,
+    ReweightedClassifier,
+    ReweightedRegressor,
+    RuLSIF,
+    UniformWeights,
+    WeightDiagnostics,
+    effective_sample_size,
+)
 
 __all__ = [
+    "KLIEP",
+    "ClassifierRatio",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelMeanMatching",
     "LandbridgeWarning",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
     "Pooled",
+    "ReweightedClassifier",
+    "ReweightedRegressor",
+    "RuLSIF",
     "SourceOnly",
     "TargetOnly",
+    "UniformWeights",
+    "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "effective_sample_size",
 ]

@@ -193,19 +193,23 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             "`groups` must name the source of each row; got None. "
             "Pass groups=, for example the hospital or the year of each row."
         )
-    groups = np.asarray(groups)
+    # A list of text and NaN would become text altogether, and the hole a source called "nan".
+    groups = np.array(groups, dtype=object) if isinstance(groups, list) else np.asarray(groups)
     if groups.ndim != 1 or groups.shape[0] != n_rows:
         raise ValueError(
             f"`groups` must name the source of each of the {n_rows} rows of X; got an array of "
             f"shape {groups.shape}. Pass one name a row."
         )
-    missing = np.array([g is None or g != g for g in groups.tolist()], dtype=bool)
+    missing = _missing(groups)
     if missing.any():
         raise ValueError(
             f"`groups` must name the source of every row; got {missing.sum()} missing, the first "
             f"in row {missing.argmax()}. Fill in the names or drop those rows."
         )
-    return groups.astype(str) if groups.dtype == object else groups
+    if groups.dtype != object:
+        return groups
+    plain = np.array(groups.tolist())
+    return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 
 
 def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) -> None:
@@ -399,6 +403,23 @@ def _is_numeric(column: Vector) -> bool:
     except (TypeError, ValueError):
         return False
     return True
+
+
+def _missing(names: Vector) -> Vector:
+    if names.dtype.kind == "f":
+        return np.isnan(names)
+    if names.dtype.kind == "M":
+        return np.isnat(names)
+    if names.dtype != object:
+        return np.zeros(1, dtype=bool)
+    return np.array([_is_missing(name) for name in names.tolist()], dtype=bool)
+
+
+def _is_missing(name: Any) -> bool:
+    try:
+        return name is None or bool(name != name)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
 
 
 def _is_text(labels: Vector) -> bool:

@@ -42,6 +42,15 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
+    Case(lambda: lb.UniformWeights(), "weighting"),
+    Case(lambda: lb.KernelMeanMatching(), "weighting"),
+    Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
+    Case(lambda: lb.KernelMeanMatching(n_components=30, features="fourier"), "weighting"),
+    Case(lambda: lb.KLIEP(), "weighting"),
+    Case(lambda: lb.RuLSIF(), "weighting"),
+    Case(lambda: lb.ClassifierRatio(), "weighting"),
+    Case(lambda: lb.ReweightedClassifier(LogisticRegression()), "classifier"),
+    Case(lambda: lb.ReweightedRegressor(Ridge()), "regressor"),
 ]
 
 

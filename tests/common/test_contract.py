@@ -51,6 +51,10 @@ def as_plain_estimator(estimator):
         def fit(self, X, y=None):
             return super().fit(X, X)
 
+        def __reduce__(self):  # a class made here has no name that pickle could find
+            plain = type(self).__mro__[1](**self.get_params(deep=False))
+            return as_plain_estimator, (plain,), vars(self)
+
         @classmethod
         def _get_param_names(cls):
             return cls.__mro__[1]._get_param_names()

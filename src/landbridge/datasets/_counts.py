@@ -1,0 +1,139 @@
+"""Texts as term counts: Amazon reviews of four products, Reuters across categories."""
+
+import os
+from collections import defaultdict
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.io import loadmat
+from sklearn.utils import Bunch
+
+from landbridge._validation import check_choice
+from landbridge.datasets._home import DataFile, open_text, require_files
+
+_AMAZON_DOMAINS = ["books", "dvd", "electronics", "kitchen"]
+_REUTERS_TASKS = {
+    "orgs-people": "OrgsPeople",
+    "orgs-places": "OrgsPlaces",
+    "people-places": "PeoplePlaces",
+}
+
+
+def fetch_amazon_reviews(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Positive and negative Amazon reviews of four kinds of products, as counts of terms.
+
+    1000 positive and 1000 negative reviews a domain; terms are words and pairs of words.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (CSR matrix of 8000 rows), ``target`` (1 positive, 0 negative), ``domain``
+        ("books", "dvd", "electronics", "kitchen"), ``feature_names`` (terms in alphabetical
+        order), ``DESCR``.
+
+    References
+    ----------
+    J. Blitzer, M. Dredze, F. Pereira (2007): Biographies, Bollywood, Boom-boxes and Blenders:
+    Domain Adaptation for Sentiment Classification.
+    """
+    parts = [(domain, sign) for domain in _AMAZON_DOMAINS for sign in ("negative", "positive")]
+    paths = require_files(
+        [
+            DataFile(f"amazon_blitzer/processed_acl/{domain}/{sign}.review")
+            for domain, sign in parts
+        ],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007).",
+    )
+    columns: dict[str, int] = defaultdict(lambda: len(columns))
+    counts, indices, ends, target, domains = [], [], [0], [], []
+    for (domain, _), path in zip(parts, paths, strict=True):
+        for terms, label in _read_reviews(path):
+            indices += [columns[term] for term, _ in terms]
+            counts += [count for _, count in terms]
+            ends.append(len(indices))
+            target.append(int(label == "positive"))
+            domains.append(domain)
+    names = np.array(list(columns))
+    order = np.argsort(names)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    data = sparse.csr_matrix(
+        (np.array(counts, dtype=np.float64), rank[indices], ends), shape=(len(target), len(names))
+    )
+    data.sum_duplicates()
+    return Bunch(
+        data=data,
+        target=np.array(target),
+        domain=np.array(domains),
+        feature_names=names[order].tolist(),
+        DESCR=fetch_amazon_reviews.__doc__,
+    )
+
+
+def fetch_reuters_crossdomain(
+    *,
+    task: Literal["orgs-people", "orgs-places", "people-places"] = "orgs-people",
+    data_home: str | os.PathLike[str] | None = None,
+    download_if_missing: bool = True,
+) -> Bunch:
+    """Reuters documents of two top categories; source and target come from other subcategories.
+
+    The three cross-domain tasks made from Reuters-21578, as term counts without a vocabulary:
+    1237/1208 × 4771, 1016/1043 × 4415 and 1077/1077 × 4562 (source and target rows, terms).
+
+    Parameters
+    ----------
+    task : {"orgs-people", "orgs-places", "people-places"}, default="orgs-people"
+        The two top categories to be told apart.
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (CSR matrix), ``target`` (1 or 2, as in the file), ``domain`` ("source" or
+        "target"), ``DESCR``.
+
+    References
+    ----------
+    W. Dai, G.-R. Xue, Q. Yang, Y. Yu (2007): Co-clustering based classification for out-of-domain
+    documents. Research use only.
+    """
+    check_choice(task, "task", list(_REUTERS_TASKS))
+    name = _REUTERS_TASKS[task]
+    paths = require_files(
+        [DataFile(f"reuters_crossdomain/{name}_{part}.mat") for part in ("src", "tar")],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin=f"They hold {name}_src_data, {name}_src_label (and tar) of Dai et al. (2007).",
+    )
+    rows, labels = [], []
+    for part, path in zip(("src", "tar"), paths, strict=True):
+        arrays = loadmat(path)
+        rows.append(sparse.csr_matrix(arrays[f"{name}_{part}_data"], dtype=np.float64))
+        labels.append(arrays[f"{name}_{part}_label"].ravel().astype(int))
+    return Bunch(
+        data=sparse.vstack(rows, format="csr"),
+        target=np.concatenate(labels),
+        domain=np.repeat(["source", "target"], [len(part) for part in labels]),
+        DESCR=fetch_reuters_crossdomain.__doc__,
+    )
+
+
+def _read_reviews(path: Path) -> list[tuple[list[tuple[str, int]], str]]:
+    """Each line ``term:count … #label#:sign`` as its terms with counts, and its label."""
+    reviews = []
+    with open_text(path) as lines:
+        for line in lines:
+            *terms, (_, label) = (token.rsplit(":", 1) for token in line.split())
+            reviews.append(([(term, int(count)) for term, count in terms], label))
+    return reviews

@@ -1,0 +1,103 @@
+"""Where data files live, and how a loader gets hold of one.
+
+A file is looked for in the data home: the argument ``data_home``, else the environment variable
+``LANDBRIDGE_DATA``, else the user's cache folder. What is found there is used as it is; what is
+missing is downloaded where the original has a public address, and described where it has none.
+"""
+
+import gzip
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+DATA_HOME_VARIABLE = "LANDBRIDGE_DATA"
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """One file of a dataset, named by its path below the data home.
+
+    ``sha256`` is the checksum of what is downloaded from ``url``; where ``url`` is an archive,
+    ``member`` names the file inside it and ``sha256`` is that file's checksum. ``url`` is None for
+    files that nobody publishes in this form. A file may also be present compressed, under the same
+    name with ``.gz`` after it.
+    """
+
+    path: str
+    sha256: str | None = None
+    url: str | None = None
+    member: str | None = None
+
+
+def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
+    """The folder that holds the data files.
+
+    Parameters
+    ----------
+    data_home : path or None
+        Used if given. None takes the environment variable ``LANDBRIDGE_DATA``, and without it
+        the folder ``landbridge`` in the user's cache folder. Nothing is created here.
+
+    Examples
+    --------
+    >>> from landbridge.datasets import get_data_home
+    >>> get_data_home("some/folder").name
+    'folder'
+    """
+    if data_home is None:
+        data_home = os.environ.get(DATA_HOME_VARIABLE) or _user_cache() / "landbridge"
+    return Path(data_home).expanduser()
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local"))
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches")
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+
+
+def find_file(home: Path, file: DataFile) -> Path | None:
+    """The file or its compressed form, None where neither is in the data home."""
+    plain = home / file.path
+    for candidate in (plain, plain.with_name(plain.name + ".gz")):
+        if candidate.is_file():
+            return candidate
+    return None
+
+
+def require_files(
+    files: Sequence[DataFile],
+    *,
+    data_home: str | os.PathLike[str] | None,
+    download_if_missing: bool,
+    origin: str,
+) -> list[Path]:
+    """Paths of all ``files``, in their order; ``origin`` says in words where they come from."""
+    home = get_data_home(data_home)
+    missing = [file for file in files if find_file(home, file) is None]
+    if missing:
+        _raise_missing(missing, home, origin)
+    return [path for file in files if (path := find_file(home, file)) is not None]
+
+
+def _raise_missing(missing: Sequence[DataFile], home: Path, origin: str) -> None:
+    names = ", ".join(file.path for file in missing[:3])
+    more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+    raise OSError(f"The data home must hold {names}{more}; not found in {home}. {origin}")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Content of a file, decompressed."""
+    content = path.read_bytes()
+    return gzip.decompress(content) if path.suffix == ".gz" else content
+
+
+def open_text(path: Path, *, encoding: str = "utf-8") -> IO[str]:
+    """Open a text file, compressed or not."""
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding=encoding)
+    return path.open(encoding=encoding)

@@ -1,0 +1,148 @@
+"""Images: handwritten digits, small photographs, and objects seen by four cameras."""
+
+import os
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from landbridge.datasets._home import DataFile, require_files
+
+_MNIST = DataFile(
+    "mnist/mnist.npz",
+    sha256="731c5ac602752760c8e48fbffcf8c3b850d9dc2a2aedcf2cc48468fc17b673d1",
+    url="https://storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
+)
+_CIFAR = DataFile("cifar10/cifar10_subset.npz")
+_CIFAR_CLASSES = [
+    "airplane",
+    "automobile",
+    "bird",
+    "cat",
+    "deer",
+    "dog",
+    "frog",
+    "horse",
+    "ship",
+    "truck",
+]
+_OFFICE = DataFile("office_caltech10_surf/office_caltech10_surf.npz")
+_OFFICE_DOMAINS = {
+    "caltech": "caltech10",
+    "amazon": "amazon",
+    "webcam": "webcam",
+    "dslr": "dslr",
+}
+
+
+def fetch_mnist(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Handwritten digits, 28 × 28 pixels: 60000 for training and 10000 for the test.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (70000, 784) of type uint8, ``target`` (digit), ``split`` ("train" or "test"),
+        ``DESCR``. There are no natural domains.
+
+    References
+    ----------
+    Y. LeCun, C. Cortes, C. Burges: The MNIST database of handwritten digits.
+    """
+    (path,) = require_files(
+        [_MNIST],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds the arrays x_train, y_train, x_test, y_test of the MNIST digits.",
+    )
+    return _images_in_two_splits(path, fetch_mnist.__doc__)
+
+
+def fetch_cifar10(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Small photographs of ten classes, 32 × 32 pixels in three colours: a subset of CIFAR-10.
+
+    1000 images a class for training and 500 a class for the test.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (15000, 3072) of type uint8, each row a 32 × 32 × 3 image, ``target`` (0 to 9),
+        ``target_names``, ``split`` ("train" or "test"), ``DESCR``. There are no natural domains.
+
+    References
+    ----------
+    A. Krizhevsky (2009): Learning Multiple Layers of Features from Tiny Images.
+    """
+    (path,) = require_files(
+        [_CIFAR],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds arrays X_train, y_train (1000 images a class), X_test, y_test (500 a "
+        "class) taken from CIFAR-10.",
+    )
+    images = _images_in_two_splits(path, fetch_cifar10.__doc__)
+    images.target_names = list(_CIFAR_CLASSES)
+    return images
+
+
+def fetch_office_caltech(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Ten kinds of objects in four image collections, as histograms of 800 visual words.
+
+    Office-Caltech10 with SURF features: caltech 1123, amazon 958, webcam 295, dslr 157 images. The
+    usual preparation divides each row by its sum and standardises the columns of each domain.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (2533, 800) counts, ``target`` (class, 1 to 10), ``domain``, ``DESCR``.
+
+    References
+    ----------
+    B. Gong, Y. Shi, F. Sha, K. Grauman (2012): Geodesic Flow Kernel for Unsupervised Domain
+    Adaptation.
+    """
+    (path,) = require_files(
+        [_OFFICE],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds arrays <domain>_X and <domain>_y made from the files "
+        "*_SURF_L10.mat of Gong et al. (2012).",
+    )
+    with np.load(path) as arrays:
+        rows = {name: arrays[f"{key}_X"] for name, key in _OFFICE_DOMAINS.items()}
+        labels = [arrays[f"{key}_y"].astype(int).ravel() for key in _OFFICE_DOMAINS.values()]
+    return Bunch(
+        data=np.vstack(list(rows.values())),
+        target=np.concatenate(labels),
+        domain=np.repeat(list(rows), [len(part) for part in rows.values()]),
+        DESCR=fetch_office_caltech.__doc__,
+    )
+
+
+def _images_in_two_splits(path: str | os.PathLike[str], description: str | None) -> Bunch:
+    with np.load(path) as file:
+        # Copies of the file differ in the case of the arrays' names.
+        arrays = {name.lower(): file[name] for name in file.files}
+    images = [arrays["x_train"], arrays["x_test"]]
+    return Bunch(
+        data=np.vstack([part.reshape(len(part), -1) for part in images]),
+        target=np.concatenate([arrays["y_train"], arrays["y_test"]]).astype(int),
+        split=np.repeat(["train", "test"], [len(part) for part in images]),
+        DESCR=description,
+    )

@@ -1,0 +1,262 @@
+"""Texts as they were written: newsgroups, reviews, newswire, web pages."""
+
+import json
+import os
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from landbridge.datasets._home import DataFile, open_text, read_bytes, require_files
+
+_NEWSGROUPS = DataFile("20newsgroups/20news-bydate.jsonl")
+_REUTERS = DataFile("reuters21578/reuters21578.jsonl")
+_SYSKILL = DataFile("syskill_webert/syskill_webert_rated.jsonl")
+_REVIEW_DOMAINS = [
+    "MR",
+    "apparel",
+    "baby",
+    "books",
+    "camera_photo",
+    "dvd",
+    "electronics",
+    "health_personal_care",
+    "imdb",
+    "kitchen_housewares",
+    "magazines",
+    "music",
+    "software",
+    "sports_outdoors",
+    "toys_games",
+    "video",
+]
+
+
+def fetch_20newsgroups(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Posts of 20 newsgroups, sorted by date into a training and a test part.
+
+    11314 training and 7532 test posts with their headers. The categories form a tree ("rec.autos",
+    "rec.motorcycles"), from which transfer tasks are made: same branch, different leaf.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (list of 18846 texts), ``target`` (category name), ``split`` ("train" or "test"),
+        ``target_names``, ``DESCR``.
+
+    References
+    ----------
+    K. Lang (1995): NewsWeeder: Learning to Filter Netnews. Research use.
+    """
+    (path,) = require_files(
+        [_NEWSGROUPS],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds one JSON object a line with split, category, id and text (latin-1 "
+        "decoded), made from 20news-bydate.tar.gz.",
+    )
+    posts = list(_json_lines(path))
+    target = np.array([post["category"] for post in posts])
+    return Bunch(
+        data=[post["text"] for post in posts],
+        target=target,
+        target_names=np.unique(target).tolist(),
+        split=np.array([post["split"] for post in posts]),
+        DESCR=fetch_20newsgroups.__doc__,
+    )
+
+
+def fetch_reviews(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Positive and negative reviews from 16 domains: 14 kinds of products and two of films.
+
+    About 1600 training, 400 test and 2000 unlabelled reviews a domain ("software": 475
+    unlabelled), tokenised, nearly balanced.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (list of texts), ``target`` (1 positive, 0 negative), ``domain``, ``split``
+        ("train" or "test"), ``unlabeled`` (dictionary from domain to texts), ``DESCR``.
+
+    References
+    ----------
+    P. Liu, X. Qiu, X. Huang (2017): Adversarial Multi-task Learning for Text Classification; the
+    product reviews are those of J. Blitzer, M. Dredze, F. Pereira (2007).
+    """
+    parts = [(d, part) for d in _REVIEW_DOMAINS for part in ("train", "test", "unlabel")]
+    paths = require_files(
+        [DataFile(f"fdu_mtl/{domain}.task.{part}") for domain, part in parts],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="They are the FDU-MTL review files of Liu, Qiu and Huang (2017).",
+    )
+    texts, target, domains, split = [], [], [], []
+    unlabeled: dict[str, list[str]] = {}
+    for (domain, part), path in zip(parts, paths, strict=True):
+        lines = _lines(path)
+        if part == "unlabel":
+            unlabeled[domain] = lines
+            continue
+        for line in lines:
+            label, _, text = line.partition("\t")
+            target.append(int(label))
+            texts.append(text)
+        domains += [domain] * len(lines)
+        split += [part] * len(lines)
+    return Bunch(
+        data=texts,
+        target=np.array(target),
+        domain=np.array(domains),
+        split=np.array(split),
+        unlabeled=unlabeled,
+        DESCR=fetch_reviews.__doc__,
+    )
+
+
+def fetch_reuters(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Newswire of 1987: the 21578 documents of Reuters-21578 with all their labels.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (list of texts, title and body), ``target`` and ``topics`` (list of lists of
+        topics, a document has none, one or several), ``places``, ``people``, ``orgs``,
+        ``exchanges`` (the same for the other label sets), ``split`` (Lewis's "TRAIN", "TEST" or
+        "NOT-USED"), ``documents`` (list of the dictionaries as they are in the file), ``DESCR``.
+
+    References
+    ----------
+    D. Lewis: Reuters-21578 Text Categorization Collection, Distribution 1.0. Research use only.
+    """
+    (path,) = require_files(
+        [_REUTERS],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds one JSON object a line with lewissplit, topics, places, people, orgs, "
+        "exchanges, title and body, made from the SGML files of Reuters-21578.",
+    )
+    documents = list(_json_lines(path))
+    label_sets = {
+        name: [document[name] for document in documents]
+        for name in ("topics", "places", "people", "orgs", "exchanges")
+    }
+    return Bunch(
+        data=[f"{document['title']}\n{document['body']}" for document in documents],
+        target=label_sets["topics"],
+        split=np.array([document["lewissplit"] for document in documents]),
+        documents=documents,
+        DESCR=fetch_reuters.__doc__,
+        **label_sets,
+    )
+
+
+def fetch_syskill_webert(
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download_if_missing: bool = True,
+    merge_medium: bool = False,
+) -> Bunch:
+    """Web pages that one person rated hot, medium or cold; the subjects are the domains.
+
+    Bands 61, BioMedical 131, Goats 70, Sheep 65 pages of 1995.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+    merge_medium : bool, default=False
+        True turns the few "medium" ratings into "cold", the usual protocol.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (list of 327 texts without markup), ``html`` (the pages), ``target`` (rating),
+        ``domain`` (subject), ``url``, ``DESCR``.
+
+    References
+    ----------
+    M. Pazzani (1998): Syskill and Webert Web Page Ratings. UCI Machine Learning Repository,
+    CC BY 4.0.
+    """
+    (path,) = require_files(
+        [_SYSKILL],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds one JSON object a line with subject, rating, url and html, made from the "
+        "UCI repository's Syskill and Webert data.",
+    )
+    pages = list(_json_lines(path))
+    rating = np.array([page["rating"] for page in pages])
+    return Bunch(
+        data=[_visible_text(page["html"]) for page in pages],
+        html=[page["html"] for page in pages],
+        target=np.where(rating == "medium", "cold", rating) if merge_medium else rating,
+        domain=np.array([page["subject"] for page in pages]),
+        url=[page["url"] for page in pages],
+        DESCR=fetch_syskill_webert.__doc__,
+    )
+
+
+def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
+    with open_text(path) as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def _lines(path: Path) -> list[str]:
+    """Lines of a file in UTF-8, a few of whose lines are in latin-1."""
+    lines = read_bytes(path).splitlines()
+    return [_decode(line).rstrip(" ") for line in lines]
+
+
+def _decode(line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line.decode("latin-1")
+
+
+class _TextOnly(HTMLParser):
+    """Collects what a reader of the page sees."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.words: list[str] = []
+        self._hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._hidden += tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._hidden -= tag in ("script", "style") and self._hidden > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self._hidden:
+            self.words += data.split()
+
+
+def _visible_text(html: str) -> str:
+    parser = _TextOnly()
+    parser.feed(html)
+    parser.close()
+    return " ".join(parser.words)

@@ -1,0 +1,132 @@
+"""Indoor localisation from the signal strength of WiFi access points."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from landbridge.datasets._home import DataFile, open_text, require_files
+
+_ICDM = DataFile("wifi_icdm2007/wifi_icdm2007_tr_99.npz")
+_UJI = {
+    "train": DataFile("ujiindoorloc/trainingData.csv"),
+    "test": DataFile("ujiindoorloc/validationData.csv"),
+}
+_N_ACCESS_POINTS = 520
+
+
+def fetch_wifi(
+    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
+) -> Bunch:
+    """Positions in a building from 99 access points, measured in two periods.
+
+    The transfer task of the ICDM 2007 data mining contest as Xu et al. prepared it: 621 source
+    rows, 53 labelled target rows for training, 3128 target rows for the test. Signals lie
+    between -97 dBm and -1 dBm; 0 means that the access point was not seen.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (3802, 99), ``target`` (3802, 2) positions, ``domain`` ("source" or "target"),
+        ``split`` ("train" or "test"); the same in three parts as ``X, y`` (source),
+        ``X_target, y_target`` (labelled target) and ``X_test, y_test``; ``DESCR``.
+
+    References
+    ----------
+    Y. Xu, S. J. Pan, H. Xiong, Q. Wu, R. Luo, H. Min, H. Song (2017): A Unified Framework for
+    Metric Transfer Learning. Scientific use only.
+    """
+    (path,) = require_files(
+        [_ICDM],
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="It holds the arrays of wifi_icdm2007_tr_99.mat of Xu et al. (2017).",
+    )
+    parts, labels = [], []
+    with np.load(path) as arrays:
+        for part in ("src", "tar_train", "tar_test"):
+            # The file has one row a feature.
+            parts.append(arrays[f"{part}_X"].T.astype(np.float64))
+            labels.append(arrays[f"{part}_labels"].astype(np.float64))
+    sizes = [len(part) for part in parts]
+    return Bunch(
+        data=np.vstack(parts),
+        target=np.vstack(labels),
+        domain=np.repeat(["source", "target", "target"], sizes),
+        split=np.repeat(["train", "train", "test"], sizes),
+        X=parts[0],
+        y=labels[0],
+        X_target=parts[1],
+        y_target=labels[1],
+        X_test=parts[2],
+        y_test=labels[2],
+        DESCR=fetch_wifi.__doc__,
+    )
+
+
+def fetch_ujiindoorloc(
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download_if_missing: bool = True,
+    not_seen: float = -105.0,
+) -> Bunch:
+    """Positions in three buildings from 520 access points; the phones are the domains.
+
+    19937 training rows taken by 18 users with 16 phones, and months later 1111 validation rows with
+    11 phones, 9 of them new. Signals lie between -104 dBm and 0 dBm; the file marks an access point that was not seen by +100, above
+    the strongest signal, and the loader replaces it by ``not_seen``.
+
+    Parameters
+    ----------
+    data_home, download_if_missing : see `fetch_wine_quality`.
+    not_seen : float, default=-105.0
+        Signal of an access point out of reach: the default is 1 dBm below the weakest seen.
+
+    Returns
+    -------
+    data : Bunch
+        ``data`` (21048, 520); ``target`` (21048, 4) with the columns ``target_names``: building,
+        floor, longitude, latitude; ``domain`` (phone, as text), ``user`` (0 in the validation
+        rows: unknown), ``building``, ``floor``, ``split`` ("train" or "test"),
+        ``feature_names``, ``DESCR``.
+
+    References
+    ----------
+    J. Torres-Sospedra et al. (2014): UJIIndoorLoc: a new multi-building and multi-floor database
+    for WLAN fingerprint-based indoor localization problems. UCI repository, CC BY 4.0.
+    """
+    paths = require_files(
+        list(_UJI.values()),
+        data_home=data_home,
+        download_if_missing=download_if_missing,
+        origin="They are the two tables of the UCI repository's UJIIndoorLoc data.",
+    )
+    read = [_read_numbers(path) for path in paths]
+    names, tables = read[0][0], [numbers for _, numbers in read]
+    table = np.vstack(tables)
+    signals = table[:, :_N_ACCESS_POINTS]
+    column = {name: table[:, k] for k, name in enumerate(names)}
+    targets = ["BUILDINGID", "FLOOR", "LONGITUDE", "LATITUDE"]
+    return Bunch(
+        data=np.where(signals == 100, not_seen, signals),
+        target=np.column_stack([column[name] for name in targets]),
+        target_names=["building", "floor", "longitude", "latitude"],
+        domain=column["PHONEID"].astype(int).astype(str),
+        user=column["USERID"].astype(int),
+        building=column["BUILDINGID"].astype(int),
+        floor=column["FLOOR"].astype(int),
+        split=np.repeat(list(_UJI), [len(part) for part in tables]),
+        feature_names=names[:_N_ACCESS_POINTS],
+        DESCR=fetch_ujiindoorloc.__doc__,
+    )
+
+
+def _read_numbers(path: Path) -> tuple[list[str], np.ndarray]:
+    with open_text(path) as lines:
+        names = next(lines).strip().split(",")
+        return names, np.loadtxt(lines, delimiter=",", ndmin=2)

@@ -1,0 +1,264 @@
+"""Three intervals for three questions about the same losses.
+
+========== ===================================================== ==================================
+question   asks for                                              interval
+========== ===================================================== ==================================
+new_source the mean loss on one source nobody has seen           μ̂ ± t_{K−1} S_b √(1 + 1/K)
+population the mean loss over all sources of this kind           μ̂ ± t_{K−1} √max(θ^γ, θ_A)
+fixed      the mean loss over these K sources, rows drawn anew   μ̂ ± z √θ_B
+========== ===================================================== ==================================
+
+The first is the question people ask, and the widest: it does not shrink to nothing with more
+rows or more sources, because sources differ. Geras and Sutton's θ_B answers the third; as an
+interval for a new source it covers far too seldom. With unequal shares π_k the number of sources in
+t and √(1 + 1/K) is the effective one, 1/Σπ_k².
+"""
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector, VectorLike
+from landbridge._validation import check_choice
+from landbridge.exceptions import FewSourcesWarning
+from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_sources
+from landbridge.inference.variance import theta_a, theta_b, theta_gamma
+
+Question: TypeAlias = Literal["new_source", "population", "fixed"]
+QUESTIONS = ("new_source", "population", "fixed")
+# With fewer sources t_{K−1} is so wide that the interval mostly reports its own ignorance.
+FEW_SOURCES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its interval and what the width is made of.
+
+    ``between`` is the variance of the true source means, ``within`` the variance that a source mean
+    has because a source has finitely many rows (NaN when a source has one row). ``str`` says it in
+    words.
+    """
+
+    question: Question
+    estimate: float
+    low: float
+    high: float
+    level: float
+    standard_error: float
+    n_sources: int
+    effective_sources: float
+    between: float
+    within: float
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    @property
+    def between_share(self) -> float:
+        """Part of the spread of source means that more rows would not remove."""
+        return self.between / (self.between + self.within) if self.between else 0.0
+
+    def expected_half_width(self, *, sources: float = 1.0, rows: float = 1.0) -> float:
+        """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows."""
+        k, within = self.effective_sources * sources, self.within / rows
+        variance = {
+            "new_source": (self.between + within) * (1 + 1 / k),
+            "population": (self.between + within) / k,
+            "fixed": 2 * within / k,
+        }[self.question]
+        return _quantile(self.question, self.level, k) * math.sqrt(variance)
+
+    def describe(self, name: str = "loss") -> str:
+        """The answer in words, with ``name`` for what was measured."""
+        subject = {
+            "new_source": f"Expected {name} on a new source",
+            "population": f"Mean {name} over all sources of this kind",
+            "fixed": f"Mean {name} over these {self.n_sources} sources",
+        }[self.question]
+        digits = decimals(self.standard_error)
+        return (
+            f"{subject}: {self.estimate:.{digits}f}, {100 * self.level:g} % between "
+            f"{self.low:.{digits}f} and {self.high:.{digits}f} "
+            f"({self.n_sources} sources; {self.advice()})"
+        )
+
+    def advice(self) -> str:
+        """What the width is made of and what would shrink it."""
+        if self.question == "fixed":
+            return "noise within sources alone: more rows help"
+        if math.isnan(self.within):
+            return "a source has one row, so that spread between and within cannot be told apart"
+        if self.between_share >= 2 / 3:
+            return (
+                "spread between sources dominates: collecting more sources helps, more rows do not"
+            )
+        if self.between_share <= 1 / 3:
+            return "noise within sources dominates: more rows in each source help"
+        return (
+            "spread between and noise within sources both matter: more sources and more rows help"
+        )
+
+    def __str__(self) -> str:
+        return self.describe()
+
+
+def interval(
+    losses: VectorLike,
+    groups: VectorLike,
+    question: Question = "new_source",
+    level: float = 0.95,
+    *,
+    sample_weight: VectorLike = None,
+    source_weight: SourceWeight = "equal",
+    loss_range: tuple[float, float] | None = None,
+) -> Interval:
+    """Interval for the mean loss, with the question it answers.
+
+    Parameters
+    ----------
+    losses : array of shape (n_rows,)
+        Loss of each row under the model that was trained without the source of the row.
+    groups : array of shape (n_rows,)
+        The source of each row.
+    question : {"new_source", "population", "fixed"}, default="new_source"
+        See the table of the module. The first two need three sources, and warn below five.
+    level : float, default=0.95
+        Nominal coverage.
+    sample_weight, source_weight
+        As in `cv_variance`.
+    loss_range : pair of floats, optional
+        Smallest and largest possible loss, (0, 1) for zero-one losses: the interval is cut there.
+
+    Returns
+    -------
+    Interval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inference import interval
+    >>> rng = np.random.default_rng(0)
+    >>> rates = [0.18, 0.25, 0.31, 0.22, 0.28, 0.15, 0.24, 0.30, 0.21]
+    >>> groups = np.repeat(np.arange(9), 800)
+    >>> losses = rng.random(groups.size) < np.repeat(rates, 800)
+    >>> print(interval(losses, groups, level=0.9))  # doctest: +NORMALIZE_WHITESPACE
+    Expected loss on a new source: 0.24, 90 % between 0.12 and 0.37 (9 sources; spread between
+    sources dominates: collecting more sources helps, more rows do not)
+    """
+    summary = summarise_sources(
+        losses, groups, sample_weight=sample_weight, source_weight=source_weight
+    )
+    if question != "fixed" and 2 < summary.n_sources < FEW_SOURCES:
+        warnings.warn(few_sources(summary.n_sources, "interval"), FewSourcesWarning, stacklevel=2)
+    return interval_of(summary, question, level, loss_range=loss_range)
+
+
+def interval_of(
+    summary: SourceSummary,
+    question: Question = "new_source",
+    level: float = 0.95,
+    *,
+    loss_range: tuple[float, float] | None = None,
+) -> Interval:
+    """`interval` from a summary, without its warning."""
+    check_choice(question, "question", QUESTIONS)
+    check_level(level)
+    if question != "fixed" and summary.n_sources < 3:
+        raise ValueError(
+            f"`groups` must name at least 3 sources for question={question!r}; got 2. Two sources "
+            "only support question='fixed', which is about these two; collect more sources."
+        )
+    spread, within = summary.spread, summary.within
+    if question == "fixed":
+        variance = theta_b(summary)
+    elif question == "new_source":
+        variance = spread + theta_gamma(summary)
+    else:
+        within_only = 0.0 if math.isnan(within) else theta_a(summary)
+        variance = max(theta_gamma(summary), within_only)
+    half = _quantile(question, level, summary.effective_sources) * math.sqrt(variance)
+    low, high = (-math.inf, math.inf) if loss_range is None else loss_range
+    between = spread if math.isnan(within) else max(spread - within, 0.0)
+    return Interval(
+        question=question,
+        estimate=summary.estimate,
+        low=max(summary.estimate - half, low),
+        high=min(summary.estimate + half, high),
+        level=level,
+        standard_error=math.sqrt(variance),
+        n_sources=summary.n_sources,
+        effective_sources=summary.effective_sources,
+        between=between,
+        within=within,
+    )
+
+
+def source_intervals(
+    losses: VectorLike, groups: VectorLike, level: float = 0.95, *, sample_weight: VectorLike = None
+) -> tuple[Vector, Vector]:
+    """Lower and upper ends of an interval for the mean loss of each source, sources sorted by name.
+
+    Unweighted losses of 0 and 1 get the score interval, which stays honest at 0 and 1; all others
+    m_k ± t_{M_k − 1} √u_k. A source of one row gets (−∞, ∞).
+    """
+    check_level(level)
+    summary = summarise_sources(losses, groups, sample_weight=sample_weight)
+    if sample_weight is None and np.isin(losses, (0, 1)).all():
+        return score_interval(summary.mean, summary.n_rows, level)
+    unknown = np.isnan(summary.mean_variance)
+    freedom = np.maximum(summary.n_rows - 1, 1)
+    half = stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(summary.mean_variance)
+    half[unknown] = np.inf
+    return summary.mean - half, summary.mean + half
+
+
+def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
+    """The score (Wilson) interval of a rate that was seen on ``n_rows`` rows."""
+    rate, n = np.asarray(rate, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
+    z = normal_quantile(level)
+    centre = (2 * n * rate + z**2) / (2 * (n + z**2))
+    half = z * np.sqrt(4 * n * rate * (1 - rate) + z**2) / (2 * (n + z**2))
+    return centre - half, centre + half
+
+
+def check_level(level: float) -> None:
+    """A coverage strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise ValueError(
+            f"`level` must lie between 0 and 1; got {level!r}. Pass 0.95 for 95 per cent."
+        )
+
+
+def few_sources(n_sources: int, what: str) -> str:
+    """The message of `FewSourcesWarning`."""
+    return (
+        f"The {what} rests on {n_sources} sources and is very wide and uncertain below "
+        f"{FEW_SOURCES}. Collect more sources."
+    )
+
+
+def decimals(standard_error: float) -> int:
+    """Decimals to show: one significant digit of the standard error, two if it starts with 1."""
+    if not 0 < standard_error < math.inf:
+        return 3
+    exponent = math.floor(math.log10(standard_error))
+    leads_with_one = standard_error / 10.0**exponent < 2
+    return max(0, -exponent + leads_with_one)
+
+
+def normal_quantile(level: float) -> float:
+    """z of a two-sided interval."""
+    return float(stats.norm.ppf((1 + level) / 2))
+
+
+def t_quantile(level: float, freedom: float) -> float:
+    """t of a two-sided interval."""
+    return float(stats.t.ppf((1 + level) / 2, freedom))
+
+
+def _quantile(question: Question, level: float, n_sources: float) -> float:
+    return normal_quantile(level) if question == "fixed" else t_quantile(level, n_sources - 1)

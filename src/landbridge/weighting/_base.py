@@ -1,0 +1,183 @@
+"""The life cycle that all weighting methods share: check, compute, diagnose."""
+
+import warnings
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils._tags import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import check_rows, check_two_domains, column_names
+from landbridge.exceptions import WeightingWarning
+
+# Below this share of the rows the weights are announced to be unstable.
+SMALL_SHARE = 0.05
+
+
+def effective_sample_size(weights: VectorLike) -> float:
+    """(Σw)² / Σw²: how many equally weighted rows are worth as much as these.
+
+    It is n for equal weights, 1 where one row carries everything, and does not change when all
+    weights are multiplied by one number. Weights that are all zero are worth 0 rows.
+
+    Examples
+    --------
+    >>> from landbridge import effective_sample_size
+    >>> effective_sample_size([2.0, 2.0, 2.0, 0.0])
+    3.0
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.ndim != 1 or weights.size == 0 or not np.all(weights >= 0):
+        raise ValueError(
+            "`weights` must be a non-empty vector of numbers that are not negative; got "
+            f"shape {weights.shape}. Pass one weight a row."
+        )
+    largest = weights.max()
+    if largest == 0:
+        return 0.0
+    shares = weights / largest  # squares neither overflow nor vanish
+    return float(shares.sum() ** 2 / (shares @ shares))
+
+
+@dataclass(frozen=True)
+class WeightDiagnostics:
+    """How far the weights can be trusted; ``print`` it for a summary in words.
+
+    Attributes
+    ----------
+    n_rows : number of source rows.
+    effective_sample_size : (Σw)² / Σw².
+    largest_share : the part of the total weight that the heaviest row carries.
+    n_at_bound : rows whose weight lies at the method's upper bound (0 where it has none).
+    mean_gap_before, mean_gap_after : per feature, the mean of the source minus the mean of the
+        target in units of the target's standard deviation, unweighted and weighted.
+    spread_ratio_before, spread_ratio_after : per feature, the standard deviation of the source
+        divided by that of the target, unweighted and weighted.
+    feature_names : the columns, where the rows came with names.
+    """
+
+    n_rows: int
+    effective_sample_size: float
+    largest_share: float
+    n_at_bound: int
+    mean_gap_before: Vector
+    mean_gap_after: Vector
+    spread_ratio_before: Vector
+    spread_ratio_after: Vector
+    feature_names: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return (
+            f"WeightDiagnostics(effective_sample_size={self.effective_sample_size:.4g} of "
+            f"{self.n_rows}, largest_share={self.largest_share:.3g}, "
+            f"n_at_bound={self.n_at_bound}, largest_mean_gap="
+            f"{np.abs(self.mean_gap_before).max():.3g} → {np.abs(self.mean_gap_after).max():.3g})"
+        )
+
+    def __str__(self) -> str:
+        worst = int(np.argmax(np.abs(self.mean_gap_after)))
+        name = self.feature_names[worst] if self.feature_names else f"column {worst}"
+        return (
+            f"{self.n_rows} source rows are worth {self.effective_sample_size:.4g} rows of the "
+            f"target; the heaviest carries {self.largest_share:.1%} of the weight and "
+            f"{self.n_at_bound} lie at the bound.\nThe largest gap of means went from "
+            f"{np.abs(self.mean_gap_before).max():.3g} to {np.abs(self.mean_gap_after).max():.3g} "
+            f"standard deviations ({name})."
+        )
+
+
+def diagnose_weights(
+    X: Matrix, X_target: Matrix, weights: Vector, *, bound: float | None = None
+) -> WeightDiagnostics:
+    """Diagnostics of ``weights`` on the rows of X against the rows of X_target."""
+    total = weights.sum()
+    weights = weights / total if total > 0 else np.zeros(len(weights))
+    target_mean, target_spread = _moments(X_target, None)
+    unit = np.where(target_spread > 0, target_spread, 1.0)
+    before, after = _moments(X, None), _moments(X, weights if total > 0 else None)
+    at_bound = 0 if bound is None else int(np.sum(weights * total >= bound * (1 - 1e-6)))
+    return WeightDiagnostics(
+        n_rows=X.shape[0],
+        effective_sample_size=effective_sample_size(weights),
+        largest_share=float(weights.max()),
+        n_at_bound=at_bound,
+        mean_gap_before=(before[0] - target_mean) / unit,
+        mean_gap_after=(after[0] - target_mean) / unit,
+        spread_ratio_before=before[1] / unit,
+        spread_ratio_after=after[1] / unit,
+    )
+
+
+def _moments(X: Matrix, shares: Vector | None) -> tuple[Vector, Vector]:
+    """Weighted mean and standard deviation of each column, in double precision."""
+    if shares is None:
+        shares = np.full(X.shape[0], 1.0 / X.shape[0])
+    mean = np.asarray(shares @ X).ravel()
+    if sparse.issparse(X):
+        square = np.asarray(shares @ X.multiply(X).tocsr()).ravel() - mean**2
+    else:
+        square = np.array([shares @ (X[:, j] - mean[j]) ** 2 for j in range(X.shape[1])])
+    return mean, np.sqrt(np.maximum(square, 0.0))
+
+
+class Weighting(BaseEstimator, ABC):
+    """Base of the weighting methods: ``fit(X, X_target)`` sets ``weights_`` and its diagnostics.
+
+    Subclasses compute the weights in ``_weights`` and check their parameters there.
+    """
+
+    def fit(self, X: MatrixLike, X_target: MatrixLike) -> Self:
+        """Weigh the rows of X so that they resemble the rows of X_target.
+
+        Parameters
+        ----------
+        X : rows of the source.
+        X_target : rows of the target, labelled and unlabelled stacked.
+        """
+        names = column_names(X)
+        X, X_target = check_two_domains(self, X, X_target)
+        self.weights_ = self._weights(X, X_target)
+        diagnostics = diagnose_weights(X, X_target, self.weights_, bound=self._upper_bound())
+        object.__setattr__(diagnostics, "feature_names", tuple(names) if names else None)
+        self.diagnostics_ = diagnostics
+        self.effective_sample_size_ = diagnostics.effective_sample_size
+        _warn_if_unstable(self, diagnostics)
+        return self
+
+    @abstractmethod
+    def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
+        """The weight of each row of X."""
+
+    def _upper_bound(self) -> float | None:
+        """The largest weight that the method allows, where there is one."""
+        return None
+
+    def _new_rows(self, X: MatrixLike) -> Matrix:
+        """Checked rows for ``predict_weights``."""
+        check_is_fitted(self, "weights_")
+        return check_rows(self, X)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _warn_if_unstable(weighting: Weighting, diagnostics: WeightDiagnostics) -> None:
+    size, n = diagnostics.effective_sample_size, diagnostics.n_rows
+    if size >= SMALL_SHARE * n:
+        return
+    warnings.warn(
+        f"The weights of {type(weighting).__name__} rest on about {size:.1f} of {n} source rows "
+        f"({size / n:.1%}; the heaviest row alone carries {diagnostics.largest_share:.0%}): the "
+        "two domains barely overlap, and what is fitted with these weights is unstable. Compare "
+        "with UniformWeights, smooth the weights (a larger ridge or a smaller bound), or label "
+        "rows of the target.",
+        WeightingWarning,
+        stacklevel=3,
+    )

@@ -1,0 +1,80 @@
+"""Choices of rows and kernel widths that do not depend on the order of the rows."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
+
+from landbridge._typing import Matrix, Vector
+from landbridge._validation import stack_rows
+
+# Rows a domain from which the median distance is taken.
+MEDIAN_ROWS = 500
+# Kernel values computed at a time: 16 MB.
+BLOCK_VALUES = 2**21
+
+
+def order_of_rows(X: Matrix, rng: np.random.RandomState) -> Vector:
+    """Positions of the rows sorted along a random direction.
+
+    A permutation of X permutes the positions with it, so what is picked from this order is the
+    same set of rows however the rows are arranged.
+    """
+    return np.argsort(X @ rng.standard_normal(X.shape[1]), kind="stable")
+
+
+def choose_rows(X: Matrix, size: int, rng: np.random.RandomState) -> Matrix:
+    """At most ``size`` rows, drawn without regard to their order."""
+    if X.shape[0] <= size:
+        return X
+    order = order_of_rows(X, rng)
+    return X[order[np.sort(rng.choice(X.shape[0], size, replace=False))]]
+
+
+def deal_folds(X: Matrix, n_folds: int, rng: np.random.RandomState) -> Vector:
+    """A fold for each row, balanced, dealt without regard to the order of rows."""
+    folds = np.empty(X.shape[0], dtype=np.intp)
+    folds[order_of_rows(X, rng)] = rng.permutation(np.arange(X.shape[0]) % n_folds)
+    return folds
+
+
+def row_blocks(X: Matrix, width: int) -> Iterator[slice]:
+    """Slices of rows such that a block of ``width`` columns stays small."""
+    step = max(1, BLOCK_VALUES // max(1, width))
+    for start in range(0, X.shape[0], step):
+        yield slice(start, min(start + step, X.shape[0]))
+
+
+def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
+    """The kernel width as a number: "median", "scale" or the number itself."""
+    if isinstance(gamma, str) and gamma == "median":
+        return 1.0 / (2 * median_square(X, X_target, rng))
+    if isinstance(gamma, str) and gamma == "scale":
+        variance = _variance(stack_rows([X, X_target]))
+        return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
+    if not isinstance(gamma, (int, float, np.number)) or not 0 < gamma < np.inf:
+        raise ValueError(f"`gamma` must be 'median', 'scale' or a positive number; got {gamma!r}.")
+    return float(gamma)
+
+
+def median_square(X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
+    """The median squared distance between different rows of the two domains together."""
+    rows = stack_rows([choose_rows(part, MEDIAN_ROWS, rng) for part in (X, X_target)])
+    squares = euclidean_distances(rows, squared=True)
+    squares = squares[np.triu_indices(len(squares), 1)]
+    squares = squares[squares > 1e-12 * squares.max(initial=0.0)]
+    return float(np.median(squares)) if squares.size else 1.0
+
+
+def kernel(X: Matrix, Y: Matrix, name: str, gamma: float) -> np.ndarray:
+    """A kernel of scikit-learn in double precision; gamma where the kernel has one."""
+    values = pairwise_kernels(X, Y, metric=name, filter_params=True, gamma=gamma)
+    return values.astype(np.float64, copy=False)
+
+
+def _variance(X: Matrix) -> float:
+    if sparse.issparse(X):
+        return float(X.multiply(X).mean() - X.mean() ** 2)
+    return float(X.var(dtype=np.float64))

@@ -1,0 +1,172 @@
+"""The density ratio from a classifier that tells the two domains apart (Bickel et al., 2009)."""
+
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._validation import check_choice, stack_rows
+from landbridge.weighting._base import Weighting
+from landbridge.weighting._rows import deal_folds
+
+
+def log_odds(probability: Vector) -> Vector:
+    """log p/(1 − p) of probabilities kept away from 0 and 1."""
+    p = np.clip(probability.astype(np.float64), 1e-12, 1 - 1e-12)
+    return np.log(p) - np.log1p(-p)
+
+
+def odds_to_ratio(target_log_odds: Vector, n_source: int, n_target: int) -> Vector:
+    """p_target(x)/p_source(x) = P(target | x)/P(source | x) · n_source/n_target (Bayes' rule)."""
+    return np.exp(target_log_odds) * (n_source / n_target)
+
+
+class SigmoidCalibration:
+    """Platt's calibration: log-odds → a·log-odds + b with the largest likelihood."""
+
+    def fit(self, scores: Vector, is_target: Vector) -> "SigmoidCalibration":
+        self.model = LogisticRegression(C=np.inf, tol=1e-8).fit(scores[:, None], is_target)
+        return self
+
+    def __call__(self, scores: Vector) -> Vector:
+        return self.model.decision_function(scores[:, None])
+
+
+class IsotonicCalibration:
+    """The best non-decreasing map from log-odds to the probability of the target."""
+
+    def fit(self, scores: Vector, is_target: Vector) -> "IsotonicCalibration":
+        # One pseudo-row of the other domain keeps the probability of a pure group off 0 and 1.
+        self.margin = 1.0 / (len(scores) + 1)
+        self.model = IsotonicRegression(out_of_bounds="clip").fit(scores, is_target)
+        return self
+
+    def __call__(self, scores: Vector) -> Vector:
+        return log_odds(np.clip(self.model.predict(scores), self.margin, 1 - self.margin))
+
+
+class NoCalibration:
+    """The classifier's own probabilities."""
+
+    def fit(self, scores: Vector, is_target: Vector) -> "NoCalibration":
+        return self
+
+    def __call__(self, scores: Vector) -> Vector:
+        return scores
+
+
+CALIBRATIONS: dict[str | None, Any] = {
+    "sigmoid": SigmoidCalibration,
+    "isotonic": IsotonicCalibration,
+    None: NoCalibration,
+}
+
+
+class ClassifierRatio(Weighting):
+    """The density ratio as the odds of a classifier between target and source rows.
+
+    By Bayes' rule p_target(x)/p_source(x) = P(target | x)/P(source | x) · n_source/n_target.
+
+    * The weight of a source row comes from a classifier that has not seen the row
+      (cross-fitting): a classifier that remembers its rows would call each of them "source".
+    * The probabilities are calibrated on those predictions, all rows of both domains together.
+    * Folds do not depend on the order of the rows.
+
+    Parameters
+    ----------
+    classifier : classifier with ``predict_proba``, default=None
+        ``None`` is a logistic regression on standardised columns; it is exact for Gaussians of
+        equal covariance. Use a flexible classifier for anything else.
+    cv : int, default=5
+        Number of folds.
+    calibration : {"sigmoid", "isotonic", None}, default="sigmoid"
+    random_state : int, RandomState or None, default=0
+        For the folds.
+
+    Attributes
+    ----------
+    weights_ : one weight a source row; their mean is near 1, not exactly 1.
+    effective_sample_size_ : (Σw)² / Σw².
+    diagnostics_ : `WeightDiagnostics`
+    classifier_ : fitted on all rows; answers for new rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import ClassifierRatio
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(300, 1)), rng.normal(1.0, 1, size=(200, 1))
+    >>> low, high = ClassifierRatio().fit(X, X_target).predict_weights([[-1.0], [2.0]])
+    >>> bool(low < 0.5 < 2 < high)
+    True
+    """
+
+    def __init__(
+        self,
+        classifier: Any = None,
+        cv: int = 5,
+        calibration: Literal["sigmoid", "isotonic"] | None = "sigmoid",
+        random_state: RandomState = 0,
+    ):
+        self.classifier = classifier
+        self.cv = cv
+        self.calibration = calibration
+        self.random_state = random_state
+
+    def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
+        check_choice(self.calibration, "calibration", list(CALIBRATIONS))
+        classifier = self._classifier()
+        self._sizes = X.shape[0], X_target.shape[0]
+        folds = self._folds(X, X_target)
+        rows = stack_rows([X, X_target])
+        is_target = np.repeat([0, 1], self._sizes)
+        scores = cross_fitted_log_odds(classifier, rows, is_target, folds)
+        self._calibration = CALIBRATIONS[self.calibration]().fit(scores, is_target)
+        self.classifier_ = clone(classifier).fit(rows, is_target)
+        return odds_to_ratio(self._calibration(scores[: X.shape[0]]), *self._sizes)
+
+    def predict_weights(self, X: MatrixLike) -> Vector:
+        """The estimated density ratio at new rows, from the classifier fitted on all rows."""
+        X = self._new_rows(X)
+        scores = log_odds(self.classifier_.predict_proba(X)[:, 1])
+        return odds_to_ratio(self._calibration(scores), *self._sizes)
+
+    def _classifier(self) -> Any:
+        if self.classifier is None:
+            # Scaled but not centred, so that sparse rows stay sparse.
+            return make_pipeline(StandardScaler(with_mean=False), LogisticRegression())
+        if not hasattr(self.classifier, "predict_proba"):
+            raise ValueError(
+                "`classifier` must have predict_proba; got "
+                f"{type(self.classifier).__name__}, which has not. Wrap it in "
+                "sklearn.calibration.CalibratedClassifierCV, for example."
+            )
+        return self.classifier
+
+    def _folds(self, X: Matrix, X_target: Matrix) -> Vector:
+        n_folds, fewest = self.cv, min(X.shape[0], X_target.shape[0])
+        if not isinstance(n_folds, (int, np.integer)) or not 2 <= n_folds <= fewest:
+            raise ValueError(
+                "`cv` must be a number of folds between 2 and the rows of the smaller domain; got "
+                f"{n_folds!r} with n_samples = {fewest}. Pass fewer folds or more rows."
+            )
+        rng = check_random_state(self.random_state)
+        return np.concatenate([deal_folds(part, n_folds, rng) for part in (X, X_target)])
+
+
+def cross_fitted_log_odds(
+    classifier: Any, rows: Matrix, is_target: Vector, folds: Vector
+) -> Vector:
+    """Log-odds of "target" for each row, from a classifier fitted on the other folds."""
+    scores = np.empty(len(is_target))
+    for fold in np.unique(folds):
+        inside = folds != fold
+        fitted = clone(classifier).fit(rows[inside], is_target[inside])
+        scores[~inside] = log_odds(fitted.predict_proba(rows[~inside])[:, 1])
+    return scores

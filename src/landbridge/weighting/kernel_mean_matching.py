@@ -1,0 +1,299 @@
+"""Kernel mean matching (Huang, Smola, Gretton, Borgwardt and Schölkopf, 2007)."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
+from sklearn.utils import check_random_state
+
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._validation import check_choice
+from landbridge.exceptions import NotConvergedWarning
+from landbridge.weighting._base import Weighting
+from landbridge.weighting._features import (
+    FeatureMap,
+    FourierFeatures,
+    NystroemFeatures,
+    feature_matrix,
+    feature_mean,
+)
+from landbridge.weighting._interior_point import (
+    FullMatrix,
+    LowRank,
+    QuadraticForm,
+    Solution,
+    solve_box_and_slab,
+)
+from landbridge.weighting._rows import kernel, resolve_gamma, row_blocks
+
+# Up to this number of source rows the exact problem costs seconds; beyond, features do.
+EXACT_ROWS = 2000
+# Features for up to 20 000 rows, and for more: there the cost of a row must stay small.
+MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
+
+
+def huang_eps(n: int) -> float:
+    """ε = (√n − 1)/√n, the default of Huang et al."""
+    return (np.sqrt(n) - 1) / np.sqrt(n)
+
+
+def mean_embedding(X: Matrix, X_target: Matrix, name: str, gamma: float) -> Vector:
+    """κ_i = n/n_t · Σ_j k(x_i, x_j) over the target rows, block by block."""
+    sums = [
+        kernel(X[rows], X_target, name, gamma).sum(axis=1)
+        for rows in row_blocks(X, X_target.shape[0])
+    ]
+    return np.concatenate(sums) * (X.shape[0] / X_target.shape[0])
+
+
+def objective(form: QuadraticForm, kappa: Vector, beta: Vector, ridge: float = 0.0) -> float:
+    """½ β'(K + ridge·I)β − κ'β."""
+    return float(0.5 * beta @ form.product(beta) + 0.5 * ridge * beta @ beta - kappa @ beta)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """The quadratic program of one fit with all its numbers."""
+
+    form: QuadraticForm
+    kappa: Vector
+    bound: float
+    eps: float
+    ridge: float
+
+    def solve(self) -> Solution:
+        return solve_box_and_slab(
+            self.form, self.kappa, bound=self.bound, eps=self.eps, ridge=self.ridge
+        )
+
+
+class KernelMeanMatching(Weighting):
+    """Weights under which the mean of the source in feature space meets the target's.
+
+    With K_ij = k(x_i, x_j) on the n source rows and κ_i = n/n_t · Σ_j k(x_i, x_j) over the n_t
+    target rows, it solves
+
+        minimise  ½ β'(K + ridge·I)β − κ'β   subject to  0 ≤ β_i ≤ bound,  |Σβ − n| ≤ n·eps.
+
+    * The weights lie in [0, bound] and their sum in [n(1 − eps), n(1 + eps)], to machine precision.
+    * Every row has its weight; none is dropped, whatever their number.
+    * A permutation of the source rows permutes the weights, one of the target rows changes nothing.
+
+    Deviation 1: the ridge, which the papers do not have. Without it the optimum overfits: it
+    matches the sample of the target with a few source rows. ``setting="paper"`` switches it off.
+    Deviation 2: beyond 2 000 source rows K and κ come from the same low-rank features, and the
+    optimum of that problem is found. ``n_components=None`` keeps the exact kernel.
+
+    Parameters
+    ----------
+    kernel : str, default="rbf"
+        A kernel of scikit-learn (`sklearn.metrics.pairwise.pairwise_kernels`).
+    gamma : "median", "scale" or float, default="median"
+        The width: 1 / (2 × median squared distance of the rows of both domains), 1 / (columns ×
+        variance), or a number.
+    bound : float or None
+        B, the largest weight. ``None``: as ``setting`` says.
+    eps : float in [0, 1], "huang" or None
+        How far the mean weight may lie from 1; 0 makes it exactly 1, "huang" is (√n − 1)/√n.
+        ``None``: as ``setting`` says.
+    ridge : float or None
+        Added to the diagonal of K. ``None``: as ``setting`` says.
+    setting : {"evidence", "paper"}, default="evidence"
+        Where ``bound``, ``eps`` and ``ridge`` come from unless they are given. "evidence": the
+        values that recovered known density ratios best (``docs/benchmarks/weighting.md``):
+        bound 1000, eps 0 and ridge = mean of k(x, x). "paper": Huang's bound 1000 and eps, no
+        ridge.
+    n_components : "auto", int or None, default="auto"
+        Number of features; ``None`` solves the exact problem. "auto": exact up to 2 000 source
+        rows, then 256 features, and 128 beyond 20 000 rows.
+    features : {"nystroem", "fourier"}, default="nystroem"
+        Landmarks from both domains (any kernel) or random Fourier features (Gaussian kernel).
+    random_state : int, RandomState or None, default=0
+        For the features and the median distance; an integer gives the same weights every time.
+
+    Attributes
+    ----------
+    weights_ : one weight a source row.
+    effective_sample_size_ : (Σβ)² / Σβ².
+    diagnostics_ : `WeightDiagnostics`
+    gamma_, bound_, eps_, ridge_, n_components_ : the numbers used (``n_components_`` is None for
+        the exact problem).
+    objective_ : the objective at the solution.
+    n_iter_ : interior-point steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import KernelMeanMatching
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(300, 2)), rng.normal(0.5, 1, size=(200, 2))
+    >>> kmm = KernelMeanMatching().fit(X, X_target)
+    >>> bool(abs(kmm.weights_ @ X / 300 - X_target.mean(axis=0)).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: str = "rbf",
+        gamma: float | Literal["median", "scale"] = "median",
+        bound: float | None = None,
+        eps: float | Literal["huang"] | None = None,
+        ridge: float | None = None,
+        setting: Literal["evidence", "paper"] = "evidence",
+        n_components: int | Literal["auto"] | None = "auto",
+        features: Literal["nystroem", "fourier"] = "nystroem",
+        random_state: RandomState = 0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.bound = bound
+        self.eps = eps
+        self.ridge = ridge
+        self.setting = setting
+        self.n_components = n_components
+        self.features = features
+        self.random_state = random_state
+
+    def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        self.gamma_ = resolve_gamma(self.gamma, X, X_target, rng)
+        self.n_components_ = resolve_components(self.n_components, X.shape[0])
+        if self.n_components_ is None:
+            problem, self._map = self._exact(X, X_target), None
+        else:
+            problem, self._map = self._approximate(X, X_target, self.n_components_, rng)
+        self.bound_, self.eps_, self.ridge_ = problem.bound, problem.eps, problem.ridge
+        solution = _solve(problem, self.kernel)
+        self.n_iter_ = solution.n_iter
+        self.objective_ = objective(problem.form, problem.kappa, solution.beta, problem.ridge)
+        self._keep_extension(X, X_target, problem, solution)
+        return solution.beta
+
+    def predict_weights(self, X: MatrixLike) -> Vector:
+        """The weights that the optimum assigns to new rows; needs a positive ridge.
+
+        Stationarity at the optimum determines the weight of a row by its own kernel values,
+        β(x) = clip((n·mean_j k(x, t_j) − Σ_i β_i k(x, x_i) + ν) / ridge, 0, bound) with ν the
+        multiplier of the sum, so the same formula gives the weight of a row not seen in ``fit``.
+        """
+        X = self._new_rows(X)
+        if self.ridge_ == 0:
+            raise ValueError(
+                "`ridge` must be positive to weigh new rows; got 0. Without it the weights exist "
+                "at the rows of fit alone. Fit with ridge=1.0, for example."
+            )
+        if self._map is not None:
+            pull = np.concatenate(
+                [self._map(X[rows]) @ self._coefficients for rows in row_blocks(X, self._map.width)]
+            )
+        else:
+            source, target = self._domains
+            n = len(self.weights_)
+            pull = mean_embedding(X, target, self.kernel, self.gamma_) * (n / X.shape[0])
+            for rows in row_blocks(X, n):
+                pull[rows] -= kernel(X[rows], source, self.kernel, self.gamma_) @ self.weights_
+        return np.clip((pull + self._multiplier) / self.ridge_, 0.0, self.bound_)
+
+    def _exact(self, X: Matrix, X_target: Matrix) -> Problem:
+        K = kernel(X, X, self.kernel, self.gamma_)
+        kappa = mean_embedding(X, X_target, self.kernel, self.gamma_)
+        return self._problem(FullMatrix(K), kappa, float(np.mean(np.diagonal(K))))
+
+    def _approximate(
+        self, X: Matrix, X_target: Matrix, size: int, rng: np.random.RandomState
+    ) -> tuple[Problem, FeatureMap]:
+        features: FeatureMap
+        if self.features == "fourier":
+            features = FourierFeatures.draw(X.shape[1], size=size, gamma=self.gamma_, rng=rng)
+        else:
+            features = NystroemFeatures.draw(
+                X, X_target, size=size, name=self.kernel, gamma=self.gamma_, rng=rng
+            )
+        form = LowRank(feature_matrix(features, X))
+        # κ from the same features as K: otherwise the two sides of the match differ.
+        self._target_mean = feature_mean(features, X_target)
+        kappa = form.times(X.shape[0] * self._target_mean)
+        return self._problem(form, kappa, form.mean_diagonal()), features
+
+    def _problem(self, form: QuadraticForm, kappa: Vector, scale: float) -> Problem:
+        """Fill in what the setting says where a parameter is None."""
+        n, paper = len(kappa), self.setting == "paper"
+        eps = self.eps if self.eps is not None else ("huang" if paper else 0.0)
+        return Problem(
+            form=form,
+            kappa=kappa,
+            bound=float(1000 if self.bound is None else self.bound),
+            eps=huang_eps(n) if eps == "huang" else float(eps),
+            ridge=float((0.0 if paper else scale) if self.ridge is None else self.ridge),
+        )
+
+    def _keep_extension(
+        self, X: Matrix, X_target: Matrix, problem: Problem, solution: Solution
+    ) -> None:
+        """What ``predict_weights`` needs."""
+        self._multiplier = solution.slab_multiplier
+        if isinstance(problem.form, LowRank):
+            residual = problem.form.transposed_times(solution.beta)
+            self._coefficients = X.shape[0] * self._target_mean - residual
+        elif problem.ridge > 0:
+            self._domains = X, X_target
+
+    def _upper_bound(self) -> float:
+        return self.bound_
+
+    def _check_parameters(self) -> None:
+        check_choice(self.kernel, "kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
+        check_choice(self.setting, "setting", ["evidence", "paper"])
+        check_choice(self.features, "features", ["nystroem", "fourier"])
+        if self.features == "fourier" and self.kernel != "rbf":
+            raise ValueError(
+                "`features` must be 'nystroem' unless the kernel is 'rbf'; got 'fourier' with "
+                f"{self.kernel!r}. Pass features='nystroem'."
+            )
+        if self.bound is not None and not 1 < self.bound < np.inf:
+            raise ValueError(
+                f"`bound` must be a finite number above 1, the mean weight; got {self.bound!r}."
+            )
+        if self.ridge is not None and not 0 <= self.ridge < np.inf:
+            raise ValueError(f"`ridge` must be a number that is not negative; got {self.ridge!r}.")
+        if self.eps is None or (isinstance(self.eps, str) and self.eps == "huang"):
+            return
+        if isinstance(self.eps, str) or not 0 <= self.eps <= 1:
+            raise ValueError(f"`eps` must lie in [0, 1] or be 'huang'; got {self.eps!r}.")
+
+
+def resolve_components(n_components: Any, n: int) -> int | None:
+    """The number of features, None for the exact kernel."""
+    if isinstance(n_components, str) and n_components == "auto":
+        if n <= EXACT_ROWS:
+            return None
+        return COMPONENTS if n <= MANY_ROWS else COMPONENTS_OF_MANY
+    if n_components is None:
+        return None
+    if isinstance(n_components, (int, np.integer)) and n_components >= 1:
+        return int(n_components)
+    raise ValueError(
+        f"`n_components` must be 'auto', a positive integer or None; got {n_components!r}."
+    )
+
+
+def _solve(problem: Problem, name: str) -> Solution:
+    try:
+        solution = problem.solve()
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            f"`kernel` must be positive semi-definite on the rows of X; got {name!r}, whose "
+            "matrix is not. Use 'rbf', 'laplacian' or 'cosine', or give a larger ridge."
+        ) from error
+    if not solution.converged:
+        warnings.warn(
+            f"Kernel mean matching stopped after {solution.n_iter} steps with a duality gap of "
+            f"{solution.gap:.2g}. The weights satisfy the constraints but are not optimal; give a "
+            "larger ridge.",
+            NotConvergedWarning,
+            stacklevel=5,
+        )
+    return solution

@@ -1,0 +1,153 @@
+"""Fit any estimator on source rows that are weighted to resemble the target."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+
+from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
+from landbridge._typing import MatrixLike, Vector, VectorLike
+from landbridge._validation import TransferData, check_transfer, stack_rows
+from landbridge.baselines import shared_weights
+from landbridge.weighting.kernel_mean_matching import KernelMeanMatching
+
+
+def unit_mean(weights: Vector) -> Vector:
+    """Weights scaled to a mean of 1."""
+    mean = weights.mean()
+    if not mean > 0:
+        raise ValueError(
+            "`weighting` must give at least one source row a positive weight; got zeros only, so "
+            "the source has no row that resembles the target. Use KernelMeanMatching, whose "
+            "weights have a positive sum, or another source."
+        )
+    return weights / mean
+
+
+class _Reweighted(DelegatingEstimator):
+    """What classifier and regressor share."""
+
+    def __init__(self, estimator: Any, weighting: Any = None, target_share: float | None = None):
+        self.estimator = estimator
+        self.weighting = weighting
+        self.target_share = target_share
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Weigh X against all target rows, labelled and unlabelled, and fit the estimator."""
+        self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task=self.task_,
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            min_classes=1,
+            plain_counterpart="its estimator fitted on X",
+        )
+        if data.target_rows is None:
+            self.weights_ = np.ones(data.X.shape[0])
+            self.estimator_ = fit_weighted(self.estimator, data.X, data.y, None)
+            return self
+        require_sample_weight(self.estimator, "the source rows are weighted")
+        weighting = KernelMeanMatching() if self.weighting is None else clone(self.weighting)
+        self.weighting_ = weighting.fit(data.X, data.target_rows)
+        self.weights_ = unit_mean(self.weighting_.weights_)
+        self.estimator_ = self._fit_on_weighted_rows(data)
+        return self
+
+    def _fit_on_weighted_rows(self, data: TransferData) -> Any:
+        if data.X_target is None or self.target_share == 0:
+            return fit_weighted(self.estimator, data.X, data.y, self.weights_)
+        n_source, n_target = data.X.shape[0], data.X_target.shape[0]
+        share = self.target_share or n_target / (n_source + n_target)
+        weights = shared_weights(n_source, n_target, share)
+        weights[:n_source] *= self.weights_
+        return fit_weighted(
+            self.estimator,
+            stack_rows([data.X, data.X_target]),
+            np.concatenate([data.y, data.y_target]),
+            weights,
+        )
+
+    def _check_parameters(self) -> None:
+        if self.target_share is not None and not 0 <= self.target_share < 1:
+            raise ValueError(
+                f"`target_share` must lie in [0, 1), or be None; got {self.target_share!r}."
+            )
+        wanted = type(self).__name__.removeprefix("Reweighted").lower()
+        if (wanted == "regressor") != is_regressor(self.estimator):
+            raise ValueError(
+                f"`estimator` must be a {wanted}; got {type(self.estimator).__name__}. "
+                "Use ReweightedClassifier for classes and ReweightedRegressor for numbers."
+            )
+
+
+_PARAMETERS = """
+    Parameters
+    ----------
+    estimator : {kind}
+        Must take ``sample_weight`` in ``fit``.
+    weighting : weighting method, default=None
+        ``None`` is `KernelMeanMatching` with its defaults.
+    target_share : float in [0, 1) or None, default=None
+        What labelled target rows count for beside the source rows: ``None`` appends each with
+        weight 1, a number lets them carry that share of the total weight together (as in
+        `Pooled`), 0 leaves them out of the fit. They always count among the target rows that the
+        weights are computed against.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator.
+    weighting_ : the fitted weighting method with its diagnostics (absent without a target).
+    weights_ : the weights of the source rows, scaled to a mean of 1.
+"""
+
+
+class ReweightedClassifier(_Reweighted):
+    __doc__ = f"""Fit a classifier on source rows weighted by the density ratio.
+
+    Minimises Σ_i w(x_i)·loss(y_i, f(x_i)) with w ≈ p_target/p_source, which is the risk on the
+    target where the classes depend on x in the same way in both domains (covariate shift).
+    Without target rows it equals its estimator fitted on X, and warns.
+    {_PARAMETERS.format(kind="classifier")}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from landbridge import ReweightedClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(300, 1)), rng.normal(1.0, 0.5, size=(200, 1))
+    >>> model = ReweightedClassifier(LogisticRegression())
+    >>> model.fit(X, (X[:, 0] ** 2 > 1).astype(int), X_unlabeled=X_target).predict([[2.0]])
+    array([1])
+    """
+
+
+class ReweightedRegressor(_Reweighted):
+    __doc__ = f"""Fit a regressor on source rows weighted by the density ratio.
+
+    Minimises Σ_i w(x_i)·loss(y_i, f(x_i)) with w ≈ p_target/p_source, which is the risk on the
+    target where the response depends on x in the same way in both domains (covariate shift).
+    Without target rows it equals its estimator fitted on X, and warns.
+    {_PARAMETERS.format(kind="regressor")}
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import Ridge
+    >>> from landbridge import ReweightedRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(300, 1)), rng.normal(1.0, 0.5, size=(200, 1))
+    >>> model = ReweightedRegressor(Ridge()).fit(X, X[:, 0] ** 2, X_unlabeled=X_target)
+    >>> bool(model.estimator_.coef_[0] > 1)  # the slope near 1, where the target lies
+    True
+    """

@@ -1,0 +1,34 @@
+"""The baseline: every row counts the same."""
+
+import numpy as np
+
+from landbridge._typing import Matrix, MatrixLike, Vector
+from landbridge.weighting._base import Weighting
+
+
+class UniformWeights(Weighting):
+    """w(x) = 1 for every source row: the target is ignored.
+
+    The baseline of every comparison of weights; its diagnostics show how far apart the domains
+    are before anything is done.
+
+    Attributes
+    ----------
+    weights_ : ones.
+    effective_sample_size_ : the number of source rows.
+    diagnostics_ : `WeightDiagnostics`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import UniformWeights
+    >>> UniformWeights().fit(np.eye(3), np.eye(3) + 1).weights_
+    array([1., 1., 1.])
+    """
+
+    def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
+        return np.ones(X.shape[0])
+
+    def predict_weights(self, X: MatrixLike) -> Vector:
+        """Ones."""
+        return np.ones(self._new_rows(X).shape[0])
