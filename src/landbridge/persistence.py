@@ -115,9 +115,7 @@ def save_model(
     """
     skops_io = _import_skops()
     card = {"format": FORMAT, **_origin(), **(card or {})}
-    content = io.BytesIO(
-        skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
-    )
+    content = io.BytesIO(skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6))
     refused = _refused_types(skops_io, content.getvalue())
     if refused:
         raise ValueError(

@@ -123,7 +123,9 @@ def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
 def _check_keys(entry: Entry, known: tuple[str, ...]) -> None:
     for key, value in entry.value.items():
         if key not in known:
-            value.fail(f"unknown key {key!r}.{nearest(key, known)} The keys are {', '.join(known)}.")
+            value.fail(
+                f"unknown key {key!r}.{nearest(key, known)} The keys are {', '.join(known)}."
+            )
 
 
 @cache

@@ -168,7 +168,9 @@ def _keep_domains(
             f"row {row + 1}. Fill in the names or remove those rows."
         )
     names = sorted(frame[domain].cast(str).unique().to_list())
-    for option, name in [("--target", question.target)] + [("--exclude", n) for n in question.exclude]:
+    for option, name in [("--target", question.target)] + [
+        ("--exclude", n) for n in question.exclude
+    ]:
         if name is not None and name not in names:
             raise InputError(
                 f"{option} must be one of the names in {domain!r}; got {name!r}."

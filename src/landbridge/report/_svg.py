@@ -47,7 +47,9 @@ class Drawing:
         self.parts.append(Markup(template).format(*values, **named))
 
     def text(self, x: float, y: float, words: object, classes: str = "") -> None:
-        self.add('<text x="{}" y="{}" class="{}">{}</text>', round(x, 1), round(y, 1), classes, words)
+        self.add(
+            '<text x="{}" y="{}" class="{}">{}</text>', round(x, 1), round(y, 1), classes, words
+        )
 
     def line(self, x1: float, y1: float, x2: float, y2: float, classes: str) -> None:
         self.add('<line x1="{}" y1="{}" x2="{}" y2="{}" class="{}"/>', x1, y1, x2, y2, classes)
@@ -65,9 +67,9 @@ class Drawing:
         self.add("<g><title>{}</title>{}</g>", words, body)
 
     def svg(self) -> Markup:
-        return Markup(
-            '<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>'
-        ).format(self.width, round(self.height), self.description, Markup("\n").join(self.parts))
+        return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+            self.width, round(self.height), self.description, Markup("\n").join(self.parts)
+        )
 
 
 def label_width(labels: Iterable[str]) -> float:

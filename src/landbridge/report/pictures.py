@@ -135,7 +135,9 @@ def matrix_picture(
         else:
             drawing.add(
                 '<text transform="translate({} {}) rotate(-38)" class="quiet">{}</text>',
-                round(x - 6, 1), head - 8, shorten(column, 18),
+                round(x - 6, 1),
+                head - 8,
+                shorten(column, 18),
             )
     for place, row in enumerate(rows):
         top = head + place * CELL

@@ -1,0 +1,134 @@
+"""What a model saw of each column, and whether new rows look like it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from landbridge.cli._errors import InputError, listing, nearest
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Text columns with more values than this are free text, not categories.
+MOST_VALUES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class NewRows:
+    """Rows as the model wants them, and how many columns of each row lie outside."""
+
+    frame: "pl.DataFrame"
+    outside: np.ndarray
+    cautions: list[str]
+
+
+def describe_columns(frame: "pl.DataFrame") -> list[dict[str, Any]]:
+    """Name and type of every column, with its range or its values."""
+    return [_describe(frame[name]) for name in frame.columns]
+
+
+def check_new_rows(frame: "pl.DataFrame", columns: Sequence[dict[str, Any]]) -> NewRows:
+    """Select and convert the columns that the model needs; raise for what is missing."""
+    known = [column["name"] for column in columns]
+    missing = [name for name in known if name not in frame.columns]
+    if missing:
+        raise InputError(
+            f"The table must have the columns that the model was trained on; {listing(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing.{nearest(missing[0], frame.columns)} "
+            f"The columns of the table are {listing(frame.columns)}."
+        )
+    frame = frame.select(_convert(frame[column["name"]], column) for column in columns)
+    outside = np.zeros(frame.height, dtype=int)
+    cautions = []
+    for column in columns:
+        strange, words = _outside(frame[column["name"]], column)
+        outside += strange
+        if strange.any():
+            count = f"{int(strange.sum())} of {frame.height} rows"
+            cautions.append(f"{column['name']}: {count} {words}")
+    return NewRows(frame, outside, cautions)
+
+
+def _describe(column: "pl.Series") -> dict[str, Any]:
+    import polars as pl
+
+    kind = _kind(column)
+    known: dict[str, Any] = {"name": column.name, "type": kind, "missing": bool(column.null_count())}
+    values = column.drop_nulls()
+    if not len(values):
+        return known
+    if kind == "number":
+        values = values.cast(pl.Float64)
+        finite = values.filter(values.is_finite())
+        known |= {"low": finite.min(), "high": finite.max()} if len(finite) else {}
+    elif kind in ("date", "time"):
+        known |= {"low": str(values.min()), "high": str(values.max())}
+    elif kind == "text" and values.n_unique() <= MOST_VALUES:
+        known["values"] = sorted(values.unique().to_list())
+    return known
+
+
+def _kind(column: "pl.Series") -> str:
+    import polars as pl
+
+    if column.dtype.is_numeric():
+        return "number"
+    if column.dtype == pl.Boolean:
+        return "true or false"
+    if column.dtype == pl.Date:
+        return "date"
+    if column.dtype == pl.Datetime:
+        return "time"
+    return "text"
+
+
+def _convert(column: "pl.Series", known: dict[str, Any]) -> "pl.Series":
+    """The column with the type that it had in training."""
+    import polars as pl
+
+    types: dict[str, Any] = {
+        "number": pl.Float64,
+        "true or false": pl.Boolean,
+        "date": pl.Date,
+        "time": pl.Datetime("us"),
+        "text": pl.String,
+    }
+    wanted = known["type"]
+    if _kind(column) == wanted and wanted != "text":
+        return column
+    if wanted == "number" and _kind(column) == "true or false":
+        return _refuse(column, known, column.drop_nulls()[0])
+    converted = column.cast(types[wanted], strict=False)
+    lost = column.filter(column.is_not_null() & converted.is_null())
+    return _refuse(column, known, lost[0]) if len(lost) else converted
+
+
+def _refuse(column: "pl.Series", known: dict[str, Any], example: Any) -> "pl.Series":
+    kind = "numbers" if known["type"] == "number" else f"values of the type {known['type']}"
+    raise InputError(
+        f"Column {column.name!r} must hold {kind} as in training; got {example!r}. "
+        "Check the column, or train a model on data like these."
+    )
+
+
+def _outside(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, str]:
+    """Rows whose value the model never met, and what is strange about them."""
+    import polars as pl
+
+    nowhere = np.zeros(len(column), dtype=bool)
+    if "values" in known:
+        strange = ~column.is_in(known["values"]) & column.is_not_null()
+        new = column.filter(strange).unique().sort().to_list()
+        return strange.fill_null(False).to_numpy(), f"hold a new value: {listing(new, 5)}"
+    if "low" not in known:
+        return nowhere, ""
+    if known["type"] == "number":
+        low, high = known["low"], known["high"]
+        values = column.cast(pl.Float64)
+    else:
+        low, high = known["low"], known["high"]
+        values = column.cast(pl.String)
+    strange = ((values < low) | (values > high)).fill_null(False)
+    return strange.to_numpy(), f"lie outside {low} to {high}"

@@ -1,0 +1,211 @@
+"""Summaries: what was computed, as plain dictionaries that JSON can hold.
+
+Each part of a report comes from one object of the library. Nothing is estimated here: intervals,
+probabilities and verdicts are asked of those objects, and put into words beside the numbers.
+"""
+
+import math
+import platform
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from landbridge._version import __version__
+from landbridge.inference.intervals import source_intervals
+from landbridge.model_selection.multi_source_result import LOSS_WORDS, MultiSourceResult
+from landbridge.model_selection.results import SearchResult
+
+FORMAT = 1
+MOST_PAIRS = 8
+CRITERION_WORDS = {
+    "scv": "cross-validation on the source, which knows nothing of the target",
+    "wcv": "cross-validation on the source, weighted towards the target",
+    "rv": "reverse validation: pseudo-labels of the target must lead back to the source",
+    "trcv": "transfer cross-validation: reverse validation weighted towards the target",
+    "tcv": "cross-validation on the labelled target rows alone",
+    "stv": "training on the source, validation on the labelled target rows",
+    "tlv": "validation on labelled target rows, with source and other labelled rows in training",
+    "anchored": "validation on labelled target rows, steadied by transfer cross-validation",
+}
+QUESTION_WORDS = {
+    "new_source": "one new source",
+    "population": "all sources of this kind",
+    "fixed": "these sources",
+}
+
+
+def plain(value: Any) -> Any:
+    """The value with Python's own types only; numbers that are not finite become None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)
+
+
+def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
+    """Ranking with intervals, the matrix over sources, pairwise probabilities."""
+    order = result.ranking()
+    rows = [_cell_row(result, cell, place, level) for place, cell in enumerate(order, start=1)]
+    criterion = result.criterion
+    words = f"Criterion: {criterion}, {result.about['reason']}: {CRITERION_WORDS[criterion]}."
+    return plain(
+        {
+            "score": _score_name(result),
+            "higher_is_better": result.is_proportion,
+            "criterion": {"name": criterion, "words": words},
+            "interval": _interval_words(result, level),
+            "candidates": rows,
+            "matrix": _matrix(result),
+            "pairwise": _pairwise(result, order),
+        }
+    )
+
+
+def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
+    """Loss on every source when it was left out, and the three intervals."""
+    loss = LOSS_WORDS.get(result.loss, "loss")
+    losses, groups = result.judged
+    names, counts = np.unique(groups, return_counts=True)
+    low, high = source_intervals(losses, groups, level)
+    means = [losses[groups == name].mean() for name in names]
+    answers = [result.interval(question, level) for question in result.questions]
+    return plain(
+        {
+            "loss": loss,
+            "level": level,
+            "words": [answer.describe(loss) + "." for answer in answers[:1]],
+            "per_source": [
+                dict(zip(("source", "rows", "mean", "low", "high"), line, strict=True))
+                for line in zip(names, counts, means, low, high, strict=True)
+            ],
+            "intervals": [
+                {
+                    "question": QUESTION_WORDS[answer.question],
+                    "estimate": answer.estimate,
+                    "low": answer.low,
+                    "high": answer.high,
+                    "words": answer.advice(),
+                }
+                for answer in answers
+            ],
+        }
+    )
+
+
+def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str, Any]:
+    """Date, seed, versions and the command."""
+    import scipy
+    import sklearn
+
+    versions = {
+        "landbridge": __version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+    }
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"date": date, "seed": seed, "command": command, "versions": versions}
+
+
+def score_as_read(result: SearchResult, score: float) -> float:
+    """Accuracy for zero-one loss, else the loss itself: what a person calls the score."""
+    return score if result.is_proportion else -score
+
+
+def _cell_row(result: SearchResult, cell: int, place: int, level: float) -> dict[str, Any]:
+    about = result.cells[cell]
+    status = result.status()[cell]
+    low, high = _interval_of(result, cell, level) if status == "complete" else (None, None)
+    return {
+        "rank": place,
+        "name": candidate_name(about),
+        "source": about["source"],
+        "show_source": len(result.sources) > 1,
+        "score": score_as_read(result, float(result.scores()[cell])),
+        "low": low,
+        "high": high,
+        "seconds": about["fit_seconds"] + about["predict_seconds"],
+        "role": about["role"],
+        "note": "" if status == "complete" else _why(result, cell, status),
+    }
+
+
+def candidate_name(cell: dict[str, Any]) -> str:
+    """Name of a candidate with its parameters."""
+    params = ", ".join(f"{name}={value}" for name, value in cell["params"].items())
+    return f"{cell['candidate']} ({params})" if params else str(cell["candidate"])
+
+
+def _interval_of(
+    result: SearchResult, cell: int, level: float
+) -> tuple[float | None, float | None]:
+    if _interval_method(result) is None:
+        return None, None
+    found = result.interval(level, method=_interval_method(result), cell=cell)
+    return tuple(sorted((score_as_read(result, found.low), score_as_read(result, found.high))))  # type: ignore[return-value]
+
+
+def _interval_method(result: SearchResult) -> str | None:
+    """The honest one where there are target labels; for losses that are no rates it needs them."""
+    for method, criterion in (("anchored", "anchored"), ("labelled", "tlv"), ("effective", "trcv")):
+        if criterion in result.available() and (result.is_proportion or method != "effective"):
+            return method
+    return None
+
+
+def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
+    method = _interval_method(result)
+    if method is None:
+        words = "There are no intervals: they need labelled target rows."
+        return {"level": level, "method": None, "words": words}
+    found = result.interval(level, method=method)
+    words = f"Lines are {100 * level:g} % intervals, resting on {found.rests_on}."
+    if method == "effective":
+        words += " Without target labels their level is not guaranteed."
+    return {"level": level, "method": method, "rests_on": found.rests_on, "words": words}
+
+
+def _score_name(result: SearchResult) -> str:
+    loss = result.about["loss"]
+    return "accuracy" if result.is_proportion else f"mean {LOSS_WORDS.get(loss, loss)}"
+
+
+def _why(result: SearchResult, cell: int, status: str) -> str:
+    messages = [f["message"] for f in result.failures if f["cell"] == cell]
+    return f"{status}: {messages[0].splitlines()[0]}" if messages else status
+
+
+def _matrix(result: SearchResult) -> dict[str, Any] | None:
+    if len(result.sources) < 2:
+        return None
+    names = list(dict.fromkeys(candidate_name(cell) for cell in result.cells))
+    scores = result.scores()
+    values = np.full((len(result.sources), len(names)), np.nan)
+    for number, cell in enumerate(result.cells):
+        row, column = result.sources.index(cell["source"]), names.index(candidate_name(cell))
+        values[row, column] = score_as_read(result, scores[number])
+    return {"sources": [str(s) for s in result.sources], "candidates": names, "values": values}
+
+
+def _pairwise(result: SearchResult, order: list[int]) -> dict[str, Any] | None:
+    status = result.status()
+    best = [cell for cell in order if status[cell] == "complete"][:MOST_PAIRS]
+    if len(best) < 2:
+        return None
+    on_labels = result.labelled is not None
+    method = "paired" if on_labels else None
+    words = "Both are judged on the same labelled target rows." if on_labels else (
+        "From reverse validation alone, without target labels: a hint, not a test."
+    )
+    values = result.prob_better(method=method)[np.ix_(best, best)]
+    np.fill_diagonal(values, np.nan)
+    return {"names": [result.labels[cell] for cell in best], "values": values, "words": words}

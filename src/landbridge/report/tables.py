@@ -1,0 +1,144 @@
+"""The tables of a report, which the command line prints, too."""
+
+from typing import Any
+
+from landbridge.report.blocks import Column, Table, make_table
+
+MOST_FEATURES = 12
+
+
+def ranking_table(ranking: dict[str, Any]) -> Table:
+    """Rank, candidate, source, score, interval, seconds."""
+    columns = [
+        Column("rank", "d"),
+        Column("candidate"),
+        Column("source"),
+        Column(ranking["score"], ".3f"),
+        Column("low", ".3f"),
+        Column("high", ".3f"),
+        Column("seconds", ".2f"),
+        Column("note"),
+    ]
+    values = [
+        [
+            r["rank"],
+            r["name"],
+            r["source"],
+            r["score"],
+            r["low"],
+            r["high"],
+            r["seconds"],
+            r["note"],
+        ]
+        for r in ranking["candidates"]
+    ]
+    return make_table(columns, values, chosen=0)
+
+
+def shift_table(shift: dict[str, Any]) -> Table:
+    """One line a source."""
+    columns = [
+        Column("source"),
+        Column("rows", "d"),
+        Column("domain classifier AUC", ".3f"),
+        Column("p-value", ".3g"),
+        Column("features moved", "d"),
+        Column("effective rows", ".0f"),
+        Column("largest weight", ".1%"),
+        Column("weighting"),
+    ]
+    values = [
+        [
+            s["source"], s["rows"], s["auc"], s["p_value"], s["n_moved"], s["effective_rows"],
+            s["largest_share"], s["advice"],
+        ]
+        for s in shift["sources"]
+    ]  # fmt: skip
+    return make_table(columns, values)
+
+
+def moved_table(source: dict[str, Any], measure: str) -> Table:
+    """The features that moved furthest."""
+    columns = [
+        Column("feature"),
+        Column(measure, ".3f"),
+        Column("adjusted p-value", ".2g"),
+        Column("source mean", ".4g"),
+        Column("target mean", ".4g"),
+        Column("moved"),
+    ]
+    values = [
+        [f["name"], f["distance"], f["p_value"], f["source_mean"], f["target_mean"], f["moved"]]
+        for f in source["features"][:MOST_FEATURES]
+    ]
+    return make_table(columns, values)
+
+
+def per_source_table(sources: dict[str, Any]) -> Table:
+    """One line a source that was left out."""
+    columns = [
+        Column("source left out"),
+        Column("rows", "d"),
+        Column(sources["loss"], ".4g"),
+        Column("low", ".4g"),
+        Column("high", ".4g"),
+    ]
+    values = [
+        [s["source"], s["rows"], s["mean"], s["low"], s["high"]] for s in sources["per_source"]
+    ]
+    return make_table(columns, values)
+
+
+def intervals_table(sources: dict[str, Any]) -> Table:
+    """The three questions and their answers."""
+    columns = [
+        Column("question"),
+        Column("estimate", ".4g"),
+        Column("low", ".4g"),
+        Column("high", ".4g"),
+        Column("what it says"),
+    ]
+    values = [
+        [i["question"], i["estimate"], i["low"], i["high"], i["words"]]
+        for i in sources["intervals"]
+    ]
+    return make_table(columns, values)
+
+
+def features_table(features: dict[str, Any]) -> Table:
+    """One line a step of the path."""
+    columns = [
+        Column("step", "d"),
+        Column("feature"),
+        Column("T", ".2f"),
+        Column("weight", ".4g"),
+        *(Column(f"effect in {name}", ".3g") for name in features["domains"]),
+    ]
+    values = [
+        [step, p["feature"], p["t"], p["weight"], *p["effects"]]
+        for step, p in enumerate(features["picked"], start=1)
+    ]
+    return make_table(columns, values)
+
+
+def domains_table(data: dict[str, Any]) -> Table:
+    """Rows, labels and what the labels look like, by domain."""
+    columns = [
+        Column("domain"),
+        Column("role"),
+        Column("rows", "d"),
+        Column("labelled", "d"),
+        Column("missing cells", ".1%"),
+        Column("labels"),
+    ]
+    values = [
+        [d["name"], d["role"], d["rows"], d["labelled"], d["missing"], d["labels"]]
+        for d in data["domains"]
+    ]
+    return make_table(columns, values)
+
+
+def columns_table(data: dict[str, Any]) -> Table:
+    """Name, type and share of missing cells of every column."""
+    columns = [Column("column"), Column("type"), Column("missing", ".1%")]
+    return make_table(columns, [[c["name"], c["type"], c["missing"]] for c in data["columns"]])
