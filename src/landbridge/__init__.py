@@ -3,6 +3,7 @@
 from landbridge._version import __version__
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.exceptions import (
+    FailedCandidateWarning,
     FewSourcesWarning,
     FewTargetRowsWarning,
     LandbridgeWarning,
@@ -10,6 +11,14 @@ from landbridge.exceptions import (
     NotConvergedWarning,
     NothingToAlignWarning,
     WeightingWarning,
+)
+from landbridge.model_selection import (
+    SearchInterval,
+    SearchResult,
+    TransferSearchCV,
+    Verdict,
+    rank_agreement,
+    transfer_cross_validate,
 )
 from landbridge.weighting import (
     KLIEP,
@@ -26,6 +35,7 @@ from landbridge.weighting import (
 __all__ = [
     "KLIEP",
     "ClassifierRatio",
+    "FailedCandidateWarning",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelMeanMatching",
@@ -37,11 +47,17 @@ __all__ = [
     "ReweightedClassifier",
     "ReweightedRegressor",
     "RuLSIF",
+    "SearchInterval",
+    "SearchResult",
     "SourceOnly",
     "TargetOnly",
+    "TransferSearchCV",
     "UniformWeights",
+    "Verdict",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
     "effective_sample_size",
+    "rank_agreement",
+    "transfer_cross_validate",
 ]

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
@@ -230,12 +231,18 @@ def warn_no_target(estimator: Any, plain_counterpart: str) -> None:
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:
-    """Matrices below each other, sparse if any is."""
+    """Matrices below each other, sparse if any is; tables and lists stay what they are."""
     if len(parts) == 1:
         return parts[0]
+    if isinstance(parts[0], list):
+        return [row for part in parts for row in part]
+    library = type(parts[0]).__module__.partition(".")[0]
+    if library in ("pandas", "polars") and hasattr(parts[0], "columns"):
+        options = {"ignore_index": True} if library == "pandas" else {}
+        return import_module(library).concat(parts, **options)
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
-    return np.vstack(parts)
+    return np.concatenate(parts)
 
 
 def column_names(X: MatrixLike) -> list[str] | None:

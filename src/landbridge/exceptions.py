@@ -27,3 +27,7 @@ class FewSourcesWarning(LandbridgeWarning):
 
 class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
+
+
+class FailedCandidateWarning(LandbridgeWarning):
+    """A candidate of a search failed; its traceback is in the result, the others go on."""

@@ -1,5 +1,20 @@
 """Choosing models and judging them on data that nobody has seen."""
 
+from landbridge.model_selection.agreement import rank_agreement
+from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.losses import check_loss, pointwise_loss
+from landbridge.model_selection.results import SearchResult
+from landbridge.model_selection.search import TransferSearchCV
+from landbridge.model_selection.validation import transfer_cross_validate
+from landbridge.model_selection.worth import Verdict
 
-__all__ = ["check_loss", "pointwise_loss"]
+__all__ = [
+    "SearchInterval",
+    "SearchResult",
+    "TransferSearchCV",
+    "Verdict",
+    "check_loss",
+    "pointwise_loss",
+    "rank_agreement",
+    "transfer_cross_validate",
+]
