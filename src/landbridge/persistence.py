@@ -11,7 +11,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -204,7 +204,10 @@ def _refused_types(skops_io: Any, content: bytes) -> list[str]:
 
 
 def _is_allowed(name: str) -> bool:
-    """On the list, or a class of estimators defined (not merely visible) in an own package."""
+    """On the list, or a class defined (not merely visible) in a package that is known.
+
+    That is a class of estimators or, in landbridge, a dataclass: they hold what was fitted.
+    """
     if name in PARTS:
         return True
     module, _, qualified = name.rpartition(".")
@@ -214,9 +217,10 @@ def _is_allowed(name: str) -> bool:
         found = getattr(importlib.import_module(module), qualified)
     except (ImportError, AttributeError):
         return False
-    return (
-        isinstance(found, type) and issubclass(found, BaseEstimator) and found.__module__ == module
-    )
+    if not isinstance(found, type) or found.__module__ != module:
+        return False
+    own_record = module.startswith("landbridge.") and is_dataclass(found)
+    return own_record or issubclass(found, BaseEstimator)
 
 
 def _import_skops() -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -64,7 +65,7 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
         finite = values.filter(values.is_finite())
         known |= {"low": finite.min(), "high": finite.max()} if len(finite) else {}
     elif kind in ("date", "time"):
-        known |= {"low": str(values.min()), "high": str(values.max())}
+        known |= {"low": values.min().isoformat(), "high": values.max().isoformat()}
     elif kind == "text" and values.n_unique() <= MOST_VALUES:
         known["values"] = sorted(values.unique().to_list())
     return known
@@ -86,37 +87,44 @@ def _kind(column: "pl.Series") -> str:
 
 def _convert(column: "pl.Series", known: dict[str, Any]) -> "pl.Series":
     """The column with the type that it had in training."""
+    wanted = known["type"]
+    if _kind(column) == wanted:
+        return column
+    converted = _cast(column, wanted)
+    lost = column.filter(column.is_not_null() & converted.is_null())
+    if len(lost):
+        kind = "numbers" if wanted == "number" else f"values of the type {wanted!r}"
+        raise InputError(
+            f"Column {column.name!r} must hold {kind} as in training; got {lost[0]!r}. "
+            "Check the column, or train a model on data like these."
+        )
+    return converted
+
+
+def _cast(column: "pl.Series", kind: str) -> "pl.Series":
+    """Converted values, nothing where a value cannot be converted."""
     import polars as pl
 
-    types: dict[str, Any] = {
-        "number": pl.Float64,
-        "true or false": pl.Boolean,
-        "date": pl.Date,
-        "time": pl.Datetime("us"),
-        "text": pl.String,
-    }
-    wanted = known["type"]
-    if _kind(column) == wanted and wanted != "text":
-        return column
-    if wanted == "number" and _kind(column) == "true or false":
-        return _refuse(column, known, column.drop_nulls()[0])
-    converted = column.cast(types[wanted], strict=False)
-    lost = column.filter(column.is_not_null() & converted.is_null())
-    return _refuse(column, known, lost[0]) if len(lost) else converted
-
-
-def _refuse(column: "pl.Series", known: dict[str, Any], example: Any) -> "pl.Series":
-    kind = "numbers" if known["type"] == "number" else f"values of the type {known['type']}"
-    raise InputError(
-        f"Column {column.name!r} must hold {kind} as in training; got {example!r}. "
-        "Check the column, or train a model on data like these."
+    if kind == "text":
+        return column.cast(pl.String)
+    if column.dtype == pl.String:
+        if kind == "number":
+            return column.cast(pl.Float64, strict=False)
+        if kind == "date":
+            return column.str.to_date(strict=False)
+        if kind == "time":
+            return column.str.to_datetime(strict=False)
+    types: dict[str, Any] = {"date": pl.Date, "time": pl.Datetime("us")}
+    temporal = _kind(column) in types and kind in types
+    return pl.Series(
+        column.name,
+        column.cast(types[kind]) if temporal else [None] * len(column),
+        dtype=types.get(kind, pl.Boolean if kind == "true or false" else pl.Float64),
     )
 
 
 def _outside(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, str]:
     """Rows whose value the model never met, and what is strange about them."""
-    import polars as pl
-
     nowhere = np.zeros(len(column), dtype=bool)
     if "values" in known:
         strange = ~column.is_in(known["values"]) & column.is_not_null()
@@ -124,11 +132,8 @@ def _outside(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, st
         return strange.fill_null(False).to_numpy(), f"hold a new value: {listing(new, 5)}"
     if "low" not in known:
         return nowhere, ""
-    if known["type"] == "number":
-        low, high = known["low"], known["high"]
-        values = column.cast(pl.Float64)
-    else:
-        low, high = known["low"], known["high"]
-        values = column.cast(pl.String)
-    strange = ((values < low) | (values > high)).fill_null(False)
-    return strange.to_numpy(), f"lie outside {low} to {high}"
+    low, high = known["low"], known["high"]
+    if known["type"] != "number":
+        low, high = datetime.fromisoformat(low), datetime.fromisoformat(high)
+    strange = ((column < low) | (column > high)).fill_null(False)
+    return strange.to_numpy(), f"lie outside {known['low']} to {known['high']}"
