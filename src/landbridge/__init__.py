@@ -1,9 +1,16 @@
 """Transfer learning that a person can trust."""
 
-from landbridge._version import __version__
-from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge._version import (
+    __version__,
+)
+from landbridge.baselines import (
+    Pooled,
+    SourceOnly,
+    TargetOnly,
+)
 from landbridge.exceptions import (
     FailedCandidateWarning,
+    FailedFitWarning,
     FewSourcesWarning,
     FewTargetRowsWarning,
     LandbridgeWarning,
@@ -12,11 +19,35 @@ from landbridge.exceptions import (
     NothingToAlignWarning,
     WeightingWarning,
 )
+from landbridge.inference import (
+    cv_variance,
+    interval,
+    paired_test,
+)
+from landbridge.kernels import (
+    LaplacianRLSClassifier,
+    LaplacianRLSRegressor,
+    SurrogateKernelClassifier,
+    SurrogateKernelMap,
+    SurrogateKernelRegressor,
+    TransductiveSVC,
+    TransferComponentAnalysis,
+    align_kernel,
+    composite_kernel,
+    surrogate_kernel,
+)
+from landbridge.mapping import (
+    CORAL,
+    SubspaceAlignment,
+)
 from landbridge.model_selection import (
+    LeaveSourcesOut,
+    MultiSourceCV,
     SearchInterval,
     SearchResult,
     TransferSearchCV,
     Verdict,
+    compare_estimators,
     rank_agreement,
     transfer_cross_validate,
 )
@@ -33,13 +64,19 @@ from landbridge.weighting import (
 )
 
 __all__ = [
+    "CORAL",
     "KLIEP",
     "ClassifierRatio",
     "FailedCandidateWarning",
+    "FailedFitWarning",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelMeanMatching",
     "LandbridgeWarning",
+    "LaplacianRLSClassifier",
+    "LaplacianRLSRegressor",
+    "LeaveSourcesOut",
+    "MultiSourceCV",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingToAlignWarning",
@@ -50,14 +87,27 @@ __all__ = [
     "SearchInterval",
     "SearchResult",
     "SourceOnly",
+    "SubspaceAlignment",
+    "SurrogateKernelClassifier",
+    "SurrogateKernelMap",
+    "SurrogateKernelRegressor",
     "TargetOnly",
+    "TransductiveSVC",
+    "TransferComponentAnalysis",
     "TransferSearchCV",
     "UniformWeights",
     "Verdict",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",
+    "align_kernel",
+    "compare_estimators",
+    "composite_kernel",
+    "cv_variance",
     "effective_sample_size",
+    "interval",
+    "paired_test",
     "rank_agreement",
+    "surrogate_kernel",
     "transfer_cross_validate",
 ]

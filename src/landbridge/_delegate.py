@@ -45,6 +45,19 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
         return estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": sample_weight})
 
 
+def clone_with_seed(estimator: Any, seed: int | None) -> Any:
+    """A clone whose unset ``random_state`` parameters, nested ones too, are set to ``seed``."""
+    estimator = clone(estimator)
+    if seed is None:
+        return estimator
+    unset = [
+        name
+        for name, value in estimator.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    ]
+    return estimator.set_params(**dict.fromkeys(unset, seed))
+
+
 def _estimator_has(method: str) -> Any:
     def check(self: "DelegatingEstimator") -> bool:
         return hasattr(getattr(self, "estimator_", self.estimator), method)

@@ -47,6 +47,16 @@ class TransferData:
         parts = [part for part in (self.X_target, self.X_unlabeled) if part is not None]
         return stack_rows(parts) if parts else None
 
+    @property
+    def labeled_rows(self) -> Matrix:
+        """Source rows followed by the labelled target rows."""
+        return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
+
+    @property
+    def labels(self) -> Vector:
+        """Labels of the source followed by those of the labelled target rows."""
+        return self.y if self.y_target is None else np.concatenate([self.y, self.y_target])
+
     def encode(self, labels: Vector) -> Vector:
         """Labels as their positions in ``classes``."""
         return np.searchsorted(self.classes, labels)
@@ -80,7 +90,7 @@ def check_transfer(
     if groups is not None:
         groups = check_groups(groups, X.shape[0])
     if (X_target is None) != (y_target is None):
-        _raise_half_a_target(X_target)
+        raise_half_a_target(X_target)
     if X_target is not None:
         X_target = check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
         y_target = _check_target_labels(y_target, X_target, y, task)
@@ -111,7 +121,7 @@ def check_two_domains(
 
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
     """Check source rows at ``fit`` and record their columns on the estimator."""
-    with _sklearn_errors(X, "X"):
+    with sklearn_errors(X, "X"):
         X = validate_data(
             estimator,
             X,
@@ -124,7 +134,7 @@ def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = Tru
 
 def check_rows(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
     """Check the rows given to ``predict`` or ``transform`` of a fitted estimator."""
-    with _sklearn_errors(X, "X"):
+    with sklearn_errors(X, "X"):
         X = validate_data(
             estimator,
             X,
@@ -141,7 +151,7 @@ def check_like_source(
 ) -> Matrix:
     """Check a further matrix of ``fit`` against the columns that the source has."""
     names = column_names(X)
-    with _sklearn_errors(X, name):
+    with sklearn_errors(X, name):
         X = check_array(
             X,
             accept_sparse="csr" if accept_sparse else False,
@@ -201,7 +211,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             f"`groups` must name the source of each of the {n_rows} rows of X; got an array of "
             f"shape {groups.shape}. Pass one name a row."
         )
-    missing = _missing(groups)
+    missing = missing_values(groups)
     if missing.any():
         raise ValueError(
             f"`groups` must name the source of every row; got {missing.sum()} missing, the first "
@@ -261,7 +271,7 @@ def _check_source(
     accept_sparse: bool,
     multi_output: bool,
 ) -> tuple[Matrix, Vector]:
-    with _sklearn_errors(X, "X"):
+    with sklearn_errors(X, "X"):
         X, y = validate_data(
             estimator,
             X,
@@ -287,11 +297,7 @@ def _check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task
     )
     if y_target.ndim == 2 and y.ndim == 1 and y_target.shape[1] == 1:
         y_target = y_target.ravel()
-    if y_target.shape[0] != X_target.shape[0]:
-        raise ValueError(
-            f"`y_target` must have one label for each of the {X_target.shape[0]} rows of "
-            f"`X_target`; got {y_target.shape[0]}. Pass rows without a label as `X_unlabeled`."
-        )
+    check_one_label_each(y_target, X_target)
     if y_target.shape[1:] != y.shape[1:]:
         raise ValueError(
             f"`y_target` must have as many outputs as y, shape (rows, *{y.shape[1:]}); got "
@@ -313,6 +319,16 @@ def _check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task
     return y_target
 
 
+def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
+    """Raise unless there are as many target labels as target rows."""
+    n_labels = y_target.shape[0] if y_target.ndim else 0
+    if n_labels != X_target.shape[0]:
+        raise ValueError(
+            f"`y_target` must have one label for each of the {X_target.shape[0]} rows of "
+            f"`X_target`; got {n_labels}. Pass rows without a label as `X_unlabeled`."
+        )
+
+
 def _union_of_classes(
     y: Vector, y_target: Vector | None, target_labels: TargetLabels, min_classes: int
 ) -> Vector:
@@ -332,7 +348,8 @@ def _union_of_classes(
     return classes
 
 
-def _raise_half_a_target(X_target: MatrixLike) -> None:
+def raise_half_a_target(X_target: MatrixLike) -> None:
+    """Say which of target rows and target labels is missing."""
     if X_target is None:
         raise ValueError(
             "`y_target` must come with `X_target`, the rows that it labels; got `y_target` alone. "
@@ -368,7 +385,7 @@ def _first_not_finite(X: Matrix) -> tuple[int, int]:
 
 
 @contextmanager
-def _sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
+def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
     """Complete scikit-learn's messages with what to do about them."""
     try:
         yield
@@ -412,13 +429,14 @@ def _is_numeric(column: Vector) -> bool:
     return True
 
 
-def _missing(names: Vector) -> Vector:
+def missing_values(names: Vector) -> Vector:
+    """Which entries are None, NaN, NaT or pandas.NA."""
     if names.dtype.kind == "f":
         return np.isnan(names)
     if names.dtype.kind == "M":
         return np.isnat(names)
     if names.dtype != object:
-        return np.zeros(1, dtype=bool)
+        return np.zeros(names.shape, dtype=bool)
     return np.array([_is_missing(name) for name in names.tolist()], dtype=bool)
 
 
@@ -446,12 +464,16 @@ __all__ = [
     "check_groups",
     "check_like_source",
     "check_new_source",
+    "check_one_label_each",
     "check_rows",
     "check_sample_weight",
     "check_transfer",
     "check_two_domains",
     "column_names",
+    "missing_values",
     "non_numeric_columns",
+    "raise_half_a_target",
+    "sklearn_errors",
     "stack_rows",
     "warn_no_target",
 ]

@@ -25,6 +25,10 @@ class FewSourcesWarning(LandbridgeWarning):
     """There are too few sources for an interval about new ones to be informative."""
 
 
+class FailedFitWarning(LandbridgeWarning):
+    """A fit failed and was recorded; what is reported rests on the others."""
+
+
 class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
 

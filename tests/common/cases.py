@@ -51,6 +51,15 @@ CASES = [
     Case(lambda: lb.ClassifierRatio(), "weighting"),
     Case(lambda: lb.ReweightedClassifier(LogisticRegression()), "classifier"),
     Case(lambda: lb.ReweightedRegressor(Ridge()), "regressor"),
+    Case(lambda: lb.SurrogateKernelClassifier(), "classifier", tolerance=1e-3),
+    Case(lambda: lb.SurrogateKernelRegressor(), "regressor"),
+    Case(lambda: lb.SurrogateKernelMap(random_state=0), "transformer", row_order=False),
+    Case(lambda: lb.TransferComponentAnalysis(n_components=3), "transformer"),
+    Case(lambda: lb.LaplacianRLSClassifier(), "classifier"),
+    Case(lambda: lb.LaplacianRLSRegressor(), "regressor"),
+    Case(lambda: lb.TransductiveSVC(), "classifier", tolerance=1e-3),
+    Case(lambda: lb.CORAL(), "transformer", sparse=False),
+    Case(lambda: lb.SubspaceAlignment(n_components=2), "transformer"),
 ]
 
 

@@ -1,6 +1,5 @@
 """Texts as term counts: Amazon reviews of four products, Reuters across categories."""
 
-import os
 from collections import defaultdict
 from pathlib import Path
 from typing import Literal
@@ -11,7 +10,7 @@ from scipy.io import loadmat
 from sklearn.utils import Bunch
 
 from landbridge._validation import check_choice
-from landbridge.datasets._home import DataFile, open_text, require_files
+from landbridge.datasets._home import DataFile, DataHome, open_text, require_files
 
 _AMAZON_DOMAINS = ["books", "dvd", "electronics", "kitchen"]
 _REUTERS_TASKS = {
@@ -21,12 +20,14 @@ _REUTERS_TASKS = {
 }
 
 
-def fetch_amazon_reviews(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Positive and negative Amazon reviews of four kinds of products, as counts of terms.
 
     1000 positive and 1000 negative reviews a domain; terms are words and pairs of words.
+
+    Not downloaded: unpack the authors' ``processed_acl.tar.gz`` in the folder ``amazon_blitzer`` of
+    the data home (files ``processed_acl/<domain>/positive.review`` and ``negative.review``,
+    compressed by gzip or not).
 
     Parameters
     ----------
@@ -52,7 +53,8 @@ def fetch_amazon_reviews(
         ],
         data_home=data_home,
         download_if_missing=download_if_missing,
-        origin="They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007).",
+        origin="They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007), to "
+        "be unpacked in amazon_blitzer.",
     )
     columns: dict[str, int] = defaultdict(lambda: len(columns))
     counts, indices, ends, target, domains = [], [], [0], [], []
@@ -83,13 +85,16 @@ def fetch_amazon_reviews(
 def fetch_reuters_crossdomain(
     *,
     task: Literal["orgs-people", "orgs-places", "people-places"] = "orgs-people",
-    data_home: str | os.PathLike[str] | None = None,
+    data_home: DataHome = None,
     download_if_missing: bool = True,
 ) -> Bunch:
     """Reuters documents of two top categories; source and target come from other subcategories.
 
     The three cross-domain tasks made from Reuters-21578, as term counts without a vocabulary:
     1237/1208 × 4771, 1016/1043 × 4415 and 1077/1077 × 4562 (source and target rows, terms).
+
+    Not downloaded: the loader reads the authors' files ``OrgsPeople_src.mat``,
+    ``OrgsPeople_tar.mat`` and so on in the folder ``reuters_crossdomain`` of the data home.
 
     Parameters
     ----------

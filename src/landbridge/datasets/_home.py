@@ -11,9 +11,13 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeAlias
 
+from landbridge.datasets._download import download, extract
+
+DataHome: TypeAlias = str | os.PathLike[str] | None
 DATA_HOME_VARIABLE = "LANDBRIDGE_DATA"
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +31,12 @@ class DataFile:
     """
 
     path: str
-    sha256: str | None = None
+    sha256: str = ""
     url: str | None = None
     member: str | None = None
 
 
-def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
+def get_data_home(data_home: DataHome = None) -> Path:
     """The folder that holds the data files.
 
     Parameters
@@ -54,7 +58,7 @@ def get_data_home(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 def _user_cache() -> Path:
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", "~\\AppData\\Local"))
+        return Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local"))
     if sys.platform == "darwin":
         return Path("~/Library/Caches")
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
@@ -70,24 +74,47 @@ def find_file(home: Path, file: DataFile) -> Path | None:
 
 
 def require_files(
-    files: Sequence[DataFile],
-    *,
-    data_home: str | os.PathLike[str] | None,
-    download_if_missing: bool,
-    origin: str,
+    files: Sequence[DataFile], *, data_home: DataHome, download_if_missing: bool, origin: str
 ) -> list[Path]:
-    """Paths of all ``files``, in their order; ``origin`` says in words where they come from."""
+    """Paths of all ``files``, in their order; ``origin`` says in words what they are."""
     home = get_data_home(data_home)
     missing = [file for file in files if find_file(home, file) is None]
-    if missing:
+    if missing and (not download_if_missing or any(file.url is None for file in missing)):
         _raise_missing(missing, home, origin)
+    _download_missing(missing, home)
     return [path for file in files if (path := find_file(home, file)) is not None]
+
+
+def _download_missing(missing: Sequence[DataFile], home: Path) -> None:
+    archives: dict[str, dict[str, tuple[Path, str]]] = {}
+    for file in missing:
+        path = home / file.path
+        if file.url and file.member:
+            archives.setdefault(file.url, {})[file.member] = (path, file.sha256)
+        elif file.url:
+            download(file.url, path, sha256=file.sha256)
+    for url, members in archives.items():
+        folder = next(iter(members.values()))[0].parent
+        archive = folder / url.rsplit("/", 1)[-1]
+        # An archive has no checksum of its own: its members have.
+        download(url, archive, sha256=None)
+        try:
+            extract(archive, members)
+        finally:
+            archive.unlink()
 
 
 def _raise_missing(missing: Sequence[DataFile], home: Path, origin: str) -> None:
     names = ", ".join(file.path for file in missing[:3])
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
-    raise OSError(f"The data home must hold {names}{more}; not found in {home}. {origin}")
+    if all(file.url for file in missing):
+        advice = "Pass download_if_missing=True to download it"
+    else:
+        advice = "Nobody publishes it in this form, so it is not downloaded: put it there"
+    raise OSError(
+        f"The data home must hold {names}{more}; not found in {home}. {origin} {advice}, or set "
+        f"{DATA_HOME_VARIABLE} to a folder that holds it."
+    )
 
 
 def read_bytes(path: Path) -> bytes:

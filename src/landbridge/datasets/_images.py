@@ -1,11 +1,11 @@
 """Images: handwritten digits, small photographs, and objects seen by four cameras."""
 
-import os
+from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import DataFile, require_files
+from landbridge.datasets._home import DataFile, DataHome, require_files
 
 _MNIST = DataFile(
     "mnist/mnist.npz",
@@ -34,9 +34,7 @@ _OFFICE_DOMAINS = {
 }
 
 
-def fetch_mnist(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Handwritten digits, 28 × 28 pixels: 60000 for training and 10000 for the test.
 
     Parameters
@@ -62,12 +60,13 @@ def fetch_mnist(
     return _images_in_two_splits(path, fetch_mnist.__doc__)
 
 
-def fetch_cifar10(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Small photographs of ten classes, 32 × 32 pixels in three colours: a subset of CIFAR-10.
 
     1000 images a class for training and 500 a class for the test.
+
+    Not downloaded: the loader reads ``cifar10/cifar10_subset.npz`` in the data home with the
+    arrays X_train (10000, 32, 32, 3), y_train, X_test (5000, 32, 32, 3), y_test.
 
     Parameters
     ----------
@@ -95,13 +94,15 @@ def fetch_cifar10(
     return images
 
 
-def fetch_office_caltech(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Ten kinds of objects in four image collections, as histograms of 800 visual words.
 
     Office-Caltech10 with SURF features: caltech 1123, amazon 958, webcam 295, dslr 157 images. The
     usual preparation divides each row by its sum and standardises the columns of each domain.
+
+    Not downloaded: the original is one ``.mat`` file a domain. The loader reads
+    ``office_caltech10_surf/office_caltech10_surf.npz`` in the data home with the arrays
+    caltech10_X, caltech10_y, amazon_X, amazon_y, webcam_X, webcam_y, dslr_X, dslr_y.
 
     Parameters
     ----------
@@ -135,7 +136,7 @@ def fetch_office_caltech(
     )
 
 
-def _images_in_two_splits(path: str | os.PathLike[str], description: str | None) -> Bunch:
+def _images_in_two_splits(path: Path, description: str | None) -> Bunch:
     with np.load(path) as file:
         # Copies of the file differ in the case of the arrays' names.
         arrays = {name.lower(): file[name] for name in file.files}

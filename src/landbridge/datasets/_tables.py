@@ -1,32 +1,29 @@
 """Tables with natural domains: wines by colour, abalones by sex, bike rentals by year."""
 
 import csv
-import os
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import DataFile, open_text, require_files
-
-_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+from landbridge.datasets._home import UCI, DataFile, DataHome, open_text, require_files
 
 _WINE = {
     "red": DataFile(
         "wine_quality/winequality-red.csv",
         sha256="4a402cf041b025d4566d954c3b9ba8635a3a8a01e039005d97d6a710278cf05e",
-        url=f"{_UCI}/wine-quality/winequality-red.csv",
+        url=f"{UCI}/wine-quality/winequality-red.csv",
     ),
     "white": DataFile(
         "wine_quality/winequality-white.csv",
         sha256="76c3f809815c17c07212622f776311faeb31e87610d52c26d87d6e361b169836",
-        url=f"{_UCI}/wine-quality/winequality-white.csv",
+        url=f"{UCI}/wine-quality/winequality-white.csv",
     ),
 }
 _ABALONE = DataFile(
     "abalone/abalone.data",
     sha256="de37cdcdcaaa50c309d514f248f7c2302a5f1f88c168905eba23fe2fbc78449f",
-    url=f"{_UCI}/abalone/abalone.data",
+    url=f"{UCI}/abalone/abalone.data",
 )
 _ABALONE_FEATURES = [
     "length",
@@ -37,7 +34,12 @@ _ABALONE_FEATURES = [
     "viscera weight",
     "shell weight",
 ]
-_BIKE = DataFile("bike_sharing/hour.csv")
+_BIKE = DataFile(
+    "bike_sharing/hour.csv",
+    sha256="e03de4ee4ef4dc376ac6e04bf829673c6269e8eba5c60fa121640fa2f829504f",
+    url=f"{UCI}/00275/Bike-Sharing-Dataset.zip",
+    member="hour.csv",
+)
 _BIKE_FEATURES = [
     "season",
     "mnth",
@@ -53,9 +55,7 @@ _BIKE_FEATURES = [
 ]
 
 
-def fetch_wine_quality(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Quality scores of Portuguese Vinho Verde wines; the two domains are red and white.
 
     1599 red and 4898 white wines, 11 physicochemical measurements, and the median score of three
@@ -97,9 +97,7 @@ def fetch_wine_quality(
     )
 
 
-def fetch_abalone(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Rings (age) of abalones from seven measurements; the domains are male, female and infant.
 
     4177 abalones: 1528 "M", 1307 "F", 1342 "I". The sex is the domain and not among the features.
@@ -136,9 +134,7 @@ def fetch_abalone(
     )
 
 
-def fetch_bike_sharing(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Hourly bike rentals in Washington, D.C.; the two years are the domains.
 
     17379 hours of 2011 and 2012 with calendar and weather. The two parts of the count, casual and

@@ -1,7 +1,7 @@
 """Texts as they were written: newsgroups, reviews, newswire, web pages."""
 
 import json
-import os
+import tarfile
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -10,9 +10,22 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import DataFile, open_text, read_bytes, require_files
+from landbridge.datasets._home import (
+    DataFile,
+    DataHome,
+    find_file,
+    get_data_home,
+    open_text,
+    read_bytes,
+    require_files,
+)
 
 _NEWSGROUPS = DataFile("20newsgroups/20news-bydate.jsonl")
+_NEWSGROUPS_ARCHIVE = DataFile(
+    "20newsgroups/20news-bydate.tar.gz",
+    sha256="8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610",
+    url="https://ndownloader.figshare.com/files/5975967",
+)
 _REUTERS = DataFile("reuters21578/reuters21578.jsonl")
 _SYSKILL = DataFile("syskill_webert/syskill_webert_rated.jsonl")
 _REVIEW_DOMAINS = [
@@ -35,9 +48,7 @@ _REVIEW_DOMAINS = [
 ]
 
 
-def fetch_20newsgroups(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Posts of 20 newsgroups, sorted by date into a training and a test part.
 
     11314 training and 7532 test posts with their headers. The categories form a tree ("rec.autos",
@@ -57,14 +68,15 @@ def fetch_20newsgroups(
     ----------
     K. Lang (1995): NewsWeeder: Learning to Filter Netnews. Research use.
     """
+    prepared = find_file(get_data_home(data_home), _NEWSGROUPS)
     (path,) = require_files(
-        [_NEWSGROUPS],
+        [_NEWSGROUPS if prepared else _NEWSGROUPS_ARCHIVE],
         data_home=data_home,
         download_if_missing=download_if_missing,
-        origin="It holds one JSON object a line with split, category, id and text (latin-1 "
-        "decoded), made from 20news-bydate.tar.gz.",
+        origin="It is the archive of 20 Newsgroups sorted by date; the same posts as JSON lines "
+        f"with split, category, id and text in {_NEWSGROUPS.path}.gz serve as well.",
     )
-    posts = list(_json_lines(path))
+    posts = list(_json_lines(path)) if prepared else _archived_posts(path)
     target = np.array([post["category"] for post in posts])
     return Bunch(
         data=[post["text"] for post in posts],
@@ -75,13 +87,14 @@ def fetch_20newsgroups(
     )
 
 
-def fetch_reviews(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Positive and negative reviews from 16 domains: 14 kinds of products and two of films.
 
     About 1600 training, 400 test and 2000 unlabelled reviews a domain ("software": 475
     unlabelled), tokenised, nearly balanced.
+
+    Not downloaded: put the authors' files ``<domain>.task.train``, ``.test`` and ``.unlabel``,
+    compressed by gzip or not, into the folder ``fdu_mtl`` of the data home.
 
     Parameters
     ----------
@@ -103,7 +116,7 @@ def fetch_reviews(
         [DataFile(f"fdu_mtl/{domain}.task.{part}") for domain, part in parts],
         data_home=data_home,
         download_if_missing=download_if_missing,
-        origin="They are the FDU-MTL review files of Liu, Qiu and Huang (2017).",
+        origin="They are the FDU-MTL review files of Liu, Qiu and Huang (2017), plain or .gz.",
     )
     texts, target, domains, split = [], [], [], []
     unlabeled: dict[str, list[str]] = {}
@@ -128,10 +141,12 @@ def fetch_reviews(
     )
 
 
-def fetch_reuters(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Newswire of 1987: the 21578 documents of Reuters-21578 with all their labels.
+
+    Not downloaded: the original is a set of SGML files. The loader reads
+    ``reuters21578/reuters21578.jsonl.gz`` in the data home, one JSON object a document with
+    lewissplit, topics, places, people, orgs, exchanges, title and body.
 
     Parameters
     ----------
@@ -173,13 +188,17 @@ def fetch_reuters(
 
 def fetch_syskill_webert(
     *,
-    data_home: str | os.PathLike[str] | None = None,
+    data_home: DataHome = None,
     download_if_missing: bool = True,
     merge_medium: bool = False,
 ) -> Bunch:
     """Web pages that one person rated hot, medium or cold; the subjects are the domains.
 
     Bands 61, BioMedical 131, Goats 70, Sheep 65 pages of 1995.
+
+    Not downloaded: the original is one file a page. The loader reads
+    ``syskill_webert/syskill_webert_rated.jsonl.gz`` in the data home, one JSON object a rated page
+    with subject, rating, url and html.
 
     Parameters
     ----------
@@ -221,6 +240,24 @@ def _json_lines(path: Path) -> Iterator[dict[str, Any]]:
     with open_text(path) as lines:
         for line in lines:
             yield json.loads(line)
+
+
+def _archived_posts(path: Path) -> list[dict[str, Any]]:
+    """Posts of an archive of files ``20news-bydate-<split>/<category>/<id>``."""
+    posts = {}
+    with tarfile.open(path) as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isfile() else None
+            if content is not None:
+                folder, category, number = member.name.split("/")[-3:]
+                split = folder.rsplit("-", 1)[-1]
+                post = {
+                    "split": split,
+                    "category": category,
+                    "text": content.read().decode("latin-1"),
+                }
+                posts[split != "train", category, number] = post
+    return [posts[key] for key in sorted(posts)]
 
 
 def _lines(path: Path) -> list[str]:

@@ -1,29 +1,40 @@
 """Indoor localisation from the signal strength of WiFi access points."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import DataFile, open_text, require_files
+from landbridge.datasets._home import UCI, DataFile, DataHome, open_text, require_files
 
 _ICDM = DataFile("wifi_icdm2007/wifi_icdm2007_tr_99.npz")
 _UJI = {
-    "train": DataFile("ujiindoorloc/trainingData.csv"),
-    "test": DataFile("ujiindoorloc/validationData.csv"),
+    "train": DataFile(
+        "ujiindoorloc/trainingData.csv",
+        sha256="45ca0128bd12019c976bb4793e407c979c82995d7a5940ab7288620247905168",
+        url=f"{UCI}/00310/UJIndoorLoc.zip",
+        member="UJIndoorLoc/trainingData.csv",
+    ),
+    "test": DataFile(
+        "ujiindoorloc/validationData.csv",
+        sha256="5f90c536648cd657b2c516d20c4e0968d4003279ea6bd5d5d5322d3f1e8905c0",
+        url=f"{UCI}/00310/UJIndoorLoc.zip",
+        member="UJIndoorLoc/validationData.csv",
+    ),
 }
 _N_ACCESS_POINTS = 520
 
 
-def fetch_wifi(
-    *, data_home: str | os.PathLike[str] | None = None, download_if_missing: bool = True
-) -> Bunch:
+def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Positions in a building from 99 access points, measured in two periods.
 
     The transfer task of the ICDM 2007 data mining contest as Xu et al. prepared it: 621 source
     rows, 53 labelled target rows for training, 3128 target rows for the test. Signals lie
-    between -97 dBm and -1 dBm; 0 means that the access point was not seen.
+    between -97 dBm and -34 dBm; 0 means that the access point was not seen.
+
+    Not downloaded: the original is a ``.mat`` file. The loader reads
+    ``wifi_icdm2007/wifi_icdm2007_tr_99.npz`` in the data home with its six arrays src_X,
+    src_labels, tar_train_X, tar_train_labels, tar_test_X, tar_test_labels.
 
     Parameters
     ----------
@@ -71,15 +82,16 @@ def fetch_wifi(
 
 def fetch_ujiindoorloc(
     *,
-    data_home: str | os.PathLike[str] | None = None,
+    data_home: DataHome = None,
     download_if_missing: bool = True,
     not_seen: float = -105.0,
 ) -> Bunch:
     """Positions in three buildings from 520 access points; the phones are the domains.
 
     19937 training rows taken by 18 users with 16 phones, and months later 1111 validation rows with
-    11 phones, 9 of them new. Signals lie between -104 dBm and 0 dBm; the file marks an access point that was not seen by +100, above
-    the strongest signal, and the loader replaces it by ``not_seen``.
+    11 phones, 9 of them new. Signals lie between -104 dBm and 0 dBm; the file marks an access point
+    that was not seen by +100, above the strongest signal, and the loader replaces it by
+    ``not_seen``.
 
     Parameters
     ----------

@@ -72,19 +72,19 @@ class Interval:
         }[self.question]
         return _quantile(self.question, self.level, k) * math.sqrt(variance)
 
-    def describe(self, name: str = "loss") -> str:
-        """The answer in words, with ``name`` for what was measured."""
+    def describe(self, name: str = "loss", *, why: bool = True) -> str:
+        """The answer in words, with ``name`` for what was measured; ``why`` adds `advice`."""
         subject = {
             "new_source": f"Expected {name} on a new source",
             "population": f"Mean {name} over all sources of this kind",
             "fixed": f"Mean {name} over these {self.n_sources} sources",
         }[self.question]
         digits = decimals(self.standard_error)
-        return (
+        answer = (
             f"{subject}: {self.estimate:.{digits}f}, {100 * self.level:g} % between "
-            f"{self.low:.{digits}f} and {self.high:.{digits}f} "
-            f"({self.n_sources} sources; {self.advice()})"
+            f"{self.low:.{digits}f} and {self.high:.{digits}f}"
         )
+        return f"{answer} ({self.n_sources} sources; {self.advice()})" if why else answer
 
     def advice(self) -> str:
         """What the width is made of and what would shrink it."""

@@ -10,7 +10,7 @@ from landbridge._typing import Matrix, Vector
 from landbridge.weighting._rows import choose_rows, median_square, resolve_gamma, row_blocks
 
 # Multiples of the median heuristic among which the width is chosen.
-MULTIPLES = (0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+MULTIPLES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
 @dataclass(frozen=True)

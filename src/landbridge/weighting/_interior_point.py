@@ -7,7 +7,7 @@ iteration stops. Each step solves with Q + diag(E) once factorised, by Cholesky 
 matrix and by the Woodbury identity where Q = AA' has few columns.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,9 +16,14 @@ from scipy.linalg import cho_factor, cho_solve
 
 from landbridge._typing import Vector
 
-Solve = Callable[[Vector], Vector]
 # Rows handled at a time where a matrix of features is read in double precision.
 BLOCK = 8192
+
+
+class Solve(Protocol):
+    """Solves with one factorised matrix, for a vector or several columns."""
+
+    def __call__(self, b: np.ndarray, *, refine: bool = False) -> np.ndarray: ...
 
 
 class QuadraticForm(Protocol):
@@ -48,7 +53,11 @@ class FullMatrix:
         shifted.flat[:: len(shifted) + 1] += diagonal
         # A symmetric matrix is its own transpose, and LAPACK factorises that order in place.
         factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
-        return lambda b: cho_solve(factor, b, check_finite=False)
+
+        def solve(b: np.ndarray, *, refine: bool = False) -> np.ndarray:
+            return cho_solve(factor, b, check_finite=False)
+
+        return solve
 
     def mean_diagonal(self) -> float:
         return float(np.mean(np.diagonal(self.matrix)))
@@ -68,12 +77,12 @@ class LowRank:
             rows = slice(start, start + BLOCK)
             yield rows, self.features[rows].astype(np.float64, copy=False)
 
-    def times(self, coefficients: Vector) -> Vector:
-        """A times a vector of r."""
+    def times(self, coefficients: np.ndarray) -> np.ndarray:
+        """A times a vector of r, or several."""
         return np.concatenate([block @ coefficients for _, block in self.blocks()])
 
-    def transposed_times(self, vector: Vector) -> Vector:
-        """A' times a vector of n."""
+    def transposed_times(self, vector: np.ndarray) -> np.ndarray:
+        """A' times a vector of n, or several."""
         return sum(block.T @ vector[rows] for rows, block in self.blocks())
 
     def product(self, vector: Vector) -> Vector:
@@ -85,19 +94,23 @@ class LowRank:
         for rows, block in self.blocks():
             scaled = block * root[rows, None]
             gram += scaled.T @ scaled
-        gram.flat[:: len(gram) + 1] += 1.0
+        # What rounding could make negative is lifted; the refinement below takes it out again.
+        gram.flat[:: len(gram) + 1] += 1.0 + 1e-15 * np.trace(gram)
         factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
 
-        def woodbury(b: Vector) -> Vector:
-            inner = cho_solve(factor, self.transposed_times(b / diagonal), check_finite=False)
-            return (b - self.times(inner)) / diagonal
+        def woodbury(b: np.ndarray) -> np.ndarray:
+            scaled = (b.T / diagonal).T
+            inner = cho_solve(factor, self.transposed_times(scaled), check_finite=False)
+            return scaled - (self.times(inner).T / diagonal).T
 
-        def refined(b: Vector) -> Vector:
-            # The difference above cancels where the diagonal is tiny; one correction repairs it.
+        def solve(b: np.ndarray, *, refine: bool = False) -> np.ndarray:
             x = woodbury(b)
+            if not refine:
+                return x
+            # The difference above cancels where the diagonal is tiny; one correction repairs it.
             return x + woodbury(b - self.product(x) - diagonal * x)
 
-        return refined
+        return solve
 
     def mean_diagonal(self) -> float:
         return sum(np.einsum("ij,ij->", b, b) for _, b in self.blocks()) / len(self.features)
@@ -139,11 +152,16 @@ def solve_box_and_slab(
         gradient = (form.product(point.beta) + ridge * point.beta - linear) / scale
         residual = gradient - point.adjoint(point.low - point.up)
         gap = point.complementarity()
-        # A feasible point and multipliers with this residual are at most this far from optimal.
-        error = (gap + bound * np.abs(residual).sum()) / n
+        # Feasible β and β* differ by at most 2n(1 + ε) in sum, so this bounds f(β) − f(β*).
+        error = gap / n + 2 * (1 + eps) * np.abs(residual).max()
         if error <= tol or step == max_iter:
             break
-        solve = form.solver(scale * point.diagonal() + ridge)
+        try:
+            solve = form.solver(scale * point.diagonal() + ridge)
+        except np.linalg.LinAlgError:
+            if step == 0:  # Q itself is not positive semi-definite
+                raise
+            break
         if not point.advance(*_predictor_corrector(point, residual, solve, scale)):
             break
     beta = settle(point.beta, bound, eps)
@@ -219,20 +237,19 @@ def _to_zero(value: Vector, change: Vector) -> float:
 def _predictor_corrector(
     point: _Iterate, residual: Vector, solve: Solve, scale: float
 ) -> tuple[Vector, Vector, Vector]:
+    """Mehrotra: how far a pure Newton step would get decides how much the real one is centred."""
     below, above = point.slacks()
-    ones = solve(np.full(len(point.beta), scale))
     rows = point.active()
-    count = 2 * len(below[rows])
+    # 1/(give): the slab's part of the diagonal; an equation on the sum gives not at all.
+    stiffness = point.low[-1] / below[-1] + point.up[-1] / above[-1]
+    give = 0.0 if point.fixed_sum else 1 / stiffness
 
-    def newton(aim_low: Vector, aim_up: Vector) -> tuple[Vector, Vector, Vector]:
-        """The step after which slack × multiplier equals its aim, to first order."""
-        need_low, need_up = aim_low - below * point.low, aim_up - above * point.up
+    def right_side(need_low: Vector, need_up: Vector) -> Vector:
         push = need_low / below - need_up / above
-        x = solve(scale * ((push[:-1] if point.fixed_sum else point.adjoint(push)) - residual))
-        # Sherman–Morrison for the slab's 11'; an equation on the sum is its stiff limit.
-        give = (
-            0.0 if point.fixed_sum else 1 / (point.low[-1] / below[-1] + point.up[-1] / above[-1])
-        )
+        return scale * ((push[:-1] if point.fixed_sum else point.adjoint(push)) - residual)
+
+    def complete(x: Vector, need_low: Vector, need_up: Vector) -> tuple[Vector, Vector, Vector]:
+        """Sherman–Morrison for the slab's 11', then the multipliers' steps."""
         pull = x.sum() / (give + ones.sum())
         d_beta = x - pull * ones
         move = point.forward(d_beta)
@@ -242,16 +259,19 @@ def _predictor_corrector(
             d_low[-1], d_up[-1] = -pull, 0.0
         return d_beta, d_low, d_up
 
-    zero = np.zeros_like(below)
-    d_beta, d_low, d_up = newton(zero, zero)
+    need = -below * point.low, -above * point.up
+    both = solve(np.column_stack([np.full(len(residual), scale), right_side(*need)]))
+    ones = both[:, 0]
+    d_beta, d_low, d_up = complete(both[:, 1], *need)
     length = min(1.0, point.longest_step(d_beta, d_low, d_up))
     move, now = point.forward(d_beta), point.complementarity()
     then = float(
         (below + length * move)[rows] @ (point.low + length * d_low)[rows]
         + (above - length * move)[rows] @ (point.up + length * d_up)[rows]
     )
-    centre = (max(then, 0.0) / now) ** 3 * now / count
-    return newton(centre - move * d_low, centre + move * d_up)
+    centre = (max(then, 0.0) / now) ** 3 * now / (2 * len(below[rows]))
+    need = need[0] + centre - move * d_low, need[1] + centre + move * d_up
+    return complete(solve(right_side(*need), refine=True), *need)
 
 
 def settle(beta: Vector, bound: float, eps: float) -> Vector:

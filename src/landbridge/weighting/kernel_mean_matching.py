@@ -33,6 +33,11 @@ EXACT_ROWS = 2000
 # Features for up to 20 000 rows, and for more: there the cost of a row must stay small.
 MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
 
+# What recovered known density ratios well over dimensions, sizes and shifts: gamma in units of the
+# median heuristic, the ridge in units of the mean of k(x, x). See benchmarks/weighting.py.
+WIDTH, RIDGE = 0.5, 0.3
+BOUND = 1000.0
+
 
 def huang_eps(n: int) -> float:
     """ε = (√n − 1)/√n, the default of Huang et al."""
@@ -90,9 +95,9 @@ class KernelMeanMatching(Weighting):
     ----------
     kernel : str, default="rbf"
         A kernel of scikit-learn (`sklearn.metrics.pairwise.pairwise_kernels`).
-    gamma : "median", "scale" or float, default="median"
+    gamma : "median", "scale", float or None
         The width: 1 / (2 × median squared distance of the rows of both domains), 1 / (columns ×
-        variance), or a number.
+        variance), or a number. ``None``: as ``setting`` says.
     bound : float or None
         B, the largest weight. ``None``: as ``setting`` says.
     eps : float in [0, 1], "huang" or None
@@ -101,10 +106,11 @@ class KernelMeanMatching(Weighting):
     ridge : float or None
         Added to the diagonal of K. ``None``: as ``setting`` says.
     setting : {"evidence", "paper"}, default="evidence"
-        Where ``bound``, ``eps`` and ``ridge`` come from unless they are given. "evidence": the
-        values that recovered known density ratios best (``docs/benchmarks/weighting.md``):
-        bound 1000, eps 0 and ridge = mean of k(x, x). "paper": Huang's bound 1000 and eps, no
-        ridge.
+        Where ``gamma``, ``bound``, ``eps`` and ``ridge`` come from unless they are given.
+        "evidence": values that recovered known density ratios well
+        (``docs/benchmarks/weighting.md``): half the gamma of the median heuristic, bound 1000,
+        eps 0, ridge = 0.3 times the mean of k(x, x). "paper": the median heuristic, Huang's bound
+        1000 and eps, no ridge.
     n_components : "auto", int or None, default="auto"
         Number of features; ``None`` solves the exact problem. "auto": exact up to 2 000 source
         rows, then 256 features, and 128 beyond 20 000 rows.
@@ -137,7 +143,7 @@ class KernelMeanMatching(Weighting):
     def __init__(
         self,
         kernel: str = "rbf",
-        gamma: float | Literal["median", "scale"] = "median",
+        gamma: float | Literal["median", "scale"] | None = None,
         bound: float | None = None,
         eps: float | Literal["huang"] | None = None,
         ridge: float | None = None,
@@ -159,7 +165,7 @@ class KernelMeanMatching(Weighting):
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         self._check_parameters()
         rng = check_random_state(self.random_state)
-        self.gamma_ = resolve_gamma(self.gamma, X, X_target, rng)
+        self.gamma_ = self._width(X, X_target, rng)
         self.n_components_ = resolve_components(self.n_components, X.shape[0])
         if self.n_components_ is None:
             problem, self._map = self._exact(X, X_target), None
@@ -197,6 +203,12 @@ class KernelMeanMatching(Weighting):
                 pull[rows] -= kernel(X[rows], source, self.kernel, self.gamma_) @ self.weights_
         return np.clip((pull + self._multiplier) / self.ridge_, 0.0, self.bound_)
 
+    def _width(self, X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
+        if self.gamma is not None:
+            return resolve_gamma(self.gamma, X, X_target, rng)
+        factor = 1.0 if self.setting == "paper" else WIDTH
+        return factor * resolve_gamma("median", X, X_target, rng)
+
     def _exact(self, X: Matrix, X_target: Matrix) -> Problem:
         K = kernel(X, X, self.kernel, self.gamma_)
         kappa = mean_embedding(X, X_target, self.kernel, self.gamma_)
@@ -225,9 +237,9 @@ class KernelMeanMatching(Weighting):
         return Problem(
             form=form,
             kappa=kappa,
-            bound=float(1000 if self.bound is None else self.bound),
+            bound=float(BOUND if self.bound is None else self.bound),
             eps=huang_eps(n) if eps == "huang" else float(eps),
-            ridge=float((0.0 if paper else scale) if self.ridge is None else self.ridge),
+            ridge=float((0.0 if paper else RIDGE * scale) if self.ridge is None else self.ridge),
         )
 
     def _keep_extension(

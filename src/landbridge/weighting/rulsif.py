@@ -16,7 +16,7 @@ from landbridge.weighting._rows import choose_rows
 
 # Width and regularisation are chosen on at most this many rows of each domain.
 SELECTION_ROWS = 10_000
-RIDGES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+RIDGES = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 
 
 def relative_ratio_coefficients(

@@ -1,0 +1,75 @@
+"""What transformers between two domains share.
+
+A map that aligns the source with the target treats a row by its domain. In a scikit-learn Pipeline
+the learner is fitted on ``fit_transform(X)``, where X holds source rows, and asked about
+``transform(X_new)``, where X_new holds target rows. So here ``transform`` treats **target** rows,
+``transform_source`` treats source rows, and ``fit_transform(X, …)`` is
+``fit(X, …).transform_source(X)``. Without any target row both treatments are the same.
+"""
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from landbridge._typing import MatrixLike, VectorLike
+from landbridge._validation import (
+    TransferData,
+    check_consistent_length,
+    check_like_source,
+    check_new_source,
+    check_one_label_each,
+    raise_half_a_target,
+    sklearn_errors,
+    warn_no_target,
+)
+
+
+def check_mapping(
+    estimator: Any,
+    X: MatrixLike,
+    y: VectorLike = None,
+    *,
+    X_target: MatrixLike = None,
+    y_target: VectorLike = None,
+    X_unlabeled: MatrixLike = None,
+    accept_sparse: bool = True,
+    plain_counterpart: str,
+) -> TransferData:
+    """Check what was given to ``fit`` of a transformer, for which labels are optional.
+
+    Labels need only have the right length: what they mean is for the method to say.
+    """
+    X = check_new_source(estimator, X, accept_sparse=accept_sparse)
+    if y is not None:
+        y = np.asarray(y)
+        with sklearn_errors(X, "X"):
+            check_consistent_length(X, y)
+    if (X_target is None) != (y_target is None):
+        raise_half_a_target(X_target)
+    if X_target is not None:
+        X_target = check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
+        y_target = np.asarray(y_target)
+        check_one_label_each(y_target, X_target)
+    if X_unlabeled is not None:
+        X_unlabeled = check_like_source(
+            estimator, X_unlabeled, "X_unlabeled", accept_sparse=accept_sparse
+        )
+    if X_target is None and X_unlabeled is None:
+        warn_no_target(estimator, plain_counterpart)
+    return TransferData(X, y, X_target, y_target, X_unlabeled)
+
+
+class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A transformer that treats source rows and target rows differently.
+
+    Subclasses define ``fit``, ``transform`` (target rows), ``transform_source`` and
+    ``_n_features_out``.
+    """
+
+    fit: Any
+    transform_source: Any
+
+    def fit_transform(self, X: MatrixLike, y: VectorLike = None, **fit_params: Any) -> Any:
+        """Fit and return the treated *source* rows, which the next step learns from."""
+        return self.fit(X, y, **fit_params).transform_source(X)

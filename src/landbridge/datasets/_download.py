@@ -1,0 +1,194 @@
+"""Download a file so that an interruption costs nothing and a wrong file never arrives.
+
+Bytes go to ``<name>.part`` beside the destination. A broken transfer leaves that file behind and
+the next attempt asks the server for the rest; the finished file is checked against its SHA-256 and
+moved to its name in one step. Only the standard library speaks to the network.
+"""
+
+import hashlib
+import logging
+import os
+import tarfile
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+logger = logging.getLogger(__name__)
+
+_CHUNK = 1 << 16
+_TIMEOUT_SECONDS = 30
+_ATTEMPTS = 3
+_RANGE_NOT_SATISFIABLE = 416
+_PARTIAL_CONTENT = 206
+
+
+class _BrokenOff(Exception):
+    """The transfer stopped before all bytes had arrived."""
+
+
+def download(url: str, path: Path, *, sha256: str | None) -> None:
+    """Bring ``url`` to ``path``; ``sha256`` None leaves the check to the caller."""
+    part = path.with_name(path.name + ".part")
+    _make_folder(path.parent)
+    resumed = part.exists()
+    _receive(url, part)
+    if resumed and sha256 is not None and checksum(part) != sha256:
+        # What was left over began another version of the file.
+        part.unlink()
+        _receive(url, part)
+    if sha256 is not None:
+        _verify(part, sha256, url)
+    os.replace(part, path)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(f"no permission to write to {folder}")
+    except OSError as error:
+        raise OSError(
+            f"The data home must be a folder that can be written to, to download to {folder}; "
+            f"got: {error}. Set LANDBRIDGE_DATA or data_home to another folder."
+        ) from error
+
+
+def _receive(url: str, part: Path) -> None:
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _transfer(url, part)
+        except _BrokenOff as error:
+            logger.info("Attempt %d at %s broke off: %s", attempt + 1, url, error)
+    raise OSError(
+        f"The transfer of {url} broke off {_ATTEMPTS} times. What has arrived is kept in {part}; "
+        "call again to go on from there."
+    )
+
+
+def _transfer(url: str, part: Path) -> None:
+    """One request for the bytes that are not here yet."""
+    done = part.stat().st_size if part.exists() else 0
+    headers = {"User-Agent": "landbridge"} | ({"Range": f"bytes={done}-"} if done else {})
+    response = _open(Request(url, headers=headers), part)
+    if response is None:
+        return _transfer(url, part)
+    resumes = response.status == _PARTIAL_CONTENT
+    remaining = response.headers.get("Content-Length")
+    total = None if remaining is None else int(remaining) + (done if resumes else 0)
+    with response, part.open("ab" if resumes else "wb") as file:
+        with _progress(url.rsplit("/", 1)[-1], total, done if resumes else 0) as advance:
+            _copy(response, file, advance)
+        arrived = file.tell()
+    if total is not None and arrived < total:
+        raise _BrokenOff(f"{arrived} of {total} bytes arrived")
+    return None
+
+
+def _open(request: Request, part: Path) -> Any:
+    """The server's answer; None after a leftover that the server cannot continue was removed."""
+    url = request.full_url
+    try:
+        return urlopen(request, timeout=_TIMEOUT_SECONDS)
+    except HTTPError as error:
+        error.close()
+        if error.code == _RANGE_NOT_SATISFIABLE and part.exists():
+            part.unlink()
+            return None
+        raise OSError(
+            f"{url} answered {error.code} {error.reason}. The file may have moved: download it by "
+            f"hand to {part.with_suffix('')}."
+        ) from error
+    except (URLError, TimeoutError, ConnectionError) as error:
+        reason = getattr(error, "reason", error)
+        raise OSError(
+            f"{url} could not be reached ({reason}). Check the network connection, or put the file "
+            f"at {part.with_suffix('')}."
+        ) from error
+
+
+def _copy(response: IO[bytes], file: IO[bytes], advance: Callable[[int], None]) -> None:
+    try:
+        while chunk := response.read(_CHUNK):
+            file.write(chunk)
+            advance(len(chunk))
+    except (HTTPException, TimeoutError, ConnectionError) as error:
+        raise _BrokenOff(str(error)) from error
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _verify(path: Path, sha256: str, origin: str) -> None:
+    found = checksum(path)
+    if found != sha256:
+        path.unlink()
+        raise OSError(
+            f"{origin} must have the SHA-256 {sha256}; got {found}. The file was removed: the "
+            "original may have changed, or something on the way answered in its place."
+        )
+
+
+def extract(archive: Path, members: dict[str, tuple[Path, str]]) -> None:
+    """Take files out of a zip or tar archive: name → (destination, SHA-256)."""
+    for name, (path, sha256) in members.items():
+        part = path.with_name(path.name + ".part")
+        with _member(archive, name) as source, part.open("wb") as file:
+            while chunk := source.read(_CHUNK):
+                file.write(chunk)
+        _verify(part, sha256, f"{name} in {archive.name}")
+        os.replace(part, path)
+
+
+@contextmanager
+def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened, opened.open(name) as file:
+                yield file
+        else:
+            with tarfile.open(archive) as tar:
+                member = tar.extractfile(name)
+                if member is None:
+                    raise KeyError(name)
+                yield member
+    except (KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
+        raise OSError(
+            f"{archive.name} must be an archive that holds {name}; got: {error}. "
+            "The original may have changed."
+        ) from error
+
+
+@contextmanager
+def _progress(name: str, total: int | None, done: int) -> Iterator[Callable[[int], None]]:
+    """A bar on the terminal where rich is installed, lines in the log otherwise."""
+    try:
+        from rich.console import Console
+        from rich.progress import Progress
+    except ImportError:
+        yield _LoggedProgress(name, total, done)
+        return
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=total, completed=done)
+        yield lambda n_bytes: bar.advance(task, n_bytes)
+
+
+class _LoggedProgress:
+    """Writes to the log at every tenth of the file."""
+
+    def __init__(self, name: str, total: int | None, done: int):
+        self.name, self.total, self.done, self.tenth = name, total, done, 0
+
+    def __call__(self, n_bytes: int) -> None:
+        self.done += n_bytes
+        tenth = 0 if not self.total else 10 * self.done // self.total
+        if tenth > self.tenth:
+            self.tenth = tenth
+            logger.info("%s: %d %% of %d bytes", self.name, 10 * tenth, self.total)

@@ -1,0 +1,21 @@
+"""The graph of nearest neighbours and its Laplacian, always sparse."""
+
+from scipy import sparse
+from scipy.sparse.csgraph import laplacian
+from sklearn.neighbors import kneighbors_graph
+
+from landbridge._typing import Matrix
+
+
+def neighbor_laplacian(X: Matrix, n_neighbors: int, *, normalized: bool = True) -> sparse.csr_array:
+    """Laplacian D − M (or I − D^-½ M D^-½) of the graph that joins rows that are neighbours.
+
+    Two rows are joined when either is among the ``n_neighbors`` nearest rows of the other. With
+    fewer rows than neighbours every pair is joined; a single row has the Laplacian 0.
+    """
+    n_rows = X.shape[0]
+    if n_rows < 2:
+        return sparse.csr_array((n_rows, n_rows))
+    nearest = sparse.csr_array(kneighbors_graph(X, min(n_neighbors, n_rows - 1)))
+    joined = nearest.maximum(nearest.T)
+    return sparse.csr_array(laplacian(joined, normed=normalized))

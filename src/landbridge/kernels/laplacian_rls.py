@@ -1,0 +1,305 @@
+"""Laplacian regularised least squares (Belkin, Niyogi and Sindhwani, 2006).
+
+With l labelled and u unlabelled rows, n = l + u, the function f minimises
+
+    (1/l) Σ_labelled (y_i − f(x_i))² + γ_A ‖f‖²_K + (γ_I/n²) f'𝓛f
+
+where 𝓛 is the Laplacian of the graph of nearest neighbours over all rows: f is to change little
+along the data. With J the diagonal of labelled rows and M = J + (γ_I l/n²) 𝓛, sparse,
+
+    f = Σ α_i k(x_i, ·),   (MK + γ_A l I) α = JY                                     Eq. (8)
+
+and for explicit features Φ, f(x) = φ(x)'w with (Φ'MΦ + γ_A l I) w = Φ'JY, which is small when Φ has
+few columns, and is solved by conjugate gradients with products by Φ and M alone when it has many
+(sparse text): no matrix of n × n.
+
+Labels of the source and of labelled target rows are the labelled rows; other target rows are
+the unlabelled ones.
+
+Deviation 1: labels are centred by their mean, because f has no intercept.
+Deviation 2: ``smoothness`` is γ_I/n, the weight of the mean (1/n) f'𝓛f, so that a value keeps its
+meaning when there are more rows.
+Deviation 3: several classes are solved one against the rest, with one factorisation for all.
+"""
+
+import warnings
+from typing import Self
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.sparse.linalg import LinearOperator, cg
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils._tags import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._parameters import check_not_negative, check_positive
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import TransferData, check_rows, check_transfer, stack_rows
+from landbridge.exceptions import NotConvergedWarning
+from landbridge.kernels._graph import neighbor_laplacian
+from landbridge.kernels._kernel import (
+    KernelSpec,
+    Width,
+    check_kernel,
+    kernel_matrix,
+    resolve_width,
+)
+from landbridge.kernels.low_rank import LowRankFeatures, fit_low_rank_features, resolve_rank
+
+# Up to this many columns the normal equations are formed and factorised.
+DIRECT_COLUMNS = 2000
+
+
+def penalty_matrix(
+    laplacian: sparse.csr_array, n_labeled: int, smoothness: float
+) -> sparse.csr_array:
+    """M = J + (γ_I l/n²) 𝓛 with γ_I = smoothness·n and the labelled rows first."""
+    n_rows = laplacian.shape[0]
+    labeled = sparse.diags_array((np.arange(n_rows) < n_labeled).astype(float))
+    return sparse.csr_array(labeled + (smoothness * n_labeled / n_rows) * laplacian)
+
+
+def solve_kernel(K: np.ndarray, M: sparse.csr_array, Y: np.ndarray, ridge: float) -> np.ndarray:
+    """α with (MK + ridge·I) α = Y, where Y is zero in unlabelled rows, Eq. (8)."""
+    system = M @ K
+    system[np.diag_indices_from(system)] += ridge
+    return linalg.solve(system, Y, overwrite_a=True, check_finite=False)
+
+
+def solve_features(
+    features: Matrix, M: sparse.csr_array, Y: np.ndarray, ridge: float
+) -> np.ndarray:
+    """w with (Φ'MΦ + ridge·I) w = Φ'Y: factorised for few columns, conjugate gradients for many."""
+    right = np.asarray(features.T @ Y)
+    if features.shape[1] <= DIRECT_COLUMNS:
+        system = features.T @ (M @ features)
+        system = system.toarray() if sparse.issparse(system) else system
+        system[np.diag_indices_from(system)] += ridge
+        return linalg.solve(system, right, assume_a="pos", check_finite=False)
+    operator = LinearOperator(
+        (features.shape[1],) * 2,
+        matvec=lambda w: features.T @ (M @ (features @ w)) + ridge * w,
+        dtype=float,
+    )
+    return np.column_stack([_conjugate_gradients(operator, column) for column in right.T])
+
+
+def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
+    solution, stopped_after = cg(operator, right, rtol=1e-8, maxiter=2000)
+    if stopped_after:
+        warnings.warn(
+            f"Laplacian least squares stopped after {stopped_after} steps of conjugate gradients "
+            "before it reached its tolerance. Raise `ridge`, or use fewer features.",
+            NotConvergedWarning,
+            stacklevel=2,
+        )
+    return solution
+
+
+class _LaplacianRLS(BaseEstimator):
+    """Fits f to columns of numbers; what the numbers mean is for the subclasses to say."""
+
+    def __init__(
+        self,
+        ridge: float = 1e-3,
+        smoothness: float = 0.1,
+        kernel: KernelSpec = "rbf",
+        width: Width = "scale",
+        n_neighbors: int = 10,
+        n_components: int | str | None = None,
+        random_state: RandomState = None,
+    ):
+        self.ridge = ridge
+        self.smoothness = smoothness
+        self.kernel = kernel
+        self.width = width
+        self.n_neighbors = n_neighbors
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_kernel(self.kernel, self.width)
+        check_not_negative(self.smoothness, "smoothness")
+        check_positive(self.ridge, "ridge", "because it makes the solution unique")
+        check_positive(self.n_neighbors, "n_neighbors")
+
+    def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
+        """Solve for centred columns Y over the labelled rows."""
+        labeled = data.labeled_rows
+        parts = [labeled] if data.X_unlabeled is None else [labeled, data.X_unlabeled]
+        rows = stack_rows(parts)
+        self.width_ = resolve_width(self.width, rows)
+        self.intercept_ = Y.mean(axis=0)
+        padded = np.zeros((rows.shape[0], Y.shape[1]))
+        padded[: Y.shape[0]] = Y - self.intercept_
+        laplacian = neighbor_laplacian(rows, self.n_neighbors)
+        M = penalty_matrix(laplacian, Y.shape[0], self.smoothness)
+        ridge = self.ridge * Y.shape[0]
+        self.features_ = self._features(parts, rows)
+        if self.features_ is None:
+            self.rows_ = rows
+            K = kernel_matrix(rows, rows, self.kernel, self.width_)
+            self.coef_ = solve_kernel(K, M, padded, ridge)
+        else:
+            sparse_text = self.features_.projection is None and sparse.issparse(rows)
+            features = rows if sparse_text else self.features_.transform(rows)
+            self.coef_ = solve_features(features, M, padded, ridge)
+
+    def _features(self, parts: list[Matrix], rows: Matrix) -> LowRankFeatures | None:
+        """None where the kernel itself is used; the linear kernel always has features."""
+        if self.n_components is None and self.kernel != "linear":
+            return None
+        if self.n_components is None:
+            return LowRankFeatures("linear", 1.0, None, None, rows.shape[1])
+        return fit_low_rank_features(
+            parts[0],
+            parts[1] if len(parts) == 2 else None,
+            kernel=self.kernel,
+            width=self.width_,
+            rank=resolve_rank(self.n_components, rows.shape[0]),
+            random_state=self.random_state,
+        )
+
+    def _columns(self, X: MatrixLike) -> np.ndarray:
+        """f of new rows, one column a class or response."""
+        check_is_fitted(self, "coef_")
+        X = check_rows(self, X)
+        if self.features_ is None:
+            left = kernel_matrix(X, self.rows_, self.kernel, self.width_)
+        elif self.features_.projection is None:
+            left = X
+        else:
+            left = self.features_.transform(X)
+        return np.asarray(left @ self.coef_) + self.intercept_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
+    """Least squares on ±1 labels, smooth over the graph of source and target rows.
+
+    min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f, one class against the
+    rest. Without target rows the graph joins the source rows alone.
+
+    Parameters
+    ----------
+    ridge : float, default=1e-3
+        γ_A, the weight of ‖f‖².
+    smoothness : float, default=0.1
+        Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
+    kernel, width
+        As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
+    n_neighbors : int, default=10
+        Each row is joined with this many nearest rows (normalised Laplacian).
+    n_components : int, "auto" or None, default=None
+        None is exact; a number or "auto" uses low-rank features, linear in the rows.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    classes_ : the class labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import LaplacianRLSClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(100, 3)), rng.normal(0.5, size=(80, 3))
+    >>> model = LaplacianRLSClassifier().fit(X, X[:, 0] > 0, X_unlabeled=X_target)
+    >>> model.predict(X_target).shape
+    (80,)
+    """
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit on all rows; source and labelled target rows carry the labels."""
+        self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="classification",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            plain_counterpart="Laplacian least squares on X alone",
+        )
+        self.classes_ = data.classes
+        self._fit_columns(data, np.where(data.labels[:, None] == self.classes_, 1.0, -1.0))
+        return self
+
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """f of each class; for two classes that of the second alone."""
+        scores = self._columns(X)
+        return scores[:, 1] if self.classes_.size == 2 else scores
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The class with the largest f."""
+        columns = self._columns(X)
+        return self.classes_[columns.argmax(axis=1)]
+
+
+class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
+    """Least squares, smooth over the graph of source and target rows; several responses at once.
+
+    min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f.
+
+    Parameters and attributes as in `LaplacianRLSClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import LaplacianRLSRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(100, 3)), rng.normal(0.5, size=(80, 3))
+    >>> model = LaplacianRLSRegressor().fit(X, X[:, 0], X_unlabeled=X_target)
+    >>> model.predict(X_target).shape
+    (80,)
+    """
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit on all rows; source and labelled target rows carry the responses."""
+        self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="regression",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            multi_output=True,
+            plain_counterpart="Laplacian least squares on X alone",
+        )
+        self._one_response = data.y.ndim == 1
+        self._fit_columns(data, data.labels.reshape(data.labels.shape[0], -1).astype(float))
+        return self
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """f of new rows."""
+        columns = self._columns(X)
+        return columns.ravel() if self._one_response else columns
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

@@ -1,0 +1,128 @@
+"""Low-rank features of a kernel: k(x, x') ≈ φ(x)'φ(x') with a fixed number of columns.
+
+Two kinds. *Landmarks* (Nyström): with L the landmark rows and K_L = U s U' their kernel,
+φ(x) = k(x, L) U s^-½ U', exact on the span of the landmarks. *Explicit features* for the linear
+kernel: φ(x) = x itself when it has few columns, otherwise φ(x) = x V with V the leading right
+singular vectors of the rows, which is the best approximation of the rank (sparse text).
+
+Gram matrices φ'φ are accumulated in blocks of rows, so that fitting needs no memory per row.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.extmath import randomized_svd
+
+from landbridge._typing import Matrix, RandomState, Vector
+from landbridge._validation import stack_rows
+from landbridge.kernels._kernel import KernelSpec, kernel_matrix
+from landbridge.weighting._rows import choose_rows, row_blocks
+
+AUTO_RANK = 200
+
+
+def resolve_rank(n_components: int | str, n_rows: int) -> int:
+    """A number of features: "auto" is 200; never more than there are rows."""
+    if isinstance(n_components, str):
+        if n_components != "auto":
+            raise ValueError(
+                f'The rank must be None (exact), a positive number or "auto"; got {n_components!r}.'
+            )
+        return min(AUTO_RANK, n_rows)
+    if n_components < 1:
+        raise ValueError(
+            f'The rank must be None (exact), a positive number or "auto"; got {n_components}. '
+            "Ask for at least one feature."
+        )
+    return min(int(n_components), n_rows)
+
+
+def positive_eigenpairs(K: np.ndarray) -> tuple[Vector, np.ndarray]:
+    """Eigenvalues and eigenvectors of a positive semi-definite matrix on its numerical range."""
+    values, vectors = linalg.eigh(K, driver="evr")
+    keep = values > max(values[-1], 0.0) * K.shape[0] * np.finfo(K.dtype).eps
+    return values[keep], vectors[:, keep]
+
+
+@dataclass(frozen=True)
+class LowRankFeatures:
+    """The feature map φ; ``projection`` is None where φ(x) = x."""
+
+    kernel: KernelSpec
+    width: float
+    landmarks: Matrix | None
+    projection: np.ndarray | None
+    n_features: int
+
+    def transform(self, X: Matrix) -> np.ndarray:
+        """φ of every row."""
+        features = np.empty((X.shape[0], self.n_features))
+        for rows in self._blocks(X):
+            features[rows] = self._transform_block(X[rows])
+        return features
+
+    def moments(self, X: Matrix) -> tuple[np.ndarray, Vector]:
+        """φ'φ and the column sums of φ, without holding φ."""
+        gram = np.zeros((self.n_features, self.n_features))
+        total = np.zeros(self.n_features)
+        for rows in self._blocks(X):
+            block = self._transform_block(X[rows])
+            gram += block.T @ block
+            total += block.sum(axis=0)
+        return gram, total
+
+    def _blocks(self, X: Matrix) -> list[slice]:
+        width = self.n_features if self.landmarks is None else self.landmarks.shape[0]
+        return list(row_blocks(X, width))
+
+    def _transform_block(self, X: Matrix) -> np.ndarray:
+        if self.landmarks is not None:
+            return kernel_matrix(X, self.landmarks, self.kernel, self.width) @ self.projection
+        if self.projection is not None:
+            return np.asarray(X @ self.projection)
+        return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def fit_low_rank_features(
+    source: Matrix,
+    target: Matrix | None,
+    *,
+    kernel: KernelSpec,
+    width: float,
+    rank: int,
+    random_state: RandomState = None,
+) -> LowRankFeatures:
+    """Features of rank at most ``rank`` for rows of both domains."""
+    rng = check_random_state(random_state)
+    parts = [source] if target is None else [source, target]
+    if kernel == "linear":
+        return _explicit_features(stack_rows(parts), rank, rng)
+    landmarks = draw_landmarks(parts, rank, rng)
+    values, vectors = positive_eigenpairs(kernel_matrix(landmarks, landmarks, kernel, width))
+    # The symmetric root, unlike the eigenvectors, has no signs and no order to choose.
+    projection = (vectors / np.sqrt(values)) @ vectors.T
+    return LowRankFeatures(kernel, width, landmarks, projection, projection.shape[1])
+
+
+def draw_landmarks(parts: list[Matrix], rank: int, rng: np.random.RandomState) -> Matrix:
+    """``rank`` rows without repetition, as evenly from the domains as their sizes permit."""
+    sizes = np.array([part.shape[0] for part in parts])
+    shares = np.minimum(sizes, -(-rank // len(parts)))
+    for domain in range(len(parts)):
+        others = shares.sum() - shares[domain]
+        shares[domain] = min(sizes[domain], rank - others)
+    return stack_rows(
+        [choose_rows(part, share, rng) for part, share in zip(parts, shares, strict=True) if share]
+    )
+
+
+def _explicit_features(X: Matrix, rank: int, rng: np.random.RandomState) -> LowRankFeatures:
+    n_columns = X.shape[1]
+    if n_columns <= rank:
+        return LowRankFeatures("linear", 1.0, None, None, n_columns)
+    # Seven power iterations, because text has a slowly falling spectrum.
+    _, values, components = randomized_svd(X, rank, n_iter=7, random_state=rng)
+    kept = components[values > max(values.max(), 0.0) * 1e-10].T
+    return LowRankFeatures("linear", 1.0, None, kept, kept.shape[1])

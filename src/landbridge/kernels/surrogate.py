@@ -1,0 +1,251 @@
+"""Surrogate kernels (Zhang, Zheng, Wang, Kwok, Yang and Marsic: Covariate Shift in Hilbert Space).
+
+Z holds n₁ source rows, X holds n₂ target rows. The *surrogate* of the target's kernel on the source
+
+    K_{Z←X} = K_ZX (K_X + λI)^-1 K_XZ                                               Eq. (5)
+
+is the Gram matrix of the source points projected on the span of the target: with λ = 0,
+0 ≤ K_{Z←X} ≤ K_Z, equal to K_Z as soon as the target spans the source. What acts is therefore the
+ridge λ, which shrinks the directions in which the target varies little. The source is moved
+linearly in feature space, Ψ(Z̃) = Ψ(Z)T, so that its kernel becomes the surrogate:
+
+    T = K_Z^-½ (K_{Z←X} − ½γ K_Z^-1)₊^½,     T'K_Z T = (K_{Z←X} − ½γ K_Z^-1)₊        Eq. (9)
+
+Eq. (9) is one of many such T, and not symmetric. The symmetric one,
+T = K_Z^-½ (K_Z^½ S K_Z^½)^½ K_Z^-½ with S the right side above, is the one that moves the source
+points least, Σ‖ψ̃_i − ψ_i‖².
+
+Deviation 1: negative eigenvalues are always removed; the paper calls them very rare, with γ > 0
+they are the rule, because ½γ K_Z^-1 grows without bound on small eigenvalues of K_Z.
+Deviation 2: inverses are taken on the numerical range of K_Z and, with λ = 0, of K_X.
+Deviation 3: the stationary points of the paper's objective, Eq. (8), satisfy
+T'K_Z T = K_{Z←X} − ½γ T^-1 K_Z^-1 T; the printed Eq. (9), which is what is computed here, drops the
+conjugation by T. The two agree for γ = 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from landbridge._parameters import check_not_negative
+from landbridge._typing import Vector
+from landbridge.kernels.low_rank import positive_eigenpairs
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What is to be done with the source, and how much of it the target can express.
+
+    ``transform`` is T (n₁ × n₁) for kernels and the matrix that multiplies source features (r × r)
+    for features; ``trace_share`` is tr K_{Z←X} / tr K_Z; ``n_clipped`` counts the negative
+    eigenvalues that were removed; ``scale`` makes the mean diagonal of the aligned kernel 1.
+    """
+
+    transform: np.ndarray
+    trace_share: float
+    n_clipped: int
+    scale: float
+
+
+def surrogate_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float = 0.0) -> np.ndarray:
+    """The surrogate K_ZX (K_X + ridge·I)^-1 K_XZ of the target's kernel on the source, Eq. (5).
+
+    Parameters
+    ----------
+    K_zx : array of shape (n_source, n_target)
+        Kernel between source and target rows.
+    K_x : array of shape (n_target, n_target)
+        Kernel of the target rows; symmetric and positive semi-definite.
+    ridge : float, default=0.0
+        λ, in the units of the kernel. 0 uses the pseudo-inverse.
+
+    Returns
+    -------
+    array of shape (n_source, n_source), symmetric and positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import surrogate_kernel
+    >>> X = np.random.default_rng(0).normal(size=(5, 8))
+    >>> K = X @ X.T
+    >>> bool(np.allclose(surrogate_kernel(K, K), K))
+    True
+    """
+    K_zx, K_x = np.asarray(K_zx, dtype=float), _check_square(K_x, "K_x")
+    if K_zx.ndim != 2 or K_zx.shape[1] != K_x.shape[0]:
+        raise ValueError(
+            f"`K_zx` must have a column for each of the {K_x.shape[0]} target rows of `K_x`; got "
+            f"shape {K_zx.shape}. Pass the kernel between source rows and those target rows."
+        )
+    check_not_negative(ridge, "ridge")
+    root = _whitened_cross_kernel(K_zx, K_x, ridge)
+    return root.T @ root
+
+
+def _whitened_cross_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float) -> np.ndarray:
+    """R with R'R = K_ZX (K_X + λI)^-1 K_XZ."""
+    if ridge > K_x.shape[0] * np.finfo(float).eps * np.trace(K_x):
+        shifted = K_x.copy()
+        np.fill_diagonal(shifted, K_x.diagonal() + ridge)
+        factor = linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+        return linalg.solve_triangular(factor, K_zx.T, lower=True, check_finite=False)
+    values, vectors = positive_eigenpairs(K_x)
+    return (vectors / np.sqrt(values)).T @ K_zx.T
+
+
+def align_kernel(
+    K_z: np.ndarray, S: np.ndarray, gamma: float = 0.0, symmetric: bool = False
+) -> np.ndarray:
+    """The transform T with T'K_Z T = (S − ½γ K_Z^-1)₊ on the range of K_Z, Eq. (9).
+
+    Parameters
+    ----------
+    K_z : array of shape (n_source, n_source)
+        Kernel of the source rows; symmetric and positive semi-definite.
+    S : array of shape (n_source, n_source)
+        Kernel that the source is to have, usually `surrogate_kernel`.
+    gamma : float, default=0.0
+        γ, in the units of the kernel squared. Directions of K_Z below about √(γ/2) are removed.
+    symmetric : bool, default=False
+        The symmetric solution (geometric mean), which moves the source points least.
+
+    Returns
+    -------
+    array of shape (n_source, n_source)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import align_kernel
+    >>> X = np.random.default_rng(0).normal(size=(5, 8))
+    >>> K, S = X @ X.T, np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
+    >>> T = align_kernel(K, S, symmetric=True)
+    >>> bool(np.allclose(T @ K @ T, S)), bool(np.allclose(T, T.T))
+    (True, True)
+    """
+    K_z, S = _check_square(K_z, "K_z"), _check_square(S, "S")
+    if K_z.shape != S.shape:
+        raise ValueError(
+            f"`S` must have the shape of `K_z`, {K_z.shape}; got {S.shape}. "
+            "Pass the surrogate on the same source rows."
+        )
+    check_not_negative(gamma, "gamma")
+    values, vectors = positive_eigenpairs(K_z)
+    core, _, _ = _solve_in_eigenbasis(values, vectors.T @ S @ vectors, gamma, symmetric)
+    return vectors @ core @ vectors.T
+
+
+def composite_kernel(
+    K_z: np.ndarray, K_zx: np.ndarray, K_x: np.ndarray, T: np.ndarray
+) -> np.ndarray:
+    """The kernel [[T'K_Z T, T'K_ZX], [K_XZ T, K_X]] of moved source and target, Eq. (10)."""
+    cross = T.T @ K_zx
+    return np.block([[T.T @ K_z @ T, cross], [cross.T, K_x]])
+
+
+def _solve_in_eigenbasis(
+    values: Vector, surrogate: np.ndarray, gamma: float, symmetric: bool
+) -> tuple[np.ndarray, float, int]:
+    """T in the eigenbasis of K_Z = U values U', where ``surrogate`` is U'SU.
+
+    Also the trace of the aligned kernel and the number of clipped eigenvalues.
+    """
+    wanted = surrogate - np.diag(0.5 * gamma / values)
+    spectrum, basis = linalg.eigh(wanted, driver="evr", check_finite=False)
+    noise = spectrum.size * np.finfo(float).eps * np.abs(spectrum).max(initial=0.0)
+    n_clipped = int((spectrum < -noise).sum())
+    clipped = np.clip(spectrum, 0.0, None)
+    root = np.sqrt(values)
+    if not symmetric:  # Eq. (9): K^-½ S^½
+        core = (basis * np.sqrt(clipped)) @ basis.T / root[:, None]
+        return core, float(clipped.sum()), n_clipped
+    half = (root[:, None] * basis) * np.sqrt(clipped)  # K^½ S^½, so that half·half' = K^½ S K^½
+    squares, axes = linalg.eigh(half @ half.T, driver="evr", check_finite=False)
+    middle = (axes * np.sqrt(np.clip(squares, 0.0, None))) @ axes.T
+    return middle / np.outer(root, root), float(clipped.sum()), n_clipped
+
+
+def align_exactly(
+    K_z: np.ndarray,
+    K_zx: np.ndarray,
+    K_x: np.ndarray,
+    *,
+    gamma: float,
+    ridge: float,
+    symmetric: bool,
+) -> Alignment:
+    """Eq. (5) and Eq. (9) with γ and λ relative to the mean diagonal of K_Z (squared) and K_X."""
+    n_source, total = K_z.shape[0], float(np.trace(K_z))
+    values, vectors = positive_eigenpairs(K_z)
+    root = _whitened_cross_kernel(K_zx, K_x, ridge * np.trace(K_x) / K_x.shape[0]) @ vectors
+    surrogate = root.T @ root
+    core, aligned, n_clipped = _solve_in_eigenbasis(
+        values, surrogate, gamma * (total / n_source) ** 2, symmetric
+    )
+    scale = scale_to_unit_diagonal(aligned, total, n_source)
+    share = float(np.trace(surrogate)) / total
+    return Alignment(vectors @ core @ vectors.T, share, n_clipped, scale)
+
+
+def align_features(
+    gram_source: np.ndarray,
+    gram_target: np.ndarray,
+    n_source: int,
+    n_target: int,
+    *,
+    gamma: float,
+    ridge: float,
+    symmetric: bool,
+) -> Alignment:
+    """The same for features A of the source and B of the target, from A'A and B'B alone.
+
+    With A = U s V', Π = B'B (B'B + λI)^-1 and K_Z = AA': U'K_{Z←X}U = s V'ΠV s, and T acts on the
+    rows of A as A ↦ A·(V s^-1 t' s V') where T = U t U'.
+    """
+    total = float(np.trace(gram_source))
+    projection = _shrinkage(gram_target, ridge * np.trace(gram_target) / n_target)
+    values, vectors = positive_eigenpairs(gram_source)
+    singular = np.sqrt(values)
+    surrogate = (vectors * singular).T @ projection @ (vectors * singular)
+    core, aligned, n_clipped = _solve_in_eigenbasis(
+        values, surrogate, gamma * (total / n_source) ** 2, symmetric
+    )
+    moved = (vectors / singular) @ core.T @ (vectors * singular).T
+    scale = scale_to_unit_diagonal(aligned, total, n_source)
+    return Alignment(moved, float(np.trace(surrogate)) / total, n_clipped, scale)
+
+
+def _shrinkage(gram: np.ndarray, ridge: float) -> np.ndarray:
+    """Π = B'B (B'B + λI)^-1; with λ = 0 the projection on the range of B'B."""
+    values, vectors = positive_eigenpairs(gram)
+    return (vectors * (values / (values + ridge))) @ vectors.T
+
+
+def scale_to_unit_diagonal(aligned_trace: float, trace: float, n_source: int) -> float:
+    """The factor that gives the aligned kernel a mean diagonal of 1."""
+    if not aligned_trace > 1e-12 * trace:
+        raise ValueError(
+            "The aligned kernel must keep something of the source; got zero: the target expresses "
+            "nothing of it with this `ridge` and `gamma`. Lower them, widen the kernel, or check "
+            "that source and target share non-zero columns."
+        )
+    return n_source / aligned_trace
+
+
+def _check_square(K: np.ndarray, name: str) -> np.ndarray:
+    K = np.asarray(K, dtype=float)
+    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"`{name}` must be a square kernel matrix; got shape {K.shape}. "
+            "Pass the kernel of a set of rows with itself."
+        )
+    if not np.isfinite(K).all():
+        raise ValueError(f"`{name}` must hold only finite numbers; got NaN or inf.")
+    if not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * max(1.0, float(np.abs(K).max(initial=0.0)))):
+        raise ValueError(
+            f"`{name}` must be symmetric; got a matrix that is not. Pass a kernel matrix, or its "
+            "symmetric part."
+        )
+    return K

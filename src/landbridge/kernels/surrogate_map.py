@@ -1,0 +1,185 @@
+"""The surrogate kernel as a map in front of any linear learner, exact or of low rank.
+
+The mathematics is in `landbridge.kernels.surrogate`.
+"""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils._tags import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._domain_map import DomainMap, check_mapping
+from landbridge._parameters import check_not_negative
+from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
+from landbridge._validation import TransferData, check_rows, stack_rows
+from landbridge.exceptions import NothingToAlignWarning
+from landbridge.kernels._kernel import KernelSpec, Width, check_kernel, resolve_width
+from landbridge.kernels.low_rank import fit_low_rank_features, resolve_rank
+from landbridge.kernels.surrogate import Alignment, align_features
+
+# Below this loss of trace the alignment changes nothing that a learner could see.
+NEGLIGIBLE_LOSS = 1e-6
+
+
+def warn_if_nothing_to_align(alignment: Alignment) -> None:
+    """Say that the target spans the source, so that the moved source is the source."""
+    if alignment.n_clipped == 0 and alignment.trace_share > 1 - NEGLIGIBLE_LOSS:
+        warnings.warn(
+            "The target spans the source in feature space, so the alignment is the identity. "
+            "Raise `ridge`, which shrinks the directions in which the target varies little.",
+            NothingToAlignWarning,
+            stacklevel=4,
+        )
+
+
+class SurrogateKernelMap(DomainMap):
+    """Features in which the source has the surrogate of the target's kernel.
+
+    Rows get features φ with φ(x)'φ(x') = k(x, x') (approximately, with ``n_components``); source
+    rows are then moved by the transform T of Eq. (9), target rows are not. A linear learner
+    on the result equals the kernel machine on the composite kernel, Eq. (10).
+
+    ``transform`` treats target rows, as a Pipeline needs it at ``predict``; ``fit_transform``
+    returns the moved source rows, which the next step learns from; see ``transform_source``.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear", "cosine", "laplacian", "poly"} or callable, default="rbf"
+    width : float or "scale", default="scale"
+        Width of the Gaussian, exp(−‖x − x'‖²/2·width²); "scale" makes 2·width² the mean squared
+        distance between two rows.
+    gamma : float, default=0.0
+        γ of Eq. (8), relative to the squared mean diagonal of the source kernel.
+    ridge : float, default=1.0
+        λ relative to the mean diagonal of the target kernel. This is what acts: 0 is the paper's
+        pseudo-inverse, which changes nothing once the target spans the source.
+    symmetric : bool, default=False
+        The symmetric T, which moves the source points least, in place of Eq. (9).
+    n_components : int, "auto" or None, default="auto"
+        Number of features: Nyström landmarks, or explicit features for the linear kernel. None
+        uses every row as a landmark, which is exact and cubic in the number of rows.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    trace_share_ : float
+        Share of the source kernel's trace that the target can express, in [0, 1].
+    n_clipped_ : int
+        Number of negative eigenvalues that were removed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from landbridge import SurrogateKernelMap
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(100, 3)), rng.normal(0.5, size=(80, 3))
+    >>> y = X[:, 0] > 0
+    >>> surrogate = SurrogateKernelMap(random_state=0)
+    >>> moved = surrogate.fit_transform(X, X_unlabeled=X_target)
+    >>> model = LogisticRegression().fit(moved, y)
+    >>> model.predict(surrogate.transform(X_target)).shape
+    (80,)
+    """
+
+    def __init__(
+        self,
+        kernel: KernelSpec = "rbf",
+        width: Width = "scale",
+        gamma: float = 0.0,
+        ridge: float = 1.0,
+        symmetric: bool = False,
+        n_components: int | str | None = "auto",
+        random_state: RandomState = None,
+    ):
+        self.kernel = kernel
+        self.width = width
+        self.gamma = gamma
+        self.ridge = ridge
+        self.symmetric = symmetric
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike = None,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit features on all rows and T on source and target; labels are not used."""
+        check_surrogate_parameters(self)
+        data = check_mapping(
+            self,
+            X,
+            y,
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            plain_counterpart="the features of its kernel",
+        )
+        return self._fit_checked(data)
+
+    def _fit_checked(self, data: TransferData) -> Self:
+        source, target = data.X, data.target_rows
+        rows = source if target is None else stack_rows([source, target])
+        wanted = rows.shape[0] if self.n_components is None else self.n_components
+        self.width_ = resolve_width(self.width, rows)
+        self.features_ = fit_low_rank_features(
+            source,
+            target,
+            kernel=self.kernel,
+            width=self.width_,
+            rank=resolve_rank(wanted, rows.shape[0]),
+            random_state=self.random_state,
+        )
+        self._n_features_out = self.features_.n_features
+        self._align(source, target)
+        return self
+
+    def _align(self, source: Matrix, target: Matrix | None) -> None:
+        self.transform_, self.trace_share_, self.n_clipped_, self.scale_ = None, 1.0, 0, 1.0
+        if target is None:
+            return
+        alignment = align_features(
+            self.features_.moments(source)[0],
+            self.features_.moments(target)[0],
+            source.shape[0],
+            target.shape[0],
+            gamma=self.gamma,
+            ridge=self.ridge,
+            symmetric=self.symmetric,
+        )
+        warn_if_nothing_to_align(alignment)
+        self.transform_ = alignment.transform
+        self.trace_share_, self.n_clipped_ = alignment.trace_share, alignment.n_clipped
+        self.scale_ = alignment.scale
+
+    def transform(self, X: MatrixLike) -> np.ndarray:
+        """Features of *target* rows."""
+        check_is_fitted(self, "features_")
+        features = self.features_.transform(check_rows(self, X))
+        features *= np.sqrt(self.scale_)
+        return features
+
+    def transform_source(self, X: MatrixLike) -> np.ndarray:
+        """Features of *source* rows, moved by T."""
+        features = self.transform(X)
+        return features if self.transform_ is None else features @ self.transform_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_surrogate_parameters(estimator: Any) -> None:
+    """Raise for parameters that no surrogate kernel has."""
+    check_kernel(estimator.kernel, estimator.width)
+    check_not_negative(estimator.gamma, "gamma")
+    check_not_negative(estimator.ridge, "ridge")

@@ -1,0 +1,265 @@
+"""The transductive support vector machine (Joachims, 1999).
+
+Labels y* of the unlabelled target rows are chosen together with the separating plane,
+
+    min_{w, y*} ½‖w‖² + C Σ_labelled ξ_i + C*_+ Σ_{y*_j = +1} ξ*_j + C*_- Σ_{y*_j = −1} ξ*_j,
+
+with a fixed number of positive y*. Start from the plane of the labelled rows, call the
+highest scores positive, and let the influence C* of the unlabelled rows rise from nearly nothing to
+its full value; at each level exchange the labels of pairs until none lowers the objective.
+
+A pair (m labelled +1, l labelled −1) is exchanged when ξ_m + ξ_l > 2, that is when f(x_l) > f(x_m).
+Exchanging every such pair at once therefore means: the rows with the highest scores are positive.
+
+Deviation 1: all pairs are exchanged before the plane is fitted again, not one (each exchange lowers
+the objective for the plane at hand, so the loop still ends).
+Deviation 2: ``kernel="linear"`` uses the squared hinge loss (liblinear's Newton solver, linear in
+the rows, made for sparse text); the condition for an exchange is the same for every rising loss.
+Deviation 3: several classes are solved one against the rest, each with its own fraction.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.svm import SVC, LinearSVC
+from sklearn.utils._tags import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._parameters import check_positive
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import check_rows, check_transfer, stack_rows
+from landbridge.kernels._kernel import (
+    KernelSpec,
+    Width,
+    check_kernel,
+    kernel_matrix,
+    resolve_width,
+)
+
+FIRST_INFLUENCE = 1e-5
+MAX_EXCHANGES = 50
+
+
+def highest(scores: Vector, n_positive: int) -> Vector:
+    """+1 for the ``n_positive`` highest scores, −1 for the others; ties to the first row."""
+    labels = np.full(scores.size, -1.0)
+    labels[np.argsort(-scores, kind="stable")[:n_positive]] = 1.0
+    return labels
+
+
+def influence_levels(
+    n_positive: int, n_negative: int, full: float, growth: float
+) -> Iterator[tuple[float, float]]:
+    """(C*_+, C*_-) from almost nothing to the full influence, relative to C.
+
+    C*_- starts at 1e-5 and C*_+ at 1e-5·n_positive/n_negative; both rise by ``growth`` a level
+    and stop at ``full``.
+    """
+    negative = FIRST_INFLUENCE * full
+    positive = negative * max(n_positive, 1) / max(n_negative, 1)
+    while min(positive, negative) < full:
+        yield min(positive, full), min(negative, full)
+        positive, negative = growth * positive, growth * negative
+    yield full, full
+
+
+def transduce(
+    fit: Callable[[Vector, Vector], Any],
+    scores_of: Callable[[Any], Vector],
+    labels: Vector,
+    n_unlabeled: int,
+    n_positive: int,
+    influence: float,
+    growth: float,
+) -> tuple[Any, Vector]:
+    """The plane and the labels y*.
+
+    ``fit(labels, weights)`` fits a plane to as many rows as there are labels, labelled rows first;
+    ``scores_of(plane)`` are its scores of the unlabelled rows.
+    """
+    plane = fit(labels, np.ones(labels.size))
+    guessed = highest(scores_of(plane), n_positive)
+    levels = influence_levels(n_positive, n_unlabeled - n_positive, influence, growth)
+    for positive, negative in levels:
+        for _ in range(MAX_EXCHANGES):
+            weights = np.where(guessed > 0, positive, negative)
+            plane = fit(
+                np.concatenate([labels, guessed]), np.concatenate([np.ones(labels.size), weights])
+            )
+            exchanged = highest(scores_of(plane), n_positive)
+            if np.array_equal(exchanged, guessed):
+                break
+            guessed = exchanged
+    return plane, guessed
+
+
+class TransductiveSVC(ClassifierMixin, BaseEstimator):
+    """Support vector machine whose plane avoids dense regions of the unlabelled target rows.
+
+    min ½‖w‖² + C Σ ξ + C* Σ ξ* over the plane and the labels of the unlabelled rows, with the
+    number of rows in each class fixed. Without unlabelled rows it is a support vector machine.
+
+    The fixed fractions are an assumption: where the classes are not as frequent in the target as
+    in the source, pass ``class_fractions``, or the method moves the plane to the wrong place.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the labelled rows (source and labelled target).
+    influence : float, default=1.0
+        Final cost of an unlabelled row relative to ``C``.
+    kernel, width
+        As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows.
+    class_fractions : sequence of float or None, default=None
+        Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
+        the fractions among the labelled rows.
+    growth : float, default=2.0
+        Factor by which the influence rises from level to level.
+
+    Attributes
+    ----------
+    classes_ : the class labels.
+    unlabeled_labels_ : the class of each row of ``X_unlabeled``, as chosen in training.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import TransductiveSVC
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(60, 3)), rng.normal(0.5, size=(40, 3))
+    >>> model = TransductiveSVC(kernel="linear").fit(X, X[:, 0] > 0, X_unlabeled=X_target)
+    >>> model.predict(X_target).shape
+    (40,)
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        influence: float = 1.0,
+        kernel: KernelSpec = "rbf",
+        width: Width = "scale",
+        class_fractions: VectorLike = None,
+        growth: float = 2.0,
+    ):
+        self.C = C
+        self.influence = influence
+        self.kernel = kernel
+        self.width = width
+        self.class_fractions = class_fractions
+        self.growth = growth
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit on all rows; source and labelled target rows carry the labels."""
+        self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="classification",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            plain_counterpart="a support vector machine with its kernel",
+        )
+        self.classes_ = data.classes
+        n_labeled = data.labels.size
+        parts = [data.labeled_rows, data.X_unlabeled]
+        self.rows_ = stack_rows([part for part in parts if part is not None])
+        self.width_ = resolve_width(self.width, self.rows_)
+        fractions = self._fractions(data.labels)
+        inputs = self._input(self.rows_)
+        one_against_rest = self.classes_[1:] if self.classes_.size == 2 else self.classes_
+        self.planes_ = []
+        for label in one_against_rest:
+            signs = np.where(data.labels == label, 1.0, -1.0)
+            fraction = fractions[self.classes_ == label][0]
+            self.planes_.append(self._fit_plane(inputs, n_labeled, signs, fraction))
+        self.unlabeled_labels_ = self._choose(self._scores(inputs[n_labeled:]))
+        return self
+
+    def _fit_plane(self, inputs: Matrix, n_labeled: int, signs: Vector, fraction: float) -> Any:
+        linear = self.kernel == "linear"
+        n_unlabeled = inputs.shape[0] - n_labeled
+
+        def fit(labels: Vector, weights: Vector) -> Any:
+            rows = inputs[: labels.size]
+            if linear:
+                return LinearSVC(C=self.C, dual=False, tol=1e-5).fit(rows, labels, weights)
+            return SVC(C=self.C, kernel="precomputed", tol=1e-5).fit(
+                rows[:, : labels.size], labels, weights
+            )
+
+        def scores_of(plane: Any) -> Vector:
+            rows = inputs[n_labeled:]
+            return plane.decision_function(rows if linear else rows[:, : plane.shape_fit_[1]])
+
+        if n_unlabeled == 0:
+            return fit(signs, np.ones(signs.size))
+        n_positive = round(fraction * n_unlabeled)
+        return transduce(
+            fit, scores_of, signs, n_unlabeled, n_positive, self.influence, self.growth
+        )[0]
+
+    def _input(self, X: Matrix) -> Matrix:
+        if self.kernel == "linear":
+            return X
+        return kernel_matrix(X, self.rows_, self.kernel, self.width_)
+
+    def _scores(self, inputs: Matrix) -> np.ndarray:
+        n_rows = inputs.shape[0]
+        if n_rows == 0:
+            return np.zeros((0, len(self.planes_)))
+        return np.column_stack([plane.decision_function(inputs) for plane in self.planes_])
+
+    def _choose(self, scores: np.ndarray) -> Vector:
+        if scores.shape[1] == 1:
+            return self.classes_[(scores[:, 0] > 0).astype(int)]
+        return self.classes_[scores.argmax(axis=1)]
+
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """Signed scores of each class; for two classes that of the second alone."""
+        check_is_fitted(self, "planes_")
+        scores = self._scores(self._input(check_rows(self, X)))
+        return scores[:, 0] if self.classes_.size == 2 else scores
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The class with the highest score."""
+        check_is_fitted(self, "planes_")
+        return self._choose(self._scores(self._input(check_rows(self, X))))
+
+    def _fractions(self, labels: Vector) -> Vector:
+        if self.class_fractions is None:
+            return (labels[:, None] == self.classes_).mean(axis=0)
+        fractions = np.asarray(self.class_fractions, dtype=float)
+        if fractions.shape != self.classes_.shape or (fractions < 0).any():
+            raise ValueError(
+                f"`class_fractions` must hold one number of at least 0 for each of the "
+                f"{self.classes_.size} classes; got {self.class_fractions!r}."
+            )
+        if not np.isclose(fractions.sum(), 1.0, atol=1e-6):
+            raise ValueError(
+                f"`class_fractions` must sum to 1; got the sum {fractions.sum():g}. Divide by it."
+            )
+        return fractions
+
+    def _check_parameters(self) -> None:
+        check_kernel(self.kernel, self.width)
+        check_positive(self.C, "C")
+        check_positive(self.influence, "influence")
+        if not self.growth > 1:
+            raise ValueError(f"`growth` must be above 1; got {self.growth!r}.")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags

@@ -1,0 +1,6 @@
+"""Closed-form maps between two domains."""
+
+from landbridge.mapping.coral import CORAL
+from landbridge.mapping.subspace_alignment import SubspaceAlignment
+
+__all__ = ["CORAL", "SubspaceAlignment"]
