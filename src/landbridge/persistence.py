@@ -25,53 +25,28 @@ CARD = "landbridge-card.json"
 FORMAT = 1
 # Packages whose estimators may be in a file, beyond those that skops trusts itself.
 ESTIMATOR_PACKAGES = ("sklearn", "landbridge", "skrub")
-# Parts of fitted estimators that are not estimators themselves.
-PARTS = frozenset(
-    """
-    numpy.dtype
-    sklearn.tree._tree.Tree
-    sklearn.neighbors._kd_tree.KDTree
-    sklearn.neighbors._ball_tree.BallTree
-    sklearn.metrics._dist_metrics.EuclideanDistance64
-    sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor
-    sklearn.neural_network._stochastic_optimizers.AdamOptimizer
-    sklearn.neural_network._stochastic_optimizers.SGDOptimizer
-    sklearn.calibration._CalibratedClassifier
-    sklearn.calibration._SigmoidCalibration
-    sklearn.gaussian_process.kernels.ConstantKernel
-    sklearn.gaussian_process.kernels.DotProduct
-    sklearn.gaussian_process.kernels.Matern
-    sklearn.gaussian_process.kernels.Product
-    sklearn.gaussian_process.kernels.RBF
-    sklearn.gaussian_process.kernels.Sum
-    sklearn.gaussian_process.kernels.WhiteKernel
-    sklearn._loss.loss.HalfTweedieLossIdentity
-    polars.datatypes.classes.Boolean
-    polars.datatypes.classes.Categorical
-    polars.datatypes.classes.Date
-    polars.datatypes.classes.Datetime
-    polars.datatypes.classes.Duration
-    polars.datatypes.classes.Float32
-    polars.datatypes.classes.Float64
-    polars.datatypes.classes.Int64
-    polars.datatypes.classes.String
-    skrub._dataframe._common.is_any_date
-    skrub._dataframe._common.is_categorical
-    skrub._dataframe._common.is_duration
-    skrub._dataframe._common.is_numeric
-    skrub._dataframe._common.is_string
-    skrub._table_vectorizer.ShortReprDict
-    skrub._table_vectorizer._created_by_predicate
-    skrub.selectors._base.All
-    skrub.selectors._base.And
-    skrub.selectors._base.Cols
-    skrub.selectors._base.Filter
-    skrub.selectors._base.Inv
-    skrub.selectors._base.Or
-    skrub.selectors._base.Sub
-    skrub.selectors._selectors._cardinality_below
-    """.split()
-)
+# Parts of fitted estimators that are not estimators themselves, by module.
+PARTS = {
+    "numpy": "dtype",
+    "sklearn.tree._tree": "Tree",
+    "sklearn.neighbors._kd_tree": "KDTree",
+    "sklearn.neighbors._ball_tree": "BallTree",
+    "sklearn.metrics._dist_metrics": "EuclideanDistance64",
+    "sklearn.ensemble._hist_gradient_boosting.predictor": "TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
+    "sklearn.gaussian_process.kernels": (
+        "ConstantKernel DotProduct Matern Product RBF Sum WhiteKernel"
+    ),
+    "sklearn._loss.loss": "HalfTweedieLossIdentity",
+    "polars.datatypes.classes": (
+        "Boolean Categorical Date Datetime Duration Float32 Float64 Int64 String"
+    ),
+    "skrub._dataframe._common": "is_any_date is_categorical is_duration is_numeric is_string",
+    "skrub._table_vectorizer": "ShortReprDict _created_by_predicate",
+    "skrub.selectors._base": "All And Cols Filter Inv Or Sub",
+    "skrub.selectors._selectors": "_cardinality_below",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +183,9 @@ def _is_allowed(name: str) -> bool:
 
     That is a class of estimators or, in landbridge, a dataclass: they hold what was fitted.
     """
-    if name in PARTS:
-        return True
     module, _, qualified = name.rpartition(".")
+    if qualified in PARTS.get(module, "").split():
+        return True
     if module.partition(".")[0] not in ESTIMATOR_PACKAGES:
         return False
     try:

@@ -56,7 +56,11 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
     import polars as pl
 
     kind = _kind(column)
-    known: dict[str, Any] = {"name": column.name, "type": kind, "missing": bool(column.null_count())}
+    known: dict[str, Any] = {
+        "name": column.name,
+        "type": kind,
+        "missing": bool(column.null_count()),
+    }
     values = column.drop_nulls()
     if not len(values):
         return known

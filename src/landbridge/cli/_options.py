@@ -37,7 +37,9 @@ OptionalLabel = Annotated[
 ]
 Domain = Annotated[
     str | None,
-    typer.Option("--domain", "-d", help="Column with the domain of each row ('domain' if omitted)."),
+    typer.Option(
+        "--domain", "-d", help="Column with the domain of each row ('domain' if omitted)."
+    ),
 ]
 Target = Annotated[str, typer.Option("--target", "-t", help="Name of the target domain.")]
 Kind = Annotated[

@@ -39,6 +39,7 @@ class Problem:
     labels: "pl.Series | None"
     target: str | None
     task: str | None
+    domain_column: str = DEFAULT_DOMAIN
 
     @property
     def is_target(self) -> np.ndarray:
@@ -55,6 +56,16 @@ class Problem:
     @property
     def sources(self) -> list[str]:
         return [str(name) for name in np.unique(self.domains[~self.is_target])]
+
+    @property
+    def labelled_domains(self) -> list[str]:
+        return [str(name) for name in np.unique(self.domains[self.has_label])]
+
+    @property
+    def has_numeric_response(self) -> bool:
+        """Whether the labels are numbers, or two classes that can stand for −1 and +1."""
+        assert self.labels is not None
+        return self.labels.dtype.is_numeric() or self.labels.drop_nulls().n_unique() == 2
 
     def rows(self, mask: np.ndarray) -> "pl.DataFrame":
         return self.features.filter(mask)
@@ -117,7 +128,7 @@ def read_problem(question: Question, note: Note) -> Problem:
     if question.label is not None:
         task = question.task or find_task(frame[question.label], note)
         labels = _check_labels(frame[question.label], task)
-    return Problem(features, domains, labels, question.target, task)
+    return Problem(features, domains, labels, question.target, task, domain)
 
 
 def find_task(labels: "pl.Series", note: Note) -> str:
@@ -218,7 +229,7 @@ def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
         return labels
     numbers = labels.cast(pl.Float64, strict=False)
     wrong = labels.filter(labels.is_not_null() & numbers.is_null())
-    if len(wrong) or not labels.dtype == pl.String:
+    if len(wrong) or labels.dtype != pl.String:
         example = wrong[0] if len(wrong) else labels.drop_nulls()[0]
         raise InputError(
             f"--task regression must have numbers as labels; {labels.name!r} holds {example!r}. "

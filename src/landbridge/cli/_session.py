@@ -1,7 +1,7 @@
 """One run of a command: where words go, what becomes of errors and warnings.
 
-Answers go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong usage
-or input, 1 anything unexpected, 130 stopped by Ctrl-C.
+Answers go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong
+usage or input, 1 anything unexpected, 130 stopped by Ctrl-C.
 """
 
 import json
@@ -60,6 +60,10 @@ class Session:
             sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
             return
         for block in blocks:
+            if block.kind == "picture":
+                block = block.table  # type: ignore[union-attr]
+            if block is None:
+                continue
             if block.kind == "table":
                 print_table(self.out, block)  # type: ignore[arg-type]
             elif block.kind == "facts":
@@ -68,6 +72,18 @@ class Session:
             elif block.kind in ("text", "heading", "code"):
                 style = "bold" if block.kind == "heading" else None
                 self.out.print(block.text, style=style, markup=False, soft_wrap=True)  # type: ignore[union-attr]
+
+    @contextmanager
+    def working(self, words: str) -> Iterator[None]:
+        """A spinner with the seconds gone, where somebody watches."""
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(
+            *columns, console=self.err, transient=True, disable=not self.interactive
+        ) as bar:
+            bar.add_task(words, total=None)
+            yield
 
     def wrote(self, what: str, path: Path) -> None:
         """Where an output is."""

@@ -31,7 +31,7 @@ def read_results(path: Path, level: float) -> dict[str, Any]:
     """The summary in a file; pointwise losses are summarised again, at the level asked for."""
     import json
 
-    from landbridge.report import summarise, summarise_origin, summarise_search
+    from landbridge.report import summarise, summarise_origin
     from landbridge.report.summary import FORMAT
 
     if not path.is_file():
@@ -39,10 +39,15 @@ def read_results(path: Path, level: float) -> dict[str, Any]:
     if path.suffix.lower() == ".npz":
         from landbridge.model_selection.results import SearchResult
 
-        result = SearchResult.load(path)
-        ranking = summarise_search(result, level=level)
         origin = summarise_origin(command=command_line())
-        return summarise(target="the target", ranking=ranking, result=result, origin=origin)
+        result = SearchResult.load(path)
+        return summarise(
+            title=f"Results of {path.name}",
+            target="the target",
+            origin=origin,
+            result=result,
+            level=level,
+        )
     try:
         summary = json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:

@@ -72,7 +72,8 @@ def select(
     with session(format is options.Format.json, debug) as current:
         check_outputs(report, save, results)
         from landbridge.cli._problem import Question, read_problem
-        from landbridge.cli._study import Plan, run_study, save_results, write_report
+        from landbridge.cli._study import Plan, run_study, save_results
+        from landbridge.report import write_report
         from landbridge.report.layout import ranking_section
 
         question = Question(
@@ -92,12 +93,15 @@ def select(
         )
         study = run_study(problem, plan, current)
         if report is not None:
-            write_report(study.summary, report, current)
+            write_report(study.summary, report)
+            current.wrote("report", report)
         if results is not None:
-            save_results(study, results, current)
+            save_results(study, results)
+            current.wrote("results", results)
         if save is not None:
-            study.save(save, problem, plan)
+            study.save(save)
             current.wrote("model", save)
         current.show(
-            study.summary, [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks]
+            study.summary,
+            [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],
         )

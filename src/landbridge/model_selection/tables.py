@@ -19,13 +19,13 @@ from landbridge._validation import (
     Task,
     _check_same_names,
     _check_target_labels,
-    _raise_half_a_target,
-    _sklearn_errors,
+    sklearn_errors,
     _union_of_classes,
     check_groups,
     check_like_source,
     check_new_source,
     column_names,
+    raise_half_a_target,
     stack_rows,
 )
 
@@ -93,7 +93,7 @@ def check_search_data(
             "sklearn.model_selection.GridSearchCV."
         )
     if (X_target is None) != (y_target is None):
-        _raise_half_a_target(X_target)
+        raise_half_a_target(X_target)
     X, y = _check_rows_and_labels(search, X, y)
     task = task or task_of(y)
     if task == "classification":
@@ -141,7 +141,7 @@ def task_of(y: Vector) -> Task:
 
 
 def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[MatrixLike, Vector]:
-    with _sklearn_errors(X, "X"):
+    with sklearn_errors(X, "X"):
         if _is_table(X):
             validate_data(search, X, y, skip_check_array=True)
             y = column_or_1d(y, warn=True)
@@ -159,7 +159,7 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
 def _check_table_like_source(search: Any, X: MatrixLike, name: str) -> MatrixLike:
     names = column_names(X)
     if not _is_table(X):
-        with _sklearn_errors(X, name):
+        with sklearn_errors(X, name):
             X = check_array(
                 X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name=name
             )

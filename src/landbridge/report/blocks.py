@@ -45,10 +45,15 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that is drawn when it is rendered; the tables beside it hold the same numbers."""
+    """A picture that is drawn when it is rendered.
+
+    Where there are no pictures (Markdown, the terminal) the table beside it says the same, or
+    ``table`` where there is none beside it.
+    """
 
     caption: str
     svg: Callable[[], Markup]
+    table: "Table | None" = None
     kind: str = "picture"
 
 

@@ -50,9 +50,23 @@ def summarise_data(
             "task": task or "",
             "target": target or "",
             "domains": entries,
+            "target_only_classes": _target_only_classes(domains, labels, target, task),
             "columns": columns,
         }
     )
+
+
+def _target_only_classes(
+    domains: np.ndarray, labels: "pl.Series | None", target: str | None, task: str | None
+) -> list[str] | None:
+    """Classes that labelled target rows have and no source has; None where there are no classes."""
+    if labels is None or target is None or task != "classification":
+        return None
+    there, elsewhere = (
+        set(labels.filter(rows).drop_nulls().to_list())
+        for rows in (domains == target, domains != target)
+    )
+    return [str(name) for name in sorted(there - elsewhere)]
 
 
 def describe_labels(labels: "pl.Series", task: str | None) -> str:

@@ -29,6 +29,7 @@ from landbridge.report.tables import (
     domains_table,
     features_table,
     intervals_table,
+    matrix_table,
     moved_table,
     per_source_table,
     ranking_table,
@@ -82,6 +83,7 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
                     description="Scores of candidates by source",
                     best_is_high=ranking["higher_is_better"],
                 ),
+                matrix_table(matrix["sources"], matrix["candidates"], matrix["values"], ".3f"),
             ),
         ]
     if ranking["pairwise"]:
@@ -122,6 +124,7 @@ def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
                 highest=1.0,
                 digits=2,
             ),
+            matrix_table(names, heads, pairwise["values"], ".2f"),
         ),
     ]
 

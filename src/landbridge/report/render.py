@@ -13,7 +13,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(summary: dict[str, Any]) -> str:
-    """One page with everything inside: style, script and pictures, no request to any other place."""
+    """One page with style, script and pictures inside: it asks no other place for anything."""
     from markupsafe import Markup
 
     return (

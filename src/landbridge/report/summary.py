@@ -6,18 +6,26 @@ probabilities and verdicts are asked of those objects, and put into words beside
 
 import math
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from landbridge._version import __version__
-from landbridge.inference.intervals import source_intervals
+from landbridge.inference.intervals import QUESTIONS, source_intervals
 from landbridge.model_selection.multi_source_result import LOSS_WORDS, MultiSourceResult
 from landbridge.model_selection.results import SearchResult
+from landbridge.report.verdict import checks_of, verdict_sentences
+
+if TYPE_CHECKING:
+    from landbridge.feature_selection.path import FeaturePath
 
 FORMAT = 1
+ALL_SOURCES = "all sources together"
 MOST_PAIRS = 8
+# With two sources nothing can be said about a third.
+FEWEST_FOR_NEW = 3
 CRITERION_WORDS = {
     "scv": "cross-validation on the source, which knows nothing of the target",
     "wcv": "cross-validation on the source, weighted towards the target",
@@ -76,7 +84,8 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
     names, counts = np.unique(groups, return_counts=True)
     low, high = source_intervals(losses, groups, level)
     means = [losses[groups == name].mean() for name in names]
-    answers = [result.interval(question, level) for question in result.questions]
+    questions = QUESTIONS if names.size >= FEWEST_FOR_NEW else ("fixed",)
+    answers = [result.interval(question, level) for question in questions]  # type: ignore[arg-type]
     return plain(
         {
             "loss": loss,
@@ -100,6 +109,31 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
     )
 
 
+def summarise_features(
+    path: "FeaturePath", names: Sequence[str], *, criterion: str = "t"
+) -> dict[str, Any]:
+    """The kept steps of a T-greedy path, with the effect of each feature in every domain."""
+    domains = [str(name) for name in path.domains]
+    picked = [
+        {
+            "feature": names[path.feature[step]],
+            "t": path.T[step],
+            "weight": path.weight[step],
+            "mean_effect": path.effect[step],
+            "effects": path.effects[step],
+        }
+        for step in range(path.n_kept)
+    ]
+    different = len({p["feature"] for p in picked})
+    kept = f"{different} of {len(names)} features" if picked else "No feature"
+    words = [
+        f"{kept} keep their meaning across {len(domains)} domains, picked in {path.n_kept} steps "
+        f"(criterion {criterion!r}). T is the mean effect divided by its standard error over "
+        "domains: small where domains disagree."
+    ]
+    return plain({"words": words, "domains": domains, "picked": picked})
+
+
 def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str, Any]:
     """Date, seed, versions and the command."""
     import scipy
@@ -116,6 +150,43 @@ def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str,
     return {"date": date, "seed": seed, "command": command, "versions": versions}
 
 
+def summarise(
+    *,
+    title: str,
+    target: str,
+    origin: dict[str, Any],
+    result: SearchResult | None = None,
+    level: float = 0.95,
+    data: dict[str, Any] | None = None,
+    shift: dict[str, Any] | None = None,
+    sources: dict[str, Any] | None = None,
+    features: dict[str, Any] | None = None,
+    warnings: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The whole of a report: its parts, the verdict in two sentences and the checks."""
+    summary: dict[str, Any] = {
+        "kind": "landbridge report",
+        "format": FORMAT,
+        "title": title,
+        "subtitle": f"landbridge {__version__}, {origin['date']}",
+        "verdict": [],
+        "checks": [],
+        "ranking": None if result is None else summarise_search(result, level=level),
+        "shift": shift,
+        "sources": sources,
+        "features": features,
+        "data": data,
+        "origin": origin,
+    }
+    if result is not None:
+        worth = result.worth_transferring().message
+        summary["verdict"] = verdict_sentences(summary["ranking"], target, worth)
+    summary["checks"] = checks_of(summary, result) + [
+        {"name": "Warning", "state": "caution", "text": text} for text in warnings
+    ]
+    return summary
+
+
 def score_as_read(result: SearchResult, score: float) -> float:
     """Accuracy for zero-one loss, else the loss itself: what a person calls the score."""
     return score if result.is_proportion else -score
@@ -128,7 +199,7 @@ def _cell_row(result: SearchResult, cell: int, place: int, level: float) -> dict
     return {
         "rank": place,
         "name": candidate_name(about),
-        "source": about["source"],
+        "source": source_name(result, about["source"]),
         "show_source": len(result.sources) > 1,
         "score": score_as_read(result, float(result.scores()[cell])),
         "low": low,
@@ -139,10 +210,24 @@ def _cell_row(result: SearchResult, cell: int, place: int, level: float) -> dict
     }
 
 
+def source_name(result: SearchResult, source: Any) -> str:
+    """The name of a source as a person reads it."""
+    domains = () if result.groups is None else result.groups
+    return ALL_SOURCES if source == "pooled" and source not in domains else str(source)
+
+
 def candidate_name(cell: dict[str, Any]) -> str:
     """Name of a candidate with its parameters."""
     params = ", ".join(f"{name}={value}" for name, value in cell["params"].items())
     return f"{cell['candidate']} ({params})" if params else str(cell["candidate"])
+
+
+def full_name(result: SearchResult, cell: int) -> str:
+    """Candidate, parameters and, where there are several, the source."""
+    about = result.cells[cell]
+    if len(result.sources) == 1:
+        return candidate_name(about)
+    return f"{candidate_name(about)} · {source_name(result, about['source'])}"
 
 
 def _interval_of(
@@ -151,7 +236,9 @@ def _interval_of(
     if _interval_method(result) is None:
         return None, None
     found = result.interval(level, method=_interval_method(result), cell=cell)
-    return tuple(sorted((score_as_read(result, found.low), score_as_read(result, found.high))))  # type: ignore[return-value]
+    low, high = sorted((score_as_read(result, found.low), score_as_read(result, found.high)))
+    # No loss is negative, though a symmetric interval around a small one may be.
+    return max(low, 0.0), high
 
 
 def _interval_method(result: SearchResult) -> str | None:
@@ -193,7 +280,8 @@ def _matrix(result: SearchResult) -> dict[str, Any] | None:
     for number, cell in enumerate(result.cells):
         row, column = result.sources.index(cell["source"]), names.index(candidate_name(cell))
         values[row, column] = score_as_read(result, scores[number])
-    return {"sources": [str(s) for s in result.sources], "candidates": names, "values": values}
+    sources = [source_name(result, source) for source in result.sources]
+    return {"sources": sources, "candidates": names, "values": values}
 
 
 def _pairwise(result: SearchResult, order: list[int]) -> dict[str, Any] | None:
@@ -203,9 +291,12 @@ def _pairwise(result: SearchResult, order: list[int]) -> dict[str, Any] | None:
         return None
     on_labels = result.labelled is not None
     method = "paired" if on_labels else None
-    words = "Both are judged on the same labelled target rows." if on_labels else (
-        "From reverse validation alone, without target labels: a hint, not a test."
+    words = (
+        "Both are judged on the same labelled target rows."
+        if on_labels
+        else ("From reverse validation alone, without target labels: a hint, not a test.")
     )
     values = result.prob_better(method=method)[np.ix_(best, best)]
     np.fill_diagonal(values, np.nan)
-    return {"names": [result.labels[cell] for cell in best], "values": values, "words": words}
+    names = [full_name(result, cell) for cell in best]
+    return {"names": names, "values": values, "words": words}

@@ -1,5 +1,6 @@
 """The tables of a report, which the command line prints, too."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from landbridge.report.blocks import Column, Table, make_table
@@ -142,3 +143,17 @@ def columns_table(data: dict[str, Any]) -> Table:
     """Name, type and share of missing cells of every column."""
     columns = [Column("column"), Column("type"), Column("missing", ".1%")]
     return make_table(columns, [[c["name"], c["type"], c["missing"]] for c in data["columns"]])
+
+
+def checks_table(checks: Sequence[dict[str, str]]) -> Table:
+    """State, name and sentence of every check."""
+    columns = [Column("state"), Column("check"), Column("what it says")]
+    return make_table(columns, [[c["state"], c["name"], c["text"]] for c in checks])
+
+
+def matrix_table(
+    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[Any]], form: str
+) -> Table:
+    """A matrix with its names, for where there are no pictures."""
+    heads = [Column(""), *(Column(name, form) for name in columns)]
+    return make_table(heads, [[name, *line] for name, line in zip(rows, values, strict=True)])

@@ -18,8 +18,7 @@ def verdict_sentences(ranking: dict[str, Any], target: str, worth: str) -> list[
     if best["low"] is not None:
         level = f"{100 * ranking['interval']['level']:g} %"
         expected += f" ({level} interval {best['low']:.3g} to {best['high']:.3g})"
-    source = "all sources together" if best["source"] == "pooled" else best["source"]
-    return [f"Train {best['name']} on {source}: expect {expected}.", worth]
+    return [f"Train {best['name']} on {best['source']}: expect {expected}.", worth]
 
 
 def checks_of(summary: dict[str, Any], result: SearchResult | None = None) -> list[dict[str, str]]:
@@ -105,7 +104,9 @@ def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
         return None
     name, probability = pairwise["names"][1], pairwise["values"][0][1]
     if probability is None or probability < CLEAR_LEAD:
-        shown = "an unknown probability" if probability is None else f"probability {probability:.2f}"
+        shown = (
+            "an unknown probability" if probability is None else f"probability {probability:.2f}"
+        )
         return _check(
             "Lead of the winner",
             "caution",
@@ -119,7 +120,11 @@ def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
 
 def _worth(result: SearchResult) -> dict[str, str]:
     verdict = result.worth_transferring()
-    return _check("Worth transferring", "ok" if verdict.worth else "caution", verdict.message)
+    if verdict.worth:
+        return _check("Transfer", "ok", "Transfer beats both baselines beyond noise.")
+    unbeaten = [name for name, p in verdict.probabilities.items() if p < verdict.level]
+    against = " and ".join(unbeaten) or "the baselines"
+    return _check("Transfer", "caution", f"Transfer is not shown to beat {against} beyond noise.")
 
 
 def _chosen_source(summary: dict[str, Any]) -> str | None:
