@@ -18,10 +18,18 @@ from typing import Any
 import pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = """
---headless --no-sandbox --disable-gpu --disable-quic --no-first-run --hide-scrollbars
---disable-background-networking --disable-component-update --disable-sync --disable-dev-shm-usage
-""".split()
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--no-first-run",
+    "--hide-scrollbars",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+]
 
 
 class Page:

@@ -1,4 +1,4 @@
-"""The command line, ``landbridge``: one file a command, nothing computed that the library cannot do."""
+"""The command line, ``landbridge``: one file a command, a few lines of the library in each."""
 
 import sys
 

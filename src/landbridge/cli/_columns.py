@@ -69,7 +69,8 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
         finite = values.filter(values.is_finite())
         known |= {"low": finite.min(), "high": finite.max()} if len(finite) else {}
     elif kind in ("date", "time"):
-        known |= {"low": values.min().isoformat(), "high": values.max().isoformat()}
+        ends: list[Any] = [values.min(), values.max()]
+        known |= {"low": ends[0].isoformat(), "high": ends[1].isoformat()}
     elif kind == "text" and values.n_unique() <= MOST_VALUES:
         known["values"] = sorted(values.unique().to_list())
     return known

@@ -60,18 +60,7 @@ class Session:
             sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
             return
         for block in blocks:
-            if block.kind == "picture":
-                block = block.table  # type: ignore[union-attr]
-            if block is None:
-                continue
-            if block.kind == "table":
-                print_table(self.out, block)  # type: ignore[arg-type]
-            elif block.kind == "facts":
-                for name, text in block.facts:  # type: ignore[union-attr]
-                    self.out.print(f"{name}: {text}", markup=False)
-            elif block.kind in ("text", "heading", "code"):
-                style = "bold" if block.kind == "heading" else None
-                self.out.print(block.text, style=style, markup=False, soft_wrap=True)  # type: ignore[union-attr]
+            print_block(self.out, block)
 
     @contextmanager
     def working(self, words: str) -> Iterator[None]:
@@ -151,6 +140,24 @@ def check_outputs(*paths: Path | None) -> None:
 def command_line() -> str:
     """The command as it can be given again."""
     return shlex.join(["landbridge", *sys.argv[1:]])
+
+
+def print_block(console: "Console", block: "Block | None") -> None:
+    """A piece of the report in the terminal; a picture is shown as its table."""
+    from landbridge.report.blocks import Facts, Heading, Picture, Table
+
+    if block is None:
+        return
+    if isinstance(block, Picture):
+        print_block(console, block.table)
+    elif isinstance(block, Table):
+        print_table(console, block)
+    elif isinstance(block, Facts):
+        for name, text in block.facts:
+            console.print(f"{name}: {text}", markup=False, soft_wrap=True)
+    else:
+        style = "bold" if isinstance(block, Heading) else None
+        console.print(block.text, style=style, markup=False, soft_wrap=True)
 
 
 def print_table(console: "Console", table: "Table") -> None:

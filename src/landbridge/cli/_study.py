@@ -16,6 +16,7 @@ from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._problem import Problem, require_labels
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection.candidates import default_candidates
+from landbridge.model_selection.losses import LossName
 from landbridge.persistence import save_model
 from landbridge.report import (
     summarise,
@@ -133,7 +134,7 @@ def data_part(problem: Problem) -> dict[str, Any]:
 def sources_part(problem: Problem, estimator: Any, plan: Plan) -> dict[str, Any]:
     """Multiple-source cross-validation of an estimator over all labelled domains."""
     model = Pipeline([("encode", make_encoder(plan.seed)), ("model", clone(estimator))])
-    loss = "squared" if problem.task == "regression" else "zero_one"
+    loss: LossName = "squared" if problem.task == "regression" else "zero_one"
     cv = MultiSourceCV(model, loss=loss, n_jobs=plan.jobs, random_state=plan.seed)
     cv.fit(**problem.grouped_arguments())
     return summarise_sources(cv.result_, level=plan.level)

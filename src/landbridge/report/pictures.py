@@ -142,8 +142,8 @@ def matrix_picture(
     for place, row in enumerate(rows):
         top = head + place * CELL
         drawing.text(left - 10, top + 20, shorten(row), "end")
-        for column, value in enumerate(values[place]):
-            x = round(left + column * cell, 1)
+        for number, value in enumerate(values[place]):
+            x = round(left + number * cell, 1)
             strength = _strength(value, lowest, highest, best_is_high)
             words = f"{value:.{digits}f}" if math.isfinite(value) else "–"
             body = Markup(
@@ -153,7 +153,7 @@ def matrix_picture(
                 x=x, y=top, w=round(cell - 2, 1), h=CELL - 2, o=strength,
                 tx=round(x + cell / 2 - 1, 1), ty=top + 19, t=words,
             )  # fmt: skip
-            drawing.hover(f"{row} · {columns[column]}: {words}", body)
+            drawing.hover(f"{row} · {columns[number]}: {words}", body)
     return drawing.svg()
 
 
