@@ -1,0 +1,113 @@
+"""The public names and where they live; `landbridge` offers them under its own name."""
+
+from landbridge._version import (
+    __version__,
+)
+from landbridge.baselines import (
+    Pooled,
+    SourceOnly,
+    TargetOnly,
+)
+from landbridge.exceptions import (
+    FailedCandidateWarning,
+    FailedFitWarning,
+    FewSourcesWarning,
+    FewTargetRowsWarning,
+    LandbridgeWarning,
+    NoTargetWarning,
+    NotConvergedWarning,
+    NothingToAlignWarning,
+    WeightingWarning,
+)
+from landbridge.inference import (
+    cv_variance,
+    interval,
+    paired_test,
+)
+from landbridge.kernels import (
+    LaplacianRLSClassifier,
+    LaplacianRLSRegressor,
+    SurrogateKernelClassifier,
+    SurrogateKernelMap,
+    SurrogateKernelRegressor,
+    TransductiveSVC,
+    TransferComponentAnalysis,
+    align_kernel,
+    composite_kernel,
+    surrogate_kernel,
+)
+from landbridge.mapping import (
+    CORAL,
+    SubspaceAlignment,
+)
+from landbridge.model_selection import (
+    LeaveSourcesOut,
+    MultiSourceCV,
+    SearchInterval,
+    SearchResult,
+    TransferSearchCV,
+    Verdict,
+    compare_estimators,
+    rank_agreement,
+    transfer_cross_validate,
+)
+from landbridge.weighting import (
+    KLIEP,
+    ClassifierRatio,
+    KernelMeanMatching,
+    ReweightedClassifier,
+    ReweightedRegressor,
+    RuLSIF,
+    UniformWeights,
+    WeightDiagnostics,
+    effective_sample_size,
+)
+
+__all__ = [
+    "CORAL",
+    "KLIEP",
+    "ClassifierRatio",
+    "FailedCandidateWarning",
+    "FailedFitWarning",
+    "FewSourcesWarning",
+    "FewTargetRowsWarning",
+    "KernelMeanMatching",
+    "LandbridgeWarning",
+    "LaplacianRLSClassifier",
+    "LaplacianRLSRegressor",
+    "LeaveSourcesOut",
+    "MultiSourceCV",
+    "NoTargetWarning",
+    "NotConvergedWarning",
+    "NothingToAlignWarning",
+    "Pooled",
+    "ReweightedClassifier",
+    "ReweightedRegressor",
+    "RuLSIF",
+    "SearchInterval",
+    "SearchResult",
+    "SourceOnly",
+    "SubspaceAlignment",
+    "SurrogateKernelClassifier",
+    "SurrogateKernelMap",
+    "SurrogateKernelRegressor",
+    "TargetOnly",
+    "TransductiveSVC",
+    "TransferComponentAnalysis",
+    "TransferSearchCV",
+    "UniformWeights",
+    "Verdict",
+    "WeightDiagnostics",
+    "WeightingWarning",
+    "__version__",
+    "align_kernel",
+    "compare_estimators",
+    "composite_kernel",
+    "cv_variance",
+    "effective_sample_size",
+    "interval",
+    "paired_test",
+    "rank_agreement",
+    "surrogate_kernel",
+    "transfer_cross_validate",
+]
