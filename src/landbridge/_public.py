@@ -9,6 +9,7 @@ from landbridge.baselines import (
     TargetOnly,
 )
 from landbridge.exceptions import (
+    ConditionWarning,
     FailedCandidateWarning,
     FailedFitWarning,
     FewSourcesWarning,
@@ -16,8 +17,14 @@ from landbridge.exceptions import (
     LandbridgeWarning,
     NoTargetWarning,
     NotConvergedWarning,
+    NothingSelectedWarning,
     NothingToAlignWarning,
     WeightingWarning,
+)
+from landbridge.feature_selection import (
+    FeaturePath,
+    SimilarityLearner,
+    TGreedySelector,
 )
 from landbridge.inference import (
     cv_variance,
@@ -67,8 +74,10 @@ __all__ = [
     "CORAL",
     "KLIEP",
     "ClassifierRatio",
+    "ConditionWarning",
     "FailedCandidateWarning",
     "FailedFitWarning",
+    "FeaturePath",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelMeanMatching",
@@ -79,6 +88,7 @@ __all__ = [
     "MultiSourceCV",
     "NoTargetWarning",
     "NotConvergedWarning",
+    "NothingSelectedWarning",
     "NothingToAlignWarning",
     "Pooled",
     "ReweightedClassifier",
@@ -86,11 +96,13 @@ __all__ = [
     "RuLSIF",
     "SearchInterval",
     "SearchResult",
+    "SimilarityLearner",
     "SourceOnly",
     "SubspaceAlignment",
     "SurrogateKernelClassifier",
     "SurrogateKernelMap",
     "SurrogateKernelRegressor",
+    "TGreedySelector",
     "TargetOnly",
     "TransductiveSVC",
     "TransferComponentAnalysis",

@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge.exceptions import NoTargetWarning
+from landbridge.exceptions import FewSourcesWarning, NoTargetWarning
 
 FLOATS = [np.float64, np.float32]
 Task = Literal["classification", "regression"]
@@ -221,6 +221,39 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
         return groups
     plain = np.array(groups.tolist())
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
+
+
+def check_domain_sizes(domains: Vector, counts: Vector) -> None:
+    """At least two domains of at least two rows; two domains raise a `FewSourcesWarning`."""
+    if domains.size < 2:
+        raise ValueError(
+            f"`groups` must name at least two domains; got one, {domains.tolist()[0]!r}, with "
+            f"n_samples={counts.sum()}. A feature can only be compared between domains: pass the "
+            "column that tells them apart."
+        )
+    if counts.min() < 2:
+        raise ValueError(
+            "`groups` must give at least two rows to every domain; got one row in "
+            f"{domains[counts < 2].tolist()[:5]}. Drop such domains or join them with others."
+        )
+    if domains.size == 2:
+        warnings.warn(
+            "Two domains leave one degree of freedom: an effect must be nearly the same in both to "
+            "stand out. Use more domains where there are any.",
+            FewSourcesWarning,
+            stacklevel=4,
+        )
+
+
+def check_labels(y: VectorLike, n_rows: int) -> Vector:
+    """Labels of a further batch: one a row, none missing."""
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    if y.shape[0] != n_rows:
+        raise ValueError(
+            f"`y` must have one label for each of the {n_rows} rows of X; got {y.shape[0]}. "
+            "Pass rows and labels of the same batch."
+        )
+    return y
 
 
 def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) -> None:
@@ -460,8 +493,10 @@ __all__ = [
     "TransferData",
     "check_choice",
     "check_consistent_length",
+    "check_domain_sizes",
     "check_finite",
     "check_groups",
+    "check_labels",
     "check_like_source",
     "check_new_source",
     "check_one_label_each",

@@ -35,3 +35,11 @@ class NotConvergedWarning(LandbridgeWarning):
 
 class FailedCandidateWarning(LandbridgeWarning):
     """A candidate of a search failed; its traceback is in the result, the others go on."""
+
+
+class ConditionWarning(LandbridgeWarning):
+    """A bound or a test is used outside of the condition under which it was proved."""
+
+
+class NothingSelectedWarning(LandbridgeWarning):
+    """No feature was found to be worth selecting."""

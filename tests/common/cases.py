@@ -60,6 +60,14 @@ CASES = [
     Case(lambda: lb.TransductiveSVC(), "classifier", tolerance=1e-3),
     Case(lambda: lb.CORAL(), "transformer", sparse=False),
     Case(lambda: lb.SubspaceAlignment(n_components=2), "transformer"),
+    Case(lambda: lb.TGreedySelector(), "grouped"),
+    Case(lambda: lb.TGreedySelector("gate", n_features=1, stop=None, refit="ols"), "grouped"),
+    Case(
+        lambda: lb.SimilarityLearner(lb.TGreedySelector(n_features=1), 50, random_state=0),
+        "transformer",
+        row_order=False,
+        target=False,
+    ),
 ]
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples
 
 import landbridge as lb
 from common.cases import CASES, Case, answer, make_sample
@@ -22,6 +23,7 @@ COLUMNS = ["age", "height", "dose", "weight"]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[c.name + "-" + c.kind for c in CASES])
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::landbridge.FewSourcesWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.FewTargetRowsWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.NothingToAlignWarning"),
@@ -67,8 +69,16 @@ def with_default_groups(estimator):
 
     class WithDealtGroups(type(estimator)):
         def fit(self, X, y, groups=None):
-            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-            return super().fit(X, y, groups=np.arange(n_rows) % 3)
+            return super().fit(X, y, groups=np.arange(_num_samples(X)) % 3)
+
+        if hasattr(estimator, "partial_fit"):
+
+            def partial_fit(self, X, y, groups=None):
+                return super().partial_fit(X, y, groups=np.arange(len(X)) % 3)
+
+        def __reduce__(self):
+            plain = type(self).__mro__[1](**self.get_params(deep=False))
+            return with_default_groups, (plain,), vars(self)
 
         @classmethod
         def _get_param_names(cls):
@@ -91,6 +101,7 @@ CHECKED = [(seen_by_scikit_learn(case), case.expected_failures) for case in CASE
 
 @pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected")  # some checks draw pure noise
 @parametrize_with_checks(
     [estimator for estimator, _ in CHECKED],
     expected_failed_checks=lambda given: next(why for one, why in CHECKED if one is given),
