@@ -31,6 +31,11 @@ from landbridge.inference import (
     interval,
     paired_test,
 )
+from landbridge.inspection import (
+    ShiftDiagnosis,
+    ShiftDisplay,
+    diagnose_shift,
+)
 from landbridge.kernels import (
     LaplacianRLSClassifier,
     LaplacianRLSRegressor,
@@ -96,6 +101,8 @@ __all__ = [
     "RuLSIF",
     "SearchInterval",
     "SearchResult",
+    "ShiftDiagnosis",
+    "ShiftDisplay",
     "SimilarityLearner",
     "SourceOnly",
     "SubspaceAlignment",
@@ -116,6 +123,7 @@ __all__ = [
     "compare_estimators",
     "composite_kernel",
     "cv_variance",
+    "diagnose_shift",
     "effective_sample_size",
     "interval",
     "paired_test",
