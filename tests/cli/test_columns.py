@@ -58,7 +58,7 @@ def test_rows_outside_are_counted_with_what_is_strange():
     rows = check_new_rows(new.reverse().reverse(), describe_columns(SEEN))
     assert rows.outside.tolist() == [3, 1, 0]
     assert rows.cautions == [
-        "size: 1 of 3 rows lie outside 1.0 to 5.0",
+        "size: 1 of 3 rows lie outside 1 to 5",
         "colour: 1 of 3 rows hold a new value: 'rosé'",
         "when: 2 of 3 rows lie outside 2020-01-01 to 2020-02-01",
     ]

@@ -100,9 +100,9 @@ def test_several_files_are_domains(landbridge, table):
         frame.filter(pl.col("region") == name).drop("region").write_parquet(f"{name}.parquet")
     files = [f"{name}={name}.parquet" for name in ("north", "south", "west")]
     one = landbridge.json("select", table, *SELECT)["ranking"]["candidates"]
-    several = landbridge.json(
-        "select", *files, "--label", "good", "--target", "west", *SELECT[6:]
-    )["ranking"]["candidates"]
+    several = landbridge.json("select", *files, "--label", "good", "--target", "west", *SELECT[6:])[
+        "ranking"
+    ]["candidates"]
     assert [row["score"] for row in one] == [row["score"] for row in several]
 
 

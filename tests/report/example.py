@@ -52,32 +52,36 @@ def example_summary() -> dict[str, Any]:
             },
         },
         "shift": {
-            "measure": "Kolmogorov–Smirnov distance",
-            "words": ["The target lies far from every source."],
+            "target": "white",
             "sources": [
                 {
                     "source": name,
                     "rows": 1599,
                     "auc": 0.99,
-                    "p_value": 0.001,
+                    "auc_low": 0.98,
+                    "auc_high": 0.995,
+                    "mmd_p_value": 0.001,
+                    "detected": True,
                     "n_moved": 10,
-                    "effective_rows": effective,
+                    "effective_rows": 1000 * share,
+                    "effective_share": share,
+                    "weighted_rows": 1000,
                     "largest_share": 0.2,
-                    "advice": "cannot bridge",
-                    "words": "Ten of eleven features moved.",
+                    "gap_before": 2.1,
+                    "gap_after": 0.3,
+                    "words": "The domains differ strongly.",
                     "features": [
                         {
                             "name": EVIL if k == 3 else f"feature {k}",
                             "distance": 0.9 - 0.08 * k,
+                            "mean_difference": None if k == 4 else 1.0 - k / 5,
+                            "variance_ratio": 1.2,
                             "p_value": 1e-10,
-                            "source_mean": 1.0,
-                            "target_mean": 2.0,
-                            "moved": "up",
                         }
                         for k in range(11)
                     ],
                 }
-                for name, effective in (("red", 40.2), ("rosé", None))
+                for name, share in (("red", 0.04), ("rosé", 0.5))
             ],
         },
         "sources": {

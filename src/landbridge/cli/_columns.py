@@ -141,4 +141,10 @@ def _outside(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, st
     if known["type"] != "number":
         low, high = datetime.fromisoformat(low), datetime.fromisoformat(high)
     strange = ((column < low) | (column > high)).fill_null(False)
-    return strange.to_numpy(), f"lie outside {known['low']} to {known['high']}"
+    return strange.to_numpy(), f"lie outside {seen_range(known)}"
+
+
+def seen_range(known: dict[str, Any]) -> str:
+    """The range of a column in words."""
+    ends = (known["low"], known["high"])
+    return " to ".join(f"{end:.6g}" if isinstance(end, float) else str(end) for end in ends)

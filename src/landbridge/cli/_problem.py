@@ -95,6 +95,13 @@ class Problem:
             arguments["X_unlabeled"] = self.rows(unlabelled)
         return arguments
 
+    def label_arguments(self, source: np.ndarray) -> dict[str, Any]:
+        """Labels of a source and of the target, where both have some."""
+        known, theirs = source & self.has_label, self.is_target & self.has_label
+        if known.sum() < 2 or theirs.sum() < 2:
+            return {}
+        return {"y": self.answers(known), "y_target": self.answers(theirs), "task": self.task}
+
     def grouped_arguments(self) -> dict[str, Any]:
         """The arguments of ``fit`` where every labelled domain is a source."""
         return {

@@ -14,6 +14,7 @@ from landbridge.cli._columns import describe_columns
 from landbridge.cli._encode import make_encoder
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._problem import Problem, require_labels
+from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection.candidates import default_candidates
 from landbridge.model_selection.losses import LossName
@@ -23,6 +24,7 @@ from landbridge.report import (
     summarise_data,
     summarise_features,
     summarise_origin,
+    summarise_shift,
     summarise_sources,
     write_report,
 )
@@ -96,8 +98,20 @@ def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
 
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
-    """How far the target is from each source."""
-    return {}
+    """How far the target is from each source, on encoded columns."""
+    encoder = make_encoder(seed)
+    X = encoder.fit_transform(problem.features)
+    names = [str(name) for name in encoder.get_feature_names_out()]
+    labels: dict[str, Any] = {}
+    diagnoses = {}
+    for name in problem.sources:
+        rows = problem.domains == name
+        if problem.labels is not None:
+            labels = problem.label_arguments(rows)
+        diagnoses[name] = diagnose_shift(
+            X[rows], X[problem.is_target], feature_names=names, random_state=seed, **labels
+        )
+    return summarise_shift(diagnoses, target=str(problem.target))
 
 
 def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSearchCV:

@@ -52,8 +52,8 @@ def _facts(card: dict[str, Any]) -> dict[str, str]:
 
 
 def _seen(column: dict[str, Any]) -> str:
+    from landbridge.cli._columns import seen_range
+
     if "values" in column:
         return ", ".join(column["values"])
-    if "low" in column:
-        return f"{column['low']} to {column['high']}"
-    return ""
+    return seen_range(column) if "low" in column else ""

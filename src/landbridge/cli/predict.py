@@ -52,9 +52,8 @@ def predict(
         extra = [name for name in frame.columns if name not in known]
         if extra:
             current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
-        answers = frame.select(keep or []).with_columns(
-            predict_table(saved.model, rows.frame, rows.outside)
-        )
+        answers = predict_table(saved.model, rows.frame, rows.outside)
+        answers = answers.select(*(frame[name] for name in keep or ()), *answers)
         if output is None:
             print_answers(answers, as_json=current.as_json)
             return

@@ -19,13 +19,13 @@ from landbridge._validation import (
     Task,
     _check_same_names,
     _check_target_labels,
-    sklearn_errors,
     _union_of_classes,
     check_groups,
     check_like_source,
     check_new_source,
     column_names,
     raise_half_a_target,
+    sklearn_errors,
     stack_rows,
 )
 

@@ -7,6 +7,7 @@ from landbridge.report.summary import (
     summarise_features,
     summarise_origin,
     summarise_search,
+    summarise_shift,
     summarise_sources,
 )
 
@@ -19,6 +20,7 @@ __all__ = [
     "summarise_features",
     "summarise_origin",
     "summarise_search",
+    "summarise_shift",
     "summarise_sources",
     "write_report",
 ]

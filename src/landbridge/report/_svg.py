@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 WIDTH = 720
-LETTER = 6.6  # mean width of a letter at the size that the style sheet sets
+LETTER = 7.4  # width to allow for a letter at the size that the style sheet sets
 LONGEST_LABEL = 34
 
 

@@ -131,25 +131,26 @@ def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
 
 def shift_section(shift: dict[str, Any]) -> Section:
     """How far the target is from each source, which features moved, what weights can do."""
-    blocks: list[Block] = [Text(sentence) for sentence in shift["words"]]
-    blocks.append(shift_table(shift))
-    if any(source["effective_rows"] is not None for source in shift["sources"]):
-        blocks.append(
-            Picture(
-                "Effective number of rows that carry the importance weights, as a share of the "
-                "source. A small share means that weighting rests on few rows.",
-                lambda: _effective_picture(shift["sources"]),
-            )
-        )
+    blocks: list[Block] = [
+        Text(f"{source['source']}: {source['words']}") for source in shift["sources"]
+    ]
+    blocks += [
+        shift_table(shift),
+        Picture(
+            "Effective share of the rows when the source is weighted to look like the target. "
+            "A small share means that weighting rests on few rows.",
+            lambda: _effective_picture(shift["sources"]),
+        ),
+    ]
     for source in shift["sources"]:
         blocks += [
-            Heading(f"Features that moved between {source['source']} and the target"),
-            Text(source["words"], quiet=True),
+            Heading(f"Features that moved: {source['source']} → {shift['target']}"),
             Picture(
-                f"{_capital(shift['measure'])}; larger means moved further.",
-                lambda source=source: _moved_picture(source, shift["measure"]),  # type: ignore[misc]
+                "Kolmogorov–Smirnov distance of the two distributions: 0 means alike, 1 means "
+                "without overlap.",
+                lambda source=source: _moved_picture(source),  # type: ignore[misc]
             ),
-            moved_table(source, shift["measure"]),
+            moved_table(source),
         ]
     return Section("Shift between source and target", blocks)
 
@@ -158,26 +159,30 @@ def _effective_picture(sources: list[dict[str, Any]]) -> Any:
     bars = [
         Bar(
             label=s["source"],
-            value=s["effective_rows"] / s["rows"],
-            text=f"{s['effective_rows']:.0f} of {s['rows']}",
-            hover=f"{s['source']}: {s['effective_rows']:.0f} effective rows of {s['rows']}",
+            value=s["effective_share"],
+            text=f"{s['effective_share']:.1%}",
+            hover=f"{s['source']}: {s['effective_rows']:.0f} of {s['weighted_rows']} rows",
         )
         for s in sources
-        if s["effective_rows"] is not None
     ]
     return bar_picture(
         bars, title="share of rows", description="Effective rows by source", most=1.0
     )
 
 
-def _moved_picture(source: dict[str, Any], measure: str) -> Any:
+def _moved_picture(source: dict[str, Any]) -> Any:
     bars = [
-        Bar(f["name"], f["distance"], f"{f['distance']:.2f}", f"{f['name']}: {f['moved']}")
+        Bar(
+            label=f["name"],
+            value=f["distance"],
+            text=f"{f['distance']:.2f}",
+            hover=f"{f['name']}: mean {_shown(f['mean_difference'])} sd, variance "
+            f"{_shown(f['variance_ratio'])} times",
+        )
         for f in source["features"][:MOST_FEATURES]
     ]
-    return bar_picture(
-        bars, title=measure, description=f"Features of {source['source']} that moved"
-    )
+    words = f"Features of {source['source']} that moved"
+    return bar_picture(bars, title="distance", description=words, most=1.0)
 
 
 def sources_section(sources: dict[str, Any]) -> Section:

@@ -125,7 +125,7 @@ def matrix_picture(
     lowest = min(finite) if lowest is None else lowest
     highest = max(finite) if highest is None else highest
     left = label_width(rows)
-    head = 24 if max((len(c) for c in columns), default=0) <= 9 else 96
+    head = 24 if max((len(c) for c in columns), default=0) <= 9 else 112
     cell = min(110.0, (720 - left - 40) / max(len(columns), 1))
     drawing = Drawing(head + len(rows) * CELL + 6, description)
     for place, column in enumerate(columns):

@@ -6,7 +6,7 @@ probabilities and verdicts are asked of those objects, and put into words beside
 
 import math
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from landbridge._version import __version__
 from landbridge.inference.intervals import QUESTIONS, source_intervals
+from landbridge.inspection import ShiftDiagnosis
 from landbridge.model_selection.multi_source_result import LOSS_WORDS, MultiSourceResult
 from landbridge.model_selection.results import SearchResult
 from landbridge.report.verdict import checks_of, verdict_sentences
@@ -107,6 +108,46 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
             ],
         }
     )
+
+
+def summarise_shift(
+    diagnoses: Mapping[str, ShiftDiagnosis], *, target: str, alpha: float = 0.05
+) -> dict[str, Any]:
+    """One diagnosis a source, the nearest source first."""
+    sources = [_diagnosis(name, found, alpha) for name, found in diagnoses.items()]
+    sources.sort(key=lambda source: source["auc"])
+    return plain({"target": target, "sources": sources})
+
+
+def _diagnosis(name: str, found: ShiftDiagnosis, alpha: float) -> dict[str, Any]:
+    weighted = found.weighted
+    return {
+        "source": name,
+        "rows": found.n_source,
+        "auc": found.auc.value,
+        "auc_low": found.auc.low,
+        "auc_high": found.auc.high,
+        "mmd_p_value": found.mmd.p_value,
+        "detected": found.detected,
+        "n_moved": sum(feature.p_value <= alpha for feature in found.features),
+        "effective_rows": weighted.effective_sample_size,
+        "effective_share": weighted.effective_share,
+        "weighted_rows": weighted.n_rows,
+        "largest_share": weighted.largest_share,
+        "gap_before": weighted.gap_before,
+        "gap_after": weighted.gap_after,
+        "words": found.verdict,
+        "features": [
+            {
+                "name": feature.name,
+                "distance": feature.ks,
+                "mean_difference": feature.mean_difference,
+                "variance_ratio": feature.variance_ratio,
+                "p_value": feature.p_value,
+            }
+            for feature in found.features
+        ],
+    }
 
 
 def summarise_features(

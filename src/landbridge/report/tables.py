@@ -42,37 +42,34 @@ def shift_table(shift: dict[str, Any]) -> Table:
         Column("source"),
         Column("rows", "d"),
         Column("domain classifier AUC", ".3f"),
-        Column("p-value", ".3g"),
+        Column("low", ".3f"),
+        Column("high", ".3f"),
+        Column("MMD p-value", ".3g"),
         Column("features moved", "d"),
-        Column("effective rows", ".0f"),
-        Column("largest weight", ".1%"),
-        Column("weighting"),
+        Column("effective share", ".1%"),
+        Column("heaviest row", ".1%"),
+        Column("gap before", ".2f"),
+        Column("gap after", ".2f"),
     ]
-    values = [
-        [
-            s["source"], s["rows"], s["auc"], s["p_value"], s["n_moved"], s["effective_rows"],
-            s["largest_share"], s["advice"],
-        ]
-        for s in shift["sources"]
-    ]  # fmt: skip
-    return make_table(columns, values)
+    keys = (
+        "source", "rows", "auc", "auc_low", "auc_high", "mmd_p_value", "n_moved",
+        "effective_share", "largest_share", "gap_before", "gap_after",
+    )  # fmt: skip
+    return make_table(columns, [[source[key] for key in keys] for source in shift["sources"]])
 
 
-def moved_table(source: dict[str, Any], measure: str) -> Table:
+def moved_table(source: dict[str, Any]) -> Table:
     """The features that moved furthest."""
     columns = [
         Column("feature"),
-        Column(measure, ".3f"),
-        Column("adjusted p-value", ".2g"),
-        Column("source mean", ".4g"),
-        Column("target mean", ".4g"),
-        Column("moved"),
+        Column("distance", ".3f"),
+        Column("mean, sd", "+.2f"),
+        Column("variance ratio", ".2f"),
+        Column("corrected p-value", ".2g"),
     ]
-    values = [
-        [f["name"], f["distance"], f["p_value"], f["source_mean"], f["target_mean"], f["moved"]]
-        for f in source["features"][:MOST_FEATURES]
-    ]
-    return make_table(columns, values)
+    keys = ("name", "distance", "mean_difference", "variance_ratio", "p_value")
+    moved = source["features"][:MOST_FEATURES]
+    return make_table(columns, [[feature[key] for key in keys] for feature in moved])
 
 
 def per_source_table(sources: dict[str, Any]) -> Table:

@@ -141,17 +141,14 @@ def _distance(shift: dict[str, Any]) -> dict[str, str]:
     return _check("Distance to the target", state, text)
 
 
-def _weights(shift: dict[str, Any], chosen: str | None) -> dict[str, str] | None:
-    known = [s for s in shift["sources"] if s["effective_rows"] is not None]
-    named = [s for s in known if s["source"] == chosen] or known
-    if not named:
-        return None
-    source = max(named, key=lambda s: s["effective_rows"] / s["rows"])
-    share = source["effective_rows"] / source["rows"]
+def _weights(shift: dict[str, Any], chosen: str | None) -> dict[str, str]:
+    named = [s for s in shift["sources"] if s["source"] == chosen] or shift["sources"]
+    source = max(named, key=lambda s: s["effective_share"])
+    share = source["effective_share"]
     state = "ok" if share >= SMALL_SHARE else "caution" if share >= TINY_SHARE else "problem"
     text = (
         f"The importance weights of {source['source']} rest on about "
-        f"{source['effective_rows']:.0f} of {source['rows']} rows."
+        f"{source['effective_rows']:.0f} of {source['weighted_rows']} rows."
     )
     return _check("Importance weights", state, text)
 
