@@ -14,16 +14,20 @@ from landbridge.cli import _session, main
 from landbridge.persistence import load_card, load_model
 from landbridge.report.summary import ALL_SOURCES
 
-from .conftest import make_frame
+from .conftest import CANDIDATES, Program, make_frame
 
 QUESTION = ("--label", "good", "--domain", "region", "--target", "west")
 SELECT = (*QUESTION, "--candidates", "few.yaml", "--folds", "3")
 
 
-@pytest.fixture
-def model(landbridge, table):
-    landbridge("select", table, *SELECT, "--save", "m.skops")
-    return landbridge.folder / "m.skops"
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    make_frame().write_csv(folder / "wines.csv")
+    (folder / "few.yaml").write_text(CANDIDATES)
+    arguments = [*SELECT[:6], "--candidates", folder / "few.yaml", "--folds", 3]
+    Program(folder)("select", folder / "wines.csv", *arguments, "--save", folder / "m.skops")
+    return folder / "m.skops"
 
 
 def test_select_ranks_saves_and_explains(landbridge, table):
@@ -239,7 +243,7 @@ def test_report_is_rebuilt_from_saved_results(landbridge, table):
         (None, ("--save", "."), "must be a file; got a directory"),
         (None, ("--report", "nowhere/r.html"), "the folder nowhere must exist"),
         (None, ("--report", "r.pdf"), "must end in .html"),
-        (None, ("--results", "r.txt"), "must end in .json or .npz"),
+        (None, ("--results", "r.txt"), "must end in .json, .npz"),
     ],
 )
 def test_wrong_input_is_named_and_ends_with_2(landbridge, table, change, arguments, message):
@@ -269,7 +273,7 @@ def test_a_sample_is_announced_and_repeatable(landbridge, table):
 
 
 def test_a_read_only_folder_and_a_full_disk_are_named(landbridge, table, monkeypatch):
-    monkeypatch.setattr(os, "access", lambda *_: False)
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.W_OK)
     assert "read-only" in landbridge("select", table, *SELECT, "--save", "m.skops", code=2).stderr
     monkeypatch.undo()
     monkeypatch.chdir(landbridge.folder)

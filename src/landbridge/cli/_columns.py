@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.report.data_summary import column_kind
 
 if TYPE_CHECKING:
     import polars as pl
@@ -55,7 +56,7 @@ def check_new_rows(frame: "pl.DataFrame", columns: Sequence[dict[str, Any]]) -> 
 def _describe(column: "pl.Series") -> dict[str, Any]:
     import polars as pl
 
-    kind = _kind(column)
+    kind = column_kind(column)
     known: dict[str, Any] = {
         "name": column.name,
         "type": kind,
@@ -76,24 +77,10 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
     return known
 
 
-def _kind(column: "pl.Series") -> str:
-    import polars as pl
-
-    if column.dtype.is_numeric():
-        return "number"
-    if column.dtype == pl.Boolean:
-        return "true or false"
-    if column.dtype == pl.Date:
-        return "date"
-    if column.dtype == pl.Datetime:
-        return "time"
-    return "text"
-
-
 def _convert(column: "pl.Series", known: dict[str, Any]) -> "pl.Series":
     """The column with the type that it had in training."""
     wanted = known["type"]
-    if _kind(column) == wanted:
+    if column_kind(column) == wanted:
         return column
     converted = _cast(column, wanted)
     lost = column.filter(column.is_not_null() & converted.is_null())
@@ -120,7 +107,7 @@ def _cast(column: "pl.Series", kind: str) -> "pl.Series":
         if kind == "time":
             return column.str.to_datetime(strict=False)
     types: dict[str, Any] = {"date": pl.Date, "time": pl.Datetime("us")}
-    temporal = _kind(column) in types and kind in types
+    temporal = column_kind(column) in types and kind in types
     return pl.Series(
         column.name,
         column.cast(types[kind]) if temporal else [None] * len(column),

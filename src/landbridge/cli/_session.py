@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Tables in a pipe are as wide as they need to be; a program cuts columns, a person scrolls.
 PIPE_WIDTH = 400
+REPORTS = (".html", ".htm", ".md", ".json")
 
 
 class Session:
@@ -118,23 +119,26 @@ def is_users_mistake(error: Exception) -> bool:
     return isinstance(error, (ValueError, ImportError)) and module.startswith("landbridge.")
 
 
-def check_outputs(*paths: Path | None) -> None:
-    """Raise for outputs that cannot be written, before hours are spent on their content."""
-    for path in paths:
-        if path is None:
-            continue
-        if path.is_dir():
-            raise InputError(
-                f"{path}: an output must be a file; got a directory. Add a name, for example "
-                f"{path / 'report.html'}."
-            )
-        if not path.parent.is_dir():
-            raise InputError(f"{path}: the folder {path.parent} must exist. Create it first.")
-        if not os.access(path.parent, os.W_OK):
-            raise InputError(
-                f"{path}: the folder {path.parent} must be writable; it is read-only. "
-                "Choose another place."
-            )
+def check_output(path: Path | None, *suffixes: str) -> None:
+    """Raise for an output that cannot be written, before hours are spent on its content."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(
+            f"{path}: an output must be a file; got a directory. Add a name, for example "
+            f"{path / 'report.html'}."
+        )
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(
+            f"{path}: the name must end in {', '.join(suffixes)}, which says how it is written."
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} must exist. Create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(
+            f"{path}: the folder {path.parent} must be writable; it is read-only. "
+            "Choose another place."
+        )
 
 
 def command_line() -> str:

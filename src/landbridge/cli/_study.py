@@ -211,10 +211,8 @@ def save_results(study: Study, path: Path) -> None:
     """The summary as JSON, or every row's loss as arrays."""
     if path.suffix.lower() == ".npz":
         study.search.results_.save(path)
-    elif path.suffix.lower() == ".json":
-        write_report(study.summary, path)
     else:
-        raise InputError(f"{path}: the name of --results must end in .json or .npz.")
+        write_report(study.summary, path)
 
 
 def run_sources(problem: Problem, model: str | None, plan: Plan) -> dict[str, Any]:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from landbridge.cli import _options as options
-from landbridge.cli._session import check_outputs, session
+from landbridge.cli._session import check_output, session
 
 if TYPE_CHECKING:
     import polars as pl
 
 TARGET, LABEL, DOMAIN = "Japan", "mpg", "origin"
 LABELLED = 20
+# Blocks of each section that the terminal shows; the report has the rest.
+SHOWN = 3
 
 
 def demo(
@@ -27,11 +29,13 @@ def demo(
     with session(False, debug) as current:
         folder.mkdir(parents=True, exist_ok=True)
         table, report, model = folder / "cars.csv", folder / "report.html", folder / "model.skops"
-        check_outputs(table, report, model)
+        for path in (table, report, model):
+            check_output(path)
         from landbridge.cli._problem import Question, read_problem
         from landbridge.cli._study import Plan, run_study
         from landbridge.cli.predict import write_answers
         from landbridge.report import write_report
+        from landbridge.report.blocks import Heading
         from landbridge.report.layout import ranking_section, shift_section
 
         cars, truth = hide_labels(seed)
@@ -47,10 +51,8 @@ def demo(
             shift_section(study.summary["shift"]),
             ranking_section(study.summary["ranking"]),
         ):
-            current.out.rule(section.title, align="left")
-            current.show(study.summary, section.blocks[:4])
-        current.out.rule("Verdict", align="left")
-        current.show(study.summary, study.verdict_blocks())
+            current.show(study.summary, [Heading(section.title.upper()), *section.blocks[:SHOWN]])
+        current.show(study.summary, [Heading("VERDICT"), *study.verdict_blocks()])
         error = hidden_error(study.search, problem, truth)
         current.out.print(ENDING.format(**locals(), label=LABEL, domain=DOMAIN), markup=False)
 

@@ -7,7 +7,7 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import check_outputs, session
+from landbridge.cli._session import check_output, session
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,9 +31,7 @@ def predict(
 ) -> None:
     """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
     with session(format is options.Format.json, debug) as current:
-        check_outputs(output)
-        if output is not None and output.suffix.lower() not in WRITERS:
-            raise InputError(f"{output}: the name must end in {', '.join(WRITERS)}.")
+        check_output(output, *WRITERS)
         from landbridge.cli._columns import check_new_rows
         from landbridge.cli._tables import read_table, require_column
         from landbridge.persistence import load_model

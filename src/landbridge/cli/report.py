@@ -7,7 +7,7 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import check_outputs, command_line, session
+from landbridge.cli._session import REPORTS, check_output, command_line, session
 
 
 def report(
@@ -20,7 +20,7 @@ def report(
 ) -> None:
     """Write the report again, from results that were saved."""
     with session(False, debug) as current:
-        check_outputs(output)
+        check_output(output, *REPORTS)
         from landbridge.report import write_report
 
         write_report(read_results(results, level), output)

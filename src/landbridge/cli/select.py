@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from landbridge.cli import _options as options
-from landbridge.cli._session import check_outputs, command_line, session
+from landbridge.cli._session import REPORTS, check_output, command_line, session
 
 
 class Sources(StrEnum):
@@ -70,7 +70,9 @@ def select(
 ) -> None:
     """Rank sources, algorithms and parameters for a target with few labels or none."""
     with session(format is options.Format.json, debug) as current:
-        check_outputs(report, save, results)
+        check_output(report, *REPORTS)
+        check_output(results, ".json", ".npz")
+        check_output(save)
         from landbridge.cli._problem import Question, read_problem
         from landbridge.cli._study import Plan, run_study, save_results
         from landbridge.report import write_report

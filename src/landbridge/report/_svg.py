@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 WIDTH = 720
 LETTER = 7.4  # width to allow for a letter at the size that the style sheet sets
-LONGEST_LABEL = 34
+LONGEST_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)

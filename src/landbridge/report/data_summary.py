@@ -39,7 +39,7 @@ def summarise_data(
     columns = [
         {
             "name": column.name,
-            "type": str(column.dtype),
+            "type": column_kind(column),
             "missing": column.null_count() / max(len(column), 1),
         }
         for column in features
@@ -54,6 +54,16 @@ def summarise_data(
             "columns": columns,
         }
     )
+
+
+def column_kind(column: "pl.Series") -> str:
+    """The type of a column in words."""
+    import polars as pl
+
+    if column.dtype.is_numeric():
+        return "number"
+    kinds = {pl.Boolean: "true or false", pl.Date: "date", pl.Datetime: "time"}
+    return next((words for kind, words in kinds.items() if column.dtype == kind), "text")
 
 
 def _target_only_classes(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from landbridge.feature_selection.path import FeaturePath
 
 FORMAT = 1
-ALL_SOURCES = "all sources together"
+ALL_SOURCES = "all sources"
 MOST_PAIRS = 8
 # With two sources nothing can be said about a third.
 FEWEST_FOR_NEW = 3
