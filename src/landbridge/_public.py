@@ -8,6 +8,10 @@ from landbridge.baselines import (
     SourceOnly,
     TargetOnly,
 )
+from landbridge.boosting import (
+    TrAdaBoostClassifier,
+    TrimmedTreeClassifier,
+)
 from landbridge.exceptions import (
     ConditionWarning,
     FailedCandidateWarning,
@@ -19,6 +23,7 @@ from landbridge.exceptions import (
     NotConvergedWarning,
     NothingSelectedWarning,
     NothingToAlignWarning,
+    WeakLearnerWarning,
     WeightingWarning,
 )
 from landbridge.feature_selection import (
@@ -32,6 +37,7 @@ from landbridge.inference import (
     paired_test,
 )
 from landbridge.inspection import (
+    MultiSourceDisplay,
     ShiftDiagnosis,
     ShiftDisplay,
     diagnose_shift,
@@ -91,6 +97,7 @@ __all__ = [
     "LaplacianRLSRegressor",
     "LeaveSourcesOut",
     "MultiSourceCV",
+    "MultiSourceDisplay",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingSelectedWarning",
@@ -111,11 +118,14 @@ __all__ = [
     "SurrogateKernelRegressor",
     "TGreedySelector",
     "TargetOnly",
+    "TrAdaBoostClassifier",
     "TransductiveSVC",
     "TransferComponentAnalysis",
     "TransferSearchCV",
+    "TrimmedTreeClassifier",
     "UniformWeights",
     "Verdict",
+    "WeakLearnerWarning",
     "WeightDiagnostics",
     "WeightingWarning",
     "__version__",

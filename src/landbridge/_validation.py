@@ -14,7 +14,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    validate_data,
+)
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge.exceptions import FewSourcesWarning, NoTargetWarning
@@ -355,9 +360,9 @@ def _check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task
 def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
     """Raise unless there are as many target labels as target rows."""
     n_labels = y_target.shape[0] if y_target.ndim else 0
-    if n_labels != X_target.shape[0]:
+    if n_labels != _num_samples(X_target):
         raise ValueError(
-            f"`y_target` must have one label for each of the {X_target.shape[0]} rows of "
+            f"`y_target` must have one label for each of the {_num_samples(X_target)} rows of "
             f"`X_target`; got {n_labels}. Pass rows without a label as `X_unlabeled`."
         )
 

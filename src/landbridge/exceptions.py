@@ -33,8 +33,8 @@ class NotConvergedWarning(LandbridgeWarning):
     """An iterative solver stopped before it reached its tolerance."""
 
 
-class FailedCandidateWarning(LandbridgeWarning):
-    """A candidate of a search failed; its traceback is in the result, the others go on."""
+class WeakLearnerWarning(LandbridgeWarning):
+    """A base learner does no better than chance, so that boosting has nothing to build on."""
 
 
 class ConditionWarning(LandbridgeWarning):

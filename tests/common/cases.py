@@ -18,7 +18,8 @@ class Case:
 
     ``make`` builds a small and fast instance. ``row_order`` says whether the order of rows is
     irrelevant, ``sparse`` whether CSR gives the dense answer, ``target`` whether the method has a
-    target at all, ``tolerance`` how far two answers that should be equal may lie apart.
+    target at all, ``needs_target`` whether it refuses to be fitted without one, ``tolerance`` how
+    far two answers that should be equal may lie apart.
     ``expected_failures`` maps a check of scikit-learn to the reason why it cannot pass.
     """
 
@@ -27,12 +28,19 @@ class Case:
     row_order: bool = True
     sparse: bool = True
     target: bool = True
+    needs_target: bool = False
     tolerance: float = 1e-6
     expected_failures: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return type(self.make()).__name__
+
+
+def small_search(estimator: Any) -> Callable[[], Any]:
+    """A search over two candidates on three folds."""
+    candidates = {"source": lb.SourceOnly(estimator), "pooled": lb.Pooled(estimator)}
+    return lambda: lb.TransferSearchCV(candidates, cv=3, random_state=0)
 
 
 CASES = [
@@ -42,6 +50,8 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
+    Case(lambda: lb.TrAdaBoostClassifier(n_estimators=6), "classifier"),
+    Case(lambda: lb.TrimmedTreeClassifier(), "classifier"),
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
@@ -51,6 +61,8 @@ CASES = [
     Case(lambda: lb.ClassifierRatio(), "weighting"),
     Case(lambda: lb.ReweightedClassifier(LogisticRegression()), "classifier"),
     Case(lambda: lb.ReweightedRegressor(Ridge()), "regressor"),
+    Case(small_search(LogisticRegression()), "classifier", row_order=False, needs_target=True),
+    Case(small_search(Ridge()), "regressor", row_order=False, needs_target=True),
     Case(lambda: lb.SurrogateKernelClassifier(), "classifier", tolerance=1e-3),
     Case(lambda: lb.SurrogateKernelRegressor(), "regressor"),
     Case(lambda: lb.SurrogateKernelMap(random_state=0), "transformer", row_order=False),

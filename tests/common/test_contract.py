@@ -87,8 +87,28 @@ def with_default_groups(estimator):
     return WithDealtGroups(**estimator.get_params(deep=False))
 
 
+def with_its_rows_as_target(estimator):
+    """A search needs target rows; scikit-learn's checks see it with the rows of X."""
+
+    class WithItsRowsAsTarget(type(estimator)):
+        def fit(self, X, y):
+            return super().fit(X, y, X_unlabeled=X)
+
+        def __reduce__(self):  # a class made here has no name that pickle could find
+            plain = type(self).__mro__[1](**self.get_params(deep=False))
+            return with_its_rows_as_target, (plain,), vars(self)
+
+        @classmethod
+        def _get_param_names(cls):
+            return cls.__mro__[1]._get_param_names()
+
+    return WithItsRowsAsTarget(**estimator.get_params(deep=False))
+
+
 def seen_by_scikit_learn(case: Case):
     estimator = case.make()
+    if case.needs_target:
+        return with_its_rows_as_target(estimator)
     if case.kind == "weighting":
         return as_plain_estimator(estimator)
     if case.kind == "grouped":
@@ -260,7 +280,20 @@ def test_works_inside_a_pipeline_that_transforms_the_target_too(case):
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
 
 
-@with_target
+@cases_where(lambda case: case.needs_target)
+def test_no_target_is_refused_where_nothing_can_be_done_without(case):
+    sample = make_sample(case)
+    with pytest.raises(ValueError, match="got no target rows at all"):
+        case.make().fit(sample.X, sample.y)
+
+
+@cases_where(
+    lambda case: (
+        case.target
+        and not case.needs_target
+        and case.kind in ("classifier", "regressor", "transformer")
+    )
+)
 def test_no_target_warns_once_and_fits(case):
     sample = make_sample(case)
     with pytest.warns(lb.NoTargetWarning, match=f"{case.name} was fitted without target") as seen:

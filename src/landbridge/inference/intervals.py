@@ -29,7 +29,7 @@ from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_
 from landbridge.inference.variance import theta_a, theta_b, theta_gamma
 
 Question: TypeAlias = Literal["new_source", "population", "fixed"]
-QUESTIONS = ("new_source", "population", "fixed")
+QUESTIONS: tuple[Question, ...] = ("new_source", "population", "fixed")
 # With fewer sources t_{K−1} is so wide that the interval mostly reports its own ignorance.
 FEW_SOURCES = 5
 

@@ -9,14 +9,15 @@ Take the second as the prior mean of the first,
 
 where t_c is the mean of the TLV losses, p_c the TrCV loss, and v_c the variance of t_c compared
 with the average candidate (all are judged on the same rows, so noise they share does not rank
-them). The slope b, with prior N(1, 1), and τ² are estimated from the candidates themselves
-(empirical Bayes), and the criterion is the posterior mean
+them). The level a is that of the labelled rows. The slope b ~ N(1, 1) and τ, half of Student's t
+with 3 degrees of freedom and the spread of the prior means as its scale, are learnt from the
+candidates themselves (empirical Bayes): the criterion is the posterior mean
 
 .. math::
-    \hat θ_c = a + b\,p_c + \frac{τ^2}{τ^2 + v_c} (t_c - a - b\,p_c).
+    \hat θ_c = E\Bigl[ a + b\,p_c + \frac{τ^2}{τ^2 + v_c} (t_c - a - b\,p_c) \Bigr],
 
-As labels grow v_c → 0 and the criterion tends to TLV; as they vanish v_c → ∞, b → 1 and the
-ranking tends to that of TrCV.
+averaged over the posterior of τ. As labels grow v_c → 0 and the criterion tends to TLV; as they
+vanish v_c → ∞, b → 1 and the ranking tends to that of TrCV.
 """
 
 from dataclasses import dataclass
@@ -25,58 +26,61 @@ import numpy as np
 
 from landbridge._typing import Vector
 
+# A variance from few rows is wild: it is averaged with that of all candidates, which counts as
+# so many rows.
+PRIOR_ROWS = 10.0
+TINY = 1e-12
+# Values of τ in units of its scale. The tail of its prior is heavy enough to let labels speak
+# where they contradict the source, and light enough to be silenced by noise without end.
+SPREADS = np.geomspace(1e-3, 1e3, 61)
+
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """Posterior of every candidate's target loss, with what it was made from."""
+    """Posterior of every candidate's target loss, with what it was made from.
+
+    ``trust`` is the share of each candidate's own measurement in its mean, ``slope`` and
+    ``spread`` the posterior means of b and τ.
+    """
 
     mean: Vector
-    variance: Vector
+    trust: Vector
     slope: float
     spread: float
-    trust: Vector
 
 
 def anchor(losses: np.ndarray, prior: Vector) -> Anchored:
     """Combine TLV losses (candidates × labelled rows) with the prior mean of each candidate."""
-    measured, noise = _relative_means(losses)
-    level = losses.mean()
-    level_variance = losses.mean(axis=0).var(ddof=1) / losses.shape[1]
+    measured, noise = relative_means(losses)
     expected = prior - prior.mean()
-    slope, spread = _empirical_bayes(measured, noise, expected)
-    trust = spread / (spread + noise)
-    mean = slope * expected + trust * (measured - slope * expected)
-    return Anchored(level + mean, level_variance + trust * noise, slope, spread, trust)
+    spreads = max(float(expected.std()), TINY) * SPREADS
+    slopes, weights = _posterior(measured, noise, expected, spreads)
+    trust = spreads[:, None] ** 2 / (spreads[:, None] ** 2 + noise)
+    prediction = slopes[:, None] * expected
+    mean = losses.mean() + weights @ (prediction + trust * (measured - prediction))
+    return Anchored(mean, weights @ trust, float(weights @ slopes), float(weights @ spreads))
 
 
-def _relative_means(losses: np.ndarray) -> tuple[Vector, Vector]:
+def relative_means(losses: np.ndarray) -> tuple[Vector, Vector]:
     """Mean loss of each candidate relative to the average one, and the variance of that mean."""
     n_rows = losses.shape[1]
     relative = losses - losses.mean(axis=0)
     own = relative.var(axis=1, ddof=1)
-    # Few rows give a wild variance, and two equal candidates none at all: lean on the average.
     variance = (n_rows * own + PRIOR_ROWS * own.mean()) / (n_rows + PRIOR_ROWS)
     return relative.mean(axis=1), np.maximum(variance, TINY) / n_rows
 
 
-def _empirical_bayes(measured: Vector, noise: Vector, expected: Vector) -> tuple[float, float]:
-    """Slope and τ² that maximise the marginal likelihood, the slope with its prior N(1, 1)."""
-    scale = max(measured.var(), expected.var(), noise.mean(), TINY)
-    spreads = scale * np.concatenate([[0.0], np.geomspace(1e-6, 1e2, 81)])
-    variances = spreads[:, None] + noise
-    # Given τ² the slope has a normal posterior; written for all τ² at once.
+def _posterior(
+    measured: Vector, noise: Vector, expected: Vector, spreads: Vector
+) -> tuple[Vector, Vector]:
+    """For each τ the posterior mean of the slope, and the posterior probability of that τ."""
+    variances = spreads[:, None] ** 2 + noise
     precision = 1.0 + (expected**2 / variances).sum(axis=1)
     slopes = (1.0 + (expected * measured / variances).sum(axis=1)) / precision
-    slopes = np.maximum(slopes, 0.0)
-    residual = measured - slopes[:, None] * expected
-    evidence = (
-        -0.5 * (np.log(variances) + residual**2 / variances).sum(axis=1)
-        - 0.5 * (slopes - 1.0) ** 2
-        - 0.5 * np.log(precision)
-    )
-    best = int(np.argmax(evidence))
-    return float(slopes[best]), float(spreads[best])
-
-
-PRIOR_ROWS = 10.0
-TINY = 1e-12
+    # The marginal likelihood of τ, the slope integrated out.
+    fit = (measured**2 / variances).sum(axis=1) + 1.0 - precision * slopes**2
+    evidence = -0.5 * (np.log(variances).sum(axis=1) + np.log(precision) + fit)
+    # The prior of τ; the factor τ is that of a grid with equal steps of log τ.
+    evidence += np.log(SPREADS) - 2.0 * np.log1p(SPREADS**2 / 3.0)
+    weights = np.exp(evidence - evidence.max())
+    return np.maximum(slopes, 0.0), weights / weights.sum()

@@ -34,6 +34,9 @@ class SearchInterval:
     def __iter__(self) -> Iterator[float]:
         return iter((self.low, self.high))
 
+    def __contains__(self, score: float) -> bool:
+        return self.low <= score <= self.high
+
     def __str__(self) -> str:
         return (
             f"{self.estimate:.3f}, {self.level:.0%} interval {self.low:.3f} to {self.high:.3f} "

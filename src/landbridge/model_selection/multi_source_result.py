@@ -81,6 +81,15 @@ class MultiSourceResult:
         """Mean of the source means."""
         return self._summary().estimate
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions that these losses can answer."""
+        summary = self._summary()
+        about_others = self.scheme == "source" and summary.n_sources > 2
+        can = {"new_source": about_others, "population": about_others}
+        can["fixed"] = not np.isnan(summary.within)
+        return tuple(q for q in QUESTIONS if can[q])
+
     def interval(
         self,
         question: Question = "new_source",
@@ -107,7 +116,7 @@ class MultiSourceResult:
         summary = self._summary()
         name = LOSS_WORDS.get(self.loss, "loss")
         lines = [self._heading()]
-        for question in self._questions(summary):
+        for question in self.questions:
             answer = interval_of(summary, question, level, loss_range=LOSS_RANGES.get(self.loss))
             lines.append(answer.describe(name, why=question == "new_source"))
             if question == "new_source":
@@ -133,14 +142,6 @@ class MultiSourceResult:
 
     def _summary(self) -> SourceSummary:
         return summarise_sources(*self.judged)
-
-    def _questions(self, summary: SourceSummary) -> list[Question]:
-        possible: list[Question] = list(QUESTIONS)  # type: ignore[arg-type]
-        if self.scheme == "random" or summary.n_sources < 3:
-            possible = ["fixed"]
-        if np.isnan(summary.within):
-            possible.remove("fixed")
-        return possible
 
     def _heading(self) -> str:
         held_out = "sources, each left out once" if self.scheme == "source" else "random blocks"
@@ -204,21 +205,21 @@ class Comparison:
             estimator=name,
         )
 
+    def test(self, first: str, second: str, method: str = "t", level: float = 0.95) -> PairedTest:
+        """The paired test of two estimators, on the sources where none failed."""
+        there = ~np.isnan(self.losses).any(axis=0)
+        return paired_test(
+            self.losses[self._position(first), there],
+            self.losses[self._position(second), there],
+            self.source_names[self.source[there]],
+            method,
+            level=level,
+            names=(first, second),
+        )
+
     def pairs(self, method: str = "t", level: float = 0.95) -> tuple[PairedTest, ...]:
         """The paired test of every pair, with Holm's correction over all of them."""
-        there = ~np.isnan(self.losses).any(axis=0)
-        groups = self.source_names[self.source[there]]
-        tests = [
-            paired_test(
-                self.losses[i, there],
-                self.losses[j, there],
-                groups,
-                method,
-                level=level,
-                names=(str(self.names[i]), str(self.names[j])),
-            )
-            for i, j in combinations(range(len(self.names)), 2)
-        ]
+        tests = [self.test(a, b, method, level) for a, b in combinations(self.names.tolist(), 2)]
         corrected = holm([test.p_value for test in tests])
         return tuple(
             replace(test, p_holm=float(p)) for test, p in zip(tests, corrected, strict=True)

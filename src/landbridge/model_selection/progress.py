@@ -26,9 +26,7 @@ class Progress:
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            self.bar = Bar(
-                TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn(), transient=True
-            )
+            self.bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
             self.bar.start()
             self.task = self.bar.add_task(f"0 of {self.n_cells} cells", total=self.n_fits)
         return self

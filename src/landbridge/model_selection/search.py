@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._parallel import spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice
-from landbridge.exceptions import FailedCandidateWarning
+from landbridge.exceptions import FailedFitWarning
 from landbridge.model_selection import roles
 from landbridge.model_selection.candidates import (
     Candidate,
@@ -298,7 +298,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
                 )
             warnings.warn(
                 f"{text} Tracebacks are in `results_.failures`.",
-                FailedCandidateWarning,
+                FailedFitWarning,
                 stacklevel=3,
             )
 

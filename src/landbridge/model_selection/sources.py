@@ -87,8 +87,8 @@ def make_source(name: Any, rows: Vector, y: Vector, *, cv: Any, task: Task, seed
         )
     elif rows.size < n_folds(cv):
         problem = (
-            f"source {name!r} must have at least as many rows as folds; got {rows.size} rows for "
-            f"{n_folds(cv)} folds. Lower `cv` or pool it with another source."
+            f"source {name!r} must have at least as many rows as folds; got n_samples={rows.size} "
+            f"for {n_folds(cv)} folds. Lower `cv` or pool it with another source."
         )
     else:
         folds = fold_numbers(y[rows], cv=cv, task=task, seed=seed)

@@ -19,13 +19,8 @@ from landbridge.weighting._features import (
     feature_matrix,
     feature_mean,
 )
-from landbridge.weighting._interior_point import (
-    FullMatrix,
-    LowRank,
-    QuadraticForm,
-    Solution,
-    solve_box_and_slab,
-)
+from landbridge.weighting._interior_point import Solution, solve_box_and_slab
+from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
 from landbridge.weighting._rows import kernel, resolve_gamma, row_blocks
 
 # Up to this number of source rows the exact problem costs seconds; beyond, features do.
@@ -35,7 +30,7 @@ MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
 
 # What recovered known density ratios well over dimensions, sizes and shifts: gamma in units of the
 # median heuristic, the ridge in units of the mean of k(x, x). See benchmarks/weighting.py.
-WIDTH, RIDGE = 0.5, 0.3
+WIDTH, RIDGE = 0.3, 0.15
 BOUND = 1000.0
 
 
@@ -108,9 +103,9 @@ class KernelMeanMatching(Weighting):
     setting : {"evidence", "paper"}, default="evidence"
         Where ``gamma``, ``bound``, ``eps`` and ``ridge`` come from unless they are given.
         "evidence": values that recovered known density ratios well
-        (``docs/benchmarks/weighting.md``): half the gamma of the median heuristic, bound 1000,
-        eps 0, ridge = 0.3 times the mean of k(x, x). "paper": the median heuristic, Huang's bound
-        1000 and eps, no ridge.
+        (``docs/benchmarks/weighting.md``): 0.3 times the gamma of the median heuristic, bound
+        1000, eps 0, ridge = 0.15 times the mean of k(x, x). "paper": the median heuristic, Huang's
+        bound 1000 and eps, no ridge.
     n_components : "auto", int or None, default="auto"
         Number of features; ``None`` solves the exact problem. "auto": exact up to 2 000 source
         rows, then 256 features, and 128 beyond 20 000 rows.

@@ -1,0 +1,144 @@
+"""Growing a tree in numpy, `numpy.bincount` a node at a time: the route without numba."""
+
+import numpy as np
+
+from landbridge._typing import Vector
+from landbridge.boosting.binning import BinnedRows, pieces
+from landbridge.boosting.tree_growth import LEAF, TIE, Nodes, Task, bound_on_mistakes, shares
+
+
+def grow(task: Task) -> Nodes:
+    """Split nodes from the top down, each level from left to right, until good enough."""
+    limits, order = task.limits, task.order
+    sums, target = [class_weights(task, order)], [target_weights(task, order)]
+    stretch, depth = [(0, order.size)], [0]
+    feature, edges, left, gain = [LEAF], [(0, 0)], [LEAF], [0.0]
+    mistakes = target_mistakes(sums[0], target[0])
+    bound = bound_on_mistakes(limits, target[0].sum())
+    for node, (start, stop) in enumerate(stretch):  # grows while it is walked
+        if mistakes < bound and depth[node] >= limits.min_depth:
+            break
+        if not may_split(task, sums[node], depth[node]):
+            continue
+        split = best_split(task, order[start:stop], sums[node])
+        if split is None:
+            continue
+        feature[node], slot, gain[node] = split
+        edges[node], middle = partition(task, start, stop, feature[node], slot)
+        left[node] = len(stretch)
+        mistakes -= target_mistakes(sums[node], target[node])
+        for first, last in ((start, middle), (middle, stop)):
+            stretch.append((first, last))
+            depth.append(depth[node] + 1)
+            sums.append(class_weights(task, order[first:last]))
+            target.append(target_weights(task, order[first:last]))
+            mistakes += target_mistakes(sums[-1], target[-1])
+            feature.append(LEAF)
+            edges.append((0, 0))
+            left.append(LEAF)
+            gain.append(0.0)
+    return Nodes(*map(np.array, (feature, edges, left, sums, gain, stretch)))
+
+
+def class_weights(task: Task, inside: Vector) -> Vector:
+    """Weight of each class among some rows, and their number."""
+    return np.append(_by_class(task, inside), inside.size)
+
+
+def target_weights(task: Task, inside: Vector) -> Vector:
+    """Weight of each class among the target rows of some rows."""
+    return _by_class(task, inside[inside >= task.first_target])
+
+
+def target_mistakes(sums: Vector, target: Vector) -> float:
+    """Weight of the target rows of a node that its class gets wrong."""
+    return target.sum() - target[shares(sums[:-1]).argmax()]
+
+
+def may_split(task: Task, sums: Vector, depth: int) -> bool:
+    """Whether a node is impure, large enough and not too deep."""
+    limits = task.limits
+    if limits.max_depth is not None and depth >= limits.max_depth:
+        return False
+    return bool(sums[-1] >= 2 * limits.min_samples_leaf and shares(sums[:-1]).max() < 1)
+
+
+def histogram(task: Task, inside: Vector, sums: Vector) -> Vector:
+    """Weight of each class and number of rows in each slot, (slots, c + 1)."""
+    rows, c = task.rows, task.n_classes
+    weight, count = np.zeros(rows.n_slots * c), np.zeros(rows.n_slots)
+    for piece in pieces(inside.size, 4096):
+        some = inside[piece]
+        of_entry, slots = _entries(rows, some)
+        key = slots * c + task.labels[some][of_entry]
+        weight += np.bincount(key, task.weights[some][of_entry], minlength=weight.size)
+        count += np.bincount(slots, minlength=rows.n_slots)
+    out = np.column_stack([weight.reshape(-1, c), count])
+    if rows.is_sparse:  # what the node holds beyond the stored entries are zeros
+        out[rows.zero] += sums - np.add.reduceat(out, rows.offsets[:-1], axis=0)
+    return out
+
+
+def best_split(task: Task, inside: Vector, sums: Vector) -> tuple[int, int, float] | None:
+    """Feature, last slot to the left and Gini gain; ties go to the first feature and slot.
+
+    The gain is the weighted impurity of the node minus that of its children.
+    """
+    offsets, weight = task.rows.offsets, sums[:-1].sum()
+    feature_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    running = np.cumsum(np.vstack([np.zeros_like(sums), histogram(task, inside, sums)]), axis=0)
+    left = running[1:] - running[offsets[feature_of]]
+    right = sums - left
+    weight_left, weight_right = left[:, :-1].sum(axis=1), right[:, :-1].sum(axis=1)
+    allowed = np.minimum(weight_left, weight_right) > TIE * weight
+    allowed &= np.minimum(left[:, -1], right[:, -1]) >= task.limits.min_samples_leaf
+    if not allowed.any():
+        return None
+    score = np.full(allowed.size, -np.inf)
+    score[allowed] = (left[allowed, :-1] ** 2).sum(axis=1) / weight_left[allowed]
+    score[allowed] += (right[allowed, :-1] ** 2).sum(axis=1) / weight_right[allowed]
+    best = int(np.argmax(score >= score.max() - TIE * weight))
+    gain = score[best] - (sums[:-1] ** 2).sum() / weight
+    return int(feature_of[best]), best, float(gain)
+
+
+def partition(
+    task: Task, start: int, stop: int, feature: int, slot: int
+) -> tuple[tuple[int, int], int]:
+    """Bring rows up to ``slot`` to the front of a node's stretch, keeping their order.
+
+    Returns the last occupied slot to the left, the first to the right, and where the right begins.
+    """
+    inside = task.order[start:stop].copy()
+    at = _slots_at(task.rows, inside, feature)
+    goes_left = at <= slot
+    middle = start + int(goes_left.sum())
+    task.order[start:middle], task.order[middle:stop] = inside[goes_left], inside[~goes_left]
+    return (int(at[goes_left].max()), int(at[~goes_left].min())), middle
+
+
+def _by_class(task: Task, inside: Vector) -> Vector:
+    return np.bincount(task.labels[inside], task.weights[inside], minlength=task.n_classes)
+
+
+def _entries(rows: BinnedRows, inside: Vector) -> tuple[Vector, Vector]:
+    """The entries of some rows: position of the row among them, and slot."""
+    if not rows.is_sparse:
+        slots = (rows.codes[inside] + rows.offsets[:-1]).reshape(-1)
+        return np.repeat(np.arange(inside.size), rows.codes.shape[1]), slots
+    starts, sizes = rows.indptr[inside], rows.indptr[inside + 1] - rows.indptr[inside]
+    of_entry = np.repeat(np.arange(inside.size), sizes)
+    within = np.arange(of_entry.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return of_entry, rows.slots[starts[of_entry] + within]
+
+
+def _slots_at(rows: BinnedRows, inside: Vector, feature: int) -> Vector:
+    """Slot of one feature in some rows."""
+    first, last = rows.offsets[feature], rows.offsets[feature + 1]
+    if not rows.is_sparse:
+        return rows.codes[inside, feature] + first
+    of_entry, slots = _entries(rows, inside)
+    here = (slots >= first) & (slots < last)
+    at = np.full(inside.size, rows.zero[feature])
+    at[of_entry[here]] = slots[here]
+    return at

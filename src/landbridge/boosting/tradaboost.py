@@ -1,0 +1,505 @@
+"""TrAdaBoost (Dai et al. 2007) with the corrections of Al-Stouhi and Reddy (2011)."""
+
+import math
+import numbers
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._tags import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import (
+    TransferData,
+    check_choice,
+    check_rows,
+    check_transfer,
+    warn_no_target,
+)
+from landbridge.boosting import weight_updates as formula
+from landbridge.boosting.base_learners import (
+    Learner,
+    make_learner,
+    predicted_codes,
+    predicted_shares,
+)
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, WeightingWarning
+
+Correction = Literal["dynamic", "paper", "none"] | float
+# How often in a row the target mass is doubled before boosting gives up.
+MAX_DOUBLINGS = 30
+# With on_stall="clip" an error beyond the limit counts as this share of it.
+CLIP = 0.98
+# One row with more than this share of all weight: the base learner sees hardly anything else.
+DOMINANT = 0.99
+# Target rows below which their error is too coarse to steer by.
+FEW = 10
+# A learner at chance keeps a vote, so that an ensemble of one learner answers.
+SMALLEST_VOTE = 1e-9
+TINY = np.finfo(np.float64).tiny
+CHANCE = "the base learner did no better than chance on the target"
+PERFECT = "no row was misclassified any more"
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How to boost: the parameters of the estimator, checked."""
+
+    n_rounds: int
+    correction: Correction = "dynamic"
+    label_costs: Vector | None = None
+    on_stall: str = "double"
+    soft: bool = False
+    store_weights: bool = False
+
+
+@dataclass(slots=True)
+class Boosted:
+    """What boosting did: the learners, their votes, and the figures of every round."""
+
+    estimators: list[Any] = field(default_factory=list)
+    votes: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    source_errors: list[float] = field(default_factory=list)
+    corrections: list[Any] = field(default_factory=list)
+    source_mass: list[float] = field(default_factory=list)
+    effective_source_rows: list[float] = field(default_factory=list)
+    source_weights: list[Vector] = field(default_factory=list)
+    target_weights: list[Vector] = field(default_factory=list)
+    n_doublings: int = 0
+    dominated: bool = False
+    stop_reason: str = "all rounds done"
+
+
+def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules: Rules) -> Boosted:
+    """Algorithm 2 of the paper; the first ``n_source`` rows are the source's, the rest the target's.
+
+    Without source rows it is AdaBoost (SAMME) on the target.
+    """
+    weights = np.full(codes.size, 1.0 / codes.size)  # line 1
+    rate = formula.source_rate(n_source, rules.n_rounds)  # line 2
+    floor, limit = 0.5 / (codes.size - n_source), formula.error_limit(n_classes)
+    done, doublings = Boosted(), 0
+    while len(done.estimators) < rules.n_rounds:
+        weights /= weights.sum()  # line 4
+        source, target = weights[:n_source], weights[n_source:]
+        estimator = learner.fit(weights)  # line 5
+        mistakes = training_mistakes(learner, estimator, codes, rules.soft)
+        error = formula.weighted_error(target, mistakes[n_source:])  # line 6
+        stalled = error >= limit
+        if stalled and rules.on_stall == "double" and n_source and doublings < MAX_DOUBLINGS:
+            target *= 2.0
+            doublings += 1
+            done.n_doublings += 1
+            continue
+        if stalled and rules.on_stall != "clip" and done.estimators:
+            done.stop_reason = CHANCE
+            break
+        beta = formula.target_rate(min(error, CLIP * limit), n_classes, floor)  # line 7
+        factor = correction_factor(
+            rules, target, mistakes[n_source:], codes[n_source:], beta, error, n_classes
+        )  # line 8
+        _record(done, rules, estimator, weights, n_source, mistakes, error, beta, factor)
+        if (stalled and rules.on_stall != "clip") or not mistakes.any():
+            done.stop_reason = CHANCE if stalled else PERFECT
+            break
+        per_row = factor if np.isscalar(factor) else factor[codes[:n_source]]
+        source[:] = formula.update_source(source, mistakes[:n_source], rate, per_row)  # line 9
+        target[:] = formula.update_target(target, mistakes[n_source:], beta)  # line 10
+        np.maximum(weights, TINY, out=weights)
+        doublings = 0
+    return done
+
+
+def training_mistakes(learner: Learner, estimator: Any, codes: Vector, soft: bool) -> Vector:
+    """1 for each misclassified row; with soft errors, one minus the probability of its class."""
+    if soft:
+        return 1.0 - learner.shares(estimator)[np.arange(codes.size), codes]
+    return (learner.codes(estimator) != codes).astype(np.float64)
+
+
+def correction_factor(
+    rules: Rules,
+    weights: Vector,
+    mistakes: Vector,
+    codes: Vector,
+    beta: float,
+    error: float,
+    n_classes: int,
+) -> float | Vector:
+    """C of a round, from weights, mistakes and classes of the target rows; or one a class."""
+    if rules.label_costs is not None:
+        by_label = formula.errors_by_label(weights, mistakes, codes, n_classes, error)
+        return formula.label_correction(error, by_label, rules.label_costs, n_classes)
+    if rules.correction == "dynamic":
+        return formula.mass_correction(weights, mistakes, beta)
+    if rules.correction == "paper":
+        return formula.printed_correction(error, n_classes)
+    return 1.0 if rules.correction == "none" else float(rules.correction)
+
+
+def _record(
+    done: Boosted,
+    rules: Rules,
+    estimator: Any,
+    weights: Vector,
+    n_source: int,
+    mistakes: Vector,
+    error: float,
+    beta: float,
+    factor: float | Vector,
+) -> None:
+    source, target = weights[:n_source], weights[n_source:]
+    if weights.max() > DOMINANT and weights.size > 2 and not done.dominated:
+        done.dominated = True
+        warnings.warn(
+            f"In round {len(done.estimators) + 1} a single row carries {weights.max():.1%} of all "
+            "weight, so that the base learner sees hardly anything else. Use fewer rounds, a "
+            "deeper tree, or drop rows whose label is wrong.",
+            WeightingWarning,
+            stacklevel=4,
+        )
+    done.estimators.append(estimator)
+    done.votes.append(max(-math.log(beta), SMALLEST_VOTE))
+    done.errors.append(error)
+    done.corrections.append(factor)
+    done.source_mass.append(float(source.sum()))
+    if n_source:
+        done.source_errors.append(formula.weighted_error(source, mistakes[:n_source]))
+        done.effective_source_rows.append(float(source.sum() ** 2 / (source @ source)))
+    if rules.store_weights:
+        done.source_weights.append(source.copy())
+        done.target_weights.append(target.copy())
+
+
+def first_voter(n_rounds: int, vote: str) -> int:
+    """Position of the first round that votes: rounds ⌈N/2⌉ … N of N, or all."""
+    return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
+
+
+def _has_importances(self: "TrAdaBoostClassifier") -> bool:
+    check_is_fitted(self, "estimators_")
+    return hasattr(self.estimators_[0], "feature_importances_")
+
+
+class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Boosting that learns from the source where the source agrees with the target.
+
+    Every round fits the base learner to all rows, lowers the weight of source rows that it gets
+    wrong (weighted majority algorithm) and raises that of target rows that it gets wrong (AdaBoost):
+
+        w_src ← C_t · w_src · β_src^[f(x) ≠ y],      β_src = 1/(1 + √(2 ln n / N)),
+        w_tar ← w_tar · β_t^(−[f(x) ≠ y]),           β_t = ε_t/((1 − ε_t)(c − 1)),
+
+    with n source rows, N rounds, c classes and ε_t the target error under normalised target weights.
+    The rounds ⌈N/2⌉ … N vote, with weight log(1/β_t). With C_t = 1 this is TrAdaBoost; there
+    normalisation moves weight from the source to the target even where the source is right. The
+    dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall as the weighted
+    majority algorithm has it and target weights move as AdaBoost has it.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Base learner; ``None`` is ``TrimmedTreeClassifier()``, whose bins are shared by all
+        rounds. A learner without ``sample_weight`` is fitted to rows drawn by weight.
+    n_estimators : int, default=30
+        Number of rounds N.
+    correction : {"dynamic", "paper", "none"} or float, default="dynamic"
+        C_t: "dynamic" is the target's mass after its update over that before; "paper"
+        2(1 − ε_t) as printed; "none" 1; a number is a fixed cost.
+    label_cost : float or dict of class to float, default=None
+        Balances the classes of the source: C_t,label = 2{1 − ε_t(1 − ε_t,label)^cost} for each source
+        row of the class (Section 5.4), in place of C_t. Cost 0 is "paper". A class that a dict
+        leaves out has cost 0.
+    on_stall : {"double", "stop", "clip"}, default="double"
+        What to do in a round whose ε_t is not below 1 − 1/c: double the target's mass and fit again;
+        stop; or go on as if ε_t were just below it.
+    vote : {"second_half", "all"}, default="second_half"
+        Which rounds vote.
+    error : {"hard", "soft"}, default="hard"
+        "soft" takes one minus the probability of a row's class for its mistake, and lets learners
+        vote with their probabilities.
+    store_weights : bool, default=False
+        Keep ``source_weights_`` and ``target_weights_``.
+    random_state : int, RandomState or None, default=None
+        For base learners that draw, and for drawing rows by weight.
+
+    Attributes
+    ----------
+    classes_ : labels of source and target, sorted.
+    estimators_ : the base learners, a round each; ``n_estimators_`` is their number.
+    stop_reason_ : why boosting ended, in words.
+    errors_ : ε_t of each round; ``source_errors_`` the same on the source.
+    estimator_weights_ : log(1/β_t) of each round.
+    corrections_ : C_t of each round (rounds × classes with ``label_cost``).
+    source_mass_ : share of all weight on source rows, before each round.
+    effective_source_rows_ : (Σw)²/Σw² over the source rows, before each round.
+    source_weights_, target_weights_ : normalised weights that each round was fitted to, rounds × rows;
+        with ``store_weights=True``.
+    n_doublings_ : how often the target's mass was doubled.
+
+    Notes
+    -----
+    Deviation 1: C_t is the target's mass after its update over that before, which equals 2(1 − ε_t)
+    (c(1 − ε_t) for c classes) for 0 < ε_t < ½ and 1 at ε_t = 0. There nothing drifts, and the printed
+    factor would double the source; with a dozen target rows that is a large part of the rounds.
+
+    Deviation 2: ε_t is at least 1/(2m) in β_t and in the vote, so that a round without a mistake on
+    the m target rows has a finite vote.
+
+    Deviation 3: rounds go on while ε_t < 1 − 1/c − 1e-9; see ``on_stall``. The ensemble is never empty.
+
+    Deviation 4: ⌈N/2⌉ counts the rounds that were made, also if boosting ended early.
+
+    References
+    ----------
+    Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, ECML PKDD
+    2011. Dai, Yang, Xue and Yu, *Boosting for Transfer Learning*, ICML 2007. Zhu, Zou, Rosset
+    and Hastie, *Multi-class AdaBoost*, 2009 (the form for c classes).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import TrAdaBoostClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(300, 2)), rng.normal(0.5, 1, size=(20, 2))
+    >>> y, y_target = (X[:, 0] > 0).astype(int), (X_target[:, 0] > 0.2).astype(int)
+    >>> model = TrAdaBoostClassifier(n_estimators=10).fit(
+    ...     X, y, X_target=X_target, y_target=y_target)
+    >>> model.predict([[-1.0, 0.0], [1.0, 0.0]]).tolist()
+    [0, 1]
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 30,
+        correction: Correction = "dynamic",
+        label_cost: float | dict[Any, float] | None = None,
+        on_stall: str = "double",
+        vote: str = "second_half",
+        error: str = "hard",
+        store_weights: bool = False,
+        random_state: RandomState = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.correction = correction
+        self.label_cost = label_cost
+        self.on_stall = on_stall
+        self.vote = vote
+        self.error = error
+        self.store_weights = store_weights
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Boost on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone.
+
+        Without labelled target rows it is AdaBoost (SAMME) on the source, and warns.
+        """
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="classification",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+        )
+        self.classes_ = data.classes
+        rules = self._rules()
+        parts, codes, n_source = [data.X], data.encode(data.y), 0
+        if data.X_target is None:
+            warn_no_target(self, "AdaBoost fitted on X")
+        else:
+            warn_of_target(data)
+            parts, n_source = [data.X, data.X_target], data.X.shape[0]
+            codes = np.concatenate([codes, data.encode(data.y_target)])
+        base = TrimmedTreeClassifier() if self.estimator is None else self.estimator
+        learner = make_learner(
+            base,
+            parts,
+            codes,
+            self.classes_,
+            judged_by_target=n_source > 0,
+            rng=check_random_state(self.random_state),
+        )
+        self._keep(boost(learner, codes, n_source, self.classes_.size, rules))
+        return self
+
+    def _rules(self) -> Rules:
+        check_rounds(self.n_estimators)
+        check_correction(self.correction)
+        check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
+        check_choice(self.vote, "vote", ("second_half", "all"))
+        check_choice(self.error, "error", ("hard", "soft"))
+        return Rules(
+            n_rounds=self.n_estimators,
+            correction=self.correction,
+            label_costs=self._label_costs(),
+            on_stall=self.on_stall,
+            soft=self.error == "soft",
+            store_weights=self.store_weights,
+        )
+
+    def _label_costs(self) -> Vector | None:
+        if self.label_cost is None:
+            return None
+        if self.correction not in ("dynamic", "paper"):
+            raise ValueError(
+                "`label_cost` must come with correction='dynamic' or 'paper', whose factor it "
+                f"replaces; got correction={self.correction!r}. Drop one of the two."
+            )
+        if not isinstance(self.label_cost, dict):
+            return np.full(self.classes_.size, float(self.label_cost))
+        unknown = [label for label in self.label_cost if label not in self.classes_.tolist()]
+        if unknown:
+            raise ValueError(
+                f"`label_cost` must name classes of the data, {self.classes_.tolist()}; got "
+                f"{unknown} besides. Check the spelling and the type of the labels."
+            )
+        return np.array([float(self.label_cost.get(c, 0.0)) for c in self.classes_.tolist()])
+
+    def _keep(self, done: Boosted) -> None:
+        self.estimators_ = done.estimators
+        self.n_estimators_ = len(done.estimators)
+        self.stop_reason_ = done.stop_reason
+        self.n_doublings_ = done.n_doublings
+        self.errors_ = np.array(done.errors)
+        self.source_errors_ = np.array(done.source_errors)
+        self.estimator_weights_ = np.array(done.votes)
+        self.corrections_ = np.array(done.corrections)
+        self.source_mass_ = np.array(done.source_mass)
+        self.effective_source_rows_ = np.array(done.effective_source_rows)
+        if self.store_weights:
+            self.source_weights_ = np.array(done.source_weights)
+            self.target_weights_ = np.array(done.target_weights)
+        if done.stop_reason == CHANCE:
+            warn_weak_learner(self.errors_)
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The class with the largest vote."""
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
+
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """Votes divided by the number of voters; for two classes, second minus first."""
+        votes = self._votes(X)
+        return votes[:, 1] - votes[:, 0] if self.classes_.size == 2 else votes
+
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Softmax of the votes divided by the number of voters.
+
+        These are scores, not calibrated probabilities; the largest belongs to the predicted class.
+        """
+        return softmax(self._votes(X), axis=1)
+
+    def staged_predict(self, X: MatrixLike) -> Iterator[Vector]:
+        """Predictions of the ensemble as it stood after each round."""
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X)
+        answers = [self._answer(estimator, X) for estimator in self.estimators_]
+        for n_rounds in range(1, len(answers) + 1):
+            first = first_voter(n_rounds, self.vote)
+            voters = zip(answers[first:n_rounds], self.estimator_weights_[first:], strict=False)
+            yield self.classes_[sum(weight * answer for answer, weight in voters).argmax(axis=1)]
+
+    def _votes(self, X: MatrixLike) -> np.ndarray:
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X)
+        votes = np.zeros((X.shape[0], self.classes_.size))
+        first = first_voter(self.n_estimators_, self.vote)
+        for t in range(first, self.n_estimators_):
+            votes += self.estimator_weights_[t] * self._answer(self.estimators_[t], X)
+        return votes / (self.n_estimators_ - first)
+
+    def _answer(self, estimator: Any, X: Matrix) -> np.ndarray:
+        if self.error == "soft":
+            return predicted_shares(estimator, X, self.classes_)
+        return np.eye(self.classes_.size)[predicted_codes(estimator, X, self.classes_)]
+
+    @property
+    @available_if(_has_importances)
+    def feature_importances_(self) -> Vector:
+        """Importances of the voting learners, averaged with their votes."""
+        first = first_voter(self.n_estimators_, self.vote)
+        importances = [estimator.feature_importances_ for estimator in self.estimators_[first:]]
+        return np.average(importances, axis=0, weights=self.estimator_weights_[first:])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def check_rounds(n_estimators: Any) -> None:
+    """Raise unless there is at least one round."""
+    if not isinstance(n_estimators, numbers.Integral) or n_estimators < 1:
+        raise ValueError(
+            f"`n_estimators` must be an integer of at least 1; got {n_estimators!r}. "
+            "30 rounds are usual."
+        )
+
+
+def check_correction(correction: Any) -> None:
+    """Raise unless the correction is one of the names or a positive number."""
+    if isinstance(correction, numbers.Real) and not isinstance(correction, bool):
+        if correction > 0:
+            return
+    elif correction in ("dynamic", "paper", "none"):
+        return
+    raise ValueError(
+        "`correction` must be 'dynamic', 'paper', 'none' or a positive number (a fixed cost, for "
+        f"example 1.1); got {correction!r}."
+    )
+
+
+def warn_of_target(data: TransferData) -> None:
+    """Say what makes the labelled target rows a poor guide."""
+    doubts = []
+    if data.y_target.size < FEW:
+        doubts.append(
+            f"{data.y_target.size} labelled target rows are too few to steer boosting: an error "
+            f"among them counts in steps of {1 / data.y_target.size:.0%}. Label at least {FEW}"
+        )
+    labels = np.unique(data.y_target)
+    if labels.size == 1:
+        doubts.append(
+            f"The labelled target rows hold one class only, {labels.tolist()[0]!r}, so that "
+            "boosting is drawn towards it. Label target rows of another class"
+        )
+    new = np.setdiff1d(labels, data.y)
+    if new.size:
+        doubts.append(
+            f"The source has no rows of the target classes {new.tolist()}, which are learned from "
+            "the target rows alone. Check that the labels of both are spelled alike"
+        )
+    for doubt in doubts:
+        warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=3)
+
+
+def warn_weak_learner(errors: Vector) -> None:
+    """Say that boosting ended because a base learner did no better than chance."""
+    warnings.warn(
+        f"The base learner must beat chance on the target rows; its weighted error was "
+        f"{errors[-1]:.3g} in round {errors.size}, the last one kept. Use a stronger learner, for "
+        "example a deeper tree, or on_stall='clip'.",
+        WeakLearnerWarning,
+        stacklevel=4,
+    )

@@ -1,0 +1,95 @@
+"""The weight updates of TrAdaBoost and of its corrected forms, and their closed forms.
+
+n source rows, m target rows, N rounds, c classes; ε is the target error of a round under normalised
+target weights, a *mistake* is 1 where a row is misclassified (or, with soft errors, one minus the
+probability of its class). Equation and line numbers are those of Al-Stouhi and Reddy, *Adaptive Boosting
+for Transfer Learning Using Dynamic Updates* (ECML PKDD 2011).
+"""
+
+import numpy as np
+
+from landbridge._typing import Vector
+
+
+def source_rate(n_source: int, n_rounds: int) -> float:
+    """β_src = 1/(1 + √(2 ln n / N)), the weighted majority algorithm's rate (line 2)."""
+    return 1.0 / (1.0 + np.sqrt(2.0 * np.log(max(n_source, 1)) / n_rounds))
+
+
+def weighted_error(weights: Vector, mistakes: Vector) -> float:
+    """ε: the mistakes under normalised weights (line 6)."""
+    return float(weights @ mistakes / weights.sum())
+
+
+def target_rate(error: float, n_classes: int = 2, floor: float = 0.0) -> float:
+    """β_t = ε/(1 − ε) (line 7); for c classes ε/((1 − ε)(c − 1)), with ε at least ``floor``."""
+    error = max(error, floor)
+    return error / ((1.0 - error) * (n_classes - 1))
+
+
+def error_limit(n_classes: int) -> float:
+    """Boosting goes on while ε is below 1 − 1/c, by more than rounding."""
+    return 1.0 - 1.0 / n_classes - 1e-9
+
+
+def printed_correction(error: float, n_classes: int = 2) -> float:
+    """C = 2(1 − ε), the correction factor as printed (line 8); c(1 − ε) for c classes."""
+    return n_classes * (1.0 - error)
+
+
+def mass_correction(weights: Vector, mistakes: Vector, rate: float) -> float:
+    """C = target mass after its update / before it, what Theorem 3 solves for.
+
+    Equals the printed factor for 0 < ε < 1 − 1/c and 1 for ε = 0, where nothing drifts and
+    the printed factor would double the source.
+    """
+    return float((weights @ rate**-mistakes) / weights.sum())
+
+
+def label_correction(
+    error: float, label_errors: Vector, label_costs: Vector, n_classes: int = 2
+) -> Vector:
+    """C_label = 2{1 − ε (1 − ε_label)^cost_label}, one factor for each class (Section 5.4)."""
+    return n_classes * (1.0 - error * (1.0 - label_errors) ** label_costs)
+
+
+def errors_by_label(
+    weights: Vector, mistakes: Vector, codes: Vector, n_classes: int, error: float
+) -> Vector:
+    """ε_label for each class; a class without target rows has the error of all."""
+    mass = np.bincount(codes, weights, minlength=n_classes)
+    wrong = np.bincount(codes, weights * mistakes, minlength=n_classes)
+    return np.divide(wrong, mass, out=np.full(n_classes, error), where=mass > 0)
+
+
+def update_source(
+    weights: Vector, mistakes: Vector, rate: float, correction: float | Vector = 1.0
+) -> Vector:
+    """w ← C · w · β_src^mistake (line 9): C = 1 is TrAdaBoost, a constant the fixed cost."""
+    return correction * weights * rate**mistakes
+
+
+def update_target(weights: Vector, mistakes: Vector, rate: float) -> Vector:
+    """w ← w · β_t^(−mistake) (line 10)."""
+    return weights * rate**-mistakes
+
+
+def drift_ratio(target_ratio: float, error: float, n_updates: int | Vector) -> float | Vector:
+    """TrAdaBoost's weight of a source row that is never misclassified, relative to what the
+    weighted majority algorithm would give it, after some updates at a constant ε.
+
+    (1 + r)/(1 + r(2(1 − ε))^t) with r = m/n; the dynamic update keeps it at 1. Figure 1 of the paper.
+    """
+    return (1.0 + target_ratio) / (
+        1.0 + target_ratio * (2.0 * (1.0 - error)) ** np.asarray(n_updates)
+    )
+
+
+def source_sum_ratio(
+    source_error: float | Vector, n_source: int | Vector, n_rounds: int
+) -> float | Vector:
+    """Sum of source weights after one update / before it: 1 − ε_src/(1 + √(N/(2 ln n))).
+
+    Theorem 5 and Figure 2 of the paper.
+    """
+    return 1.0 - source_error / (1.0 + np.sqrt(n_rounds / (2.0 * np.log(n_source))))
