@@ -14,7 +14,6 @@ from landbridge.boosting import (
 )
 from landbridge.exceptions import (
     ConditionWarning,
-    FailedCandidateWarning,
     FailedFitWarning,
     FewSourcesWarning,
     FewTargetRowsWarning,
@@ -69,6 +68,10 @@ from landbridge.model_selection import (
     rank_agreement,
     transfer_cross_validate,
 )
+from landbridge.persistence import (
+    load_model,
+    save_model,
+)
 from landbridge.weighting import (
     KLIEP,
     ClassifierRatio,
@@ -86,7 +89,6 @@ __all__ = [
     "KLIEP",
     "ClassifierRatio",
     "ConditionWarning",
-    "FailedCandidateWarning",
     "FailedFitWarning",
     "FeaturePath",
     "FewSourcesWarning",
@@ -136,8 +138,10 @@ __all__ = [
     "diagnose_shift",
     "effective_sample_size",
     "interval",
+    "load_model",
     "paired_test",
     "rank_agreement",
+    "save_model",
     "surrogate_kernel",
     "transfer_cross_validate",
 ]

@@ -86,7 +86,7 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
     low, high = source_intervals(losses, groups, level)
     means = [losses[groups == name].mean() for name in names]
     questions = QUESTIONS if names.size >= FEWEST_FOR_NEW else ("fixed",)
-    answers = [result.interval(question, level) for question in questions]  # type: ignore[arg-type]
+    answers = [result.interval(question, level) for question in questions]
     return plain(
         {
             "loss": loss,
@@ -166,11 +166,17 @@ def summarise_features(
         for step in range(path.n_kept)
     ]
     different = len({p["feature"] for p in picked})
-    kept = f"{different} of {len(names)} features" if picked else "No feature"
+    if picked:
+        found = (
+            f"{different} of {len(names)} features keep their meaning across {len(domains)} "
+            f"domains, picked in {path.n_kept} steps (criterion {criterion!r})."
+        )
+    else:
+        found = f"No feature keeps its meaning across {len(domains)} domains."
     words = [
-        f"{kept} keep their meaning across {len(domains)} domains, picked in {path.n_kept} steps "
-        f"(criterion {criterion!r}). T is the mean effect divided by its standard error over "
-        "domains: small where domains disagree."
+        found,
+        "T is the mean effect divided by its standard error over domains: small where they "
+        "disagree.",
     ]
     return plain({"words": words, "domains": domains, "picked": picked})
 
