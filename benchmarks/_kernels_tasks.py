@@ -183,7 +183,7 @@ def office_tasks() -> Iterator[Task]:
                     *parts[source],
                     *parts[target],
                     n_tune=30,
-                    n_repeats=5,
+                    n_repeats=3,
                 )
 
 

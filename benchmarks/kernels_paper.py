@@ -1,6 +1,6 @@
 """The experiments of Zhang et al., Covariate Shift in Hilbert Space, with more methods and tasks.
 
-60 % of the source and of the target rows, drawn 10 times (5 for images); parameters are chosen on
+60 % of the source and of the target rows, drawn 10 times (3 for images); parameters are chosen on
 50 (images: 30) labelled target rows, which are not in the test; every method has a grid of four
 points. An interrupted run continues where it stopped.
 """

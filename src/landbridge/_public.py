@@ -10,6 +10,8 @@ from landbridge.baselines import (
 )
 from landbridge.boosting import (
     TrAdaBoostClassifier,
+    TrAdaBoostRegressor,
+    TransferBoostClassifier,
     TrimmedTreeClassifier,
 )
 from landbridge.exceptions import (
@@ -36,6 +38,8 @@ from landbridge.inference import (
     paired_test,
 )
 from landbridge.inspection import (
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
     MultiSourceDisplay,
     ShiftDiagnosis,
     ShiftDisplay,
@@ -89,10 +93,12 @@ __all__ = [
     "KLIEP",
     "ClassifierRatio",
     "ConditionWarning",
+    "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
+    "KernelAlignmentDisplay",
     "KernelMeanMatching",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
@@ -121,7 +127,9 @@ __all__ = [
     "TGreedySelector",
     "TargetOnly",
     "TrAdaBoostClassifier",
+    "TrAdaBoostRegressor",
     "TransductiveSVC",
+    "TransferBoostClassifier",
     "TransferComponentAnalysis",
     "TransferSearchCV",
     "TrimmedTreeClassifier",

@@ -194,7 +194,7 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
 
 def check_sample_weight(sample_weight: VectorLike, X: Matrix) -> Vector:
     """Non-negative weights, one a row, not all zero."""
-    if not np.any(sample_weight):
+    if not np.asarray(sample_weight).any():
         raise ValueError(
             "`sample_weight` must have a positive sum; got zeros only. "
             "Give at least one row a positive weight."

@@ -51,6 +51,11 @@ CASES = [
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
     Case(lambda: lb.TrAdaBoostClassifier(n_estimators=6), "classifier"),
+    # scikit-learn's tree breaks ties between rows by their order.
+    Case(
+        lambda: lb.TrAdaBoostRegressor(n_estimators=5, random_state=0), "regressor", row_order=False
+    ),
+    Case(lambda: lb.TransferBoostClassifier(n_estimators=4), "classifier"),
     Case(lambda: lb.TrimmedTreeClassifier(), "classifier"),
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),

@@ -12,21 +12,21 @@ from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 from landbridge.boosting.binning import bin_rows
 from landbridge.boosting.tree_growth import leaf_of
-from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
 
 
+NO_ROWS = np.zeros(0, dtype=np.int32)
+
+
 class Learner(Protocol):
-    """Fits a base learner to weights and answers on all training rows."""
+    """Fits a base learner to weights and tells its mistakes on all training rows."""
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
         """A fitted base learner, on the rows ``inside`` (default: all)."""
 
-    def shares(self, estimator: Any) -> Vector:
-        """Class shares of the learner fitted last, (rows, c)."""
-
-    def codes(self, estimator: Any) -> Vector:
-        """Classes that the learner fitted last predicts, as positions."""
+    def mistakes(self, estimator: Any) -> Vector:
+        """Mistake of the learner fitted last on each training row, between 0 and 1."""
 
 
 def make_learner(
@@ -36,6 +36,7 @@ def make_learner(
     classes: Vector,
     *,
     judged_by_target: bool,
+    soft: bool,
     rng: np.random.RandomState,
 ) -> Learner:
     """The tree of this library with bins shared by all rounds, or any classifier.
@@ -43,8 +44,18 @@ def make_learner(
     ``parts`` are the source rows and, if there are any, the target rows.
     """
     if type(estimator) is TrimmedTreeClassifier:
-        return SharedBins(estimator, parts, codes, classes, judged_by_target=judged_by_target)
-    return AnyClassifier(estimator, stack_rows(parts), codes, classes, rng)
+        return SharedBins(estimator, parts, codes, classes, judged_by_target, soft)
+    return AnyClassifier(estimator, stack_rows(parts), codes, classes, soft, rng)
+
+
+def hard_mistakes(predicted: Vector, codes: Vector) -> Vector:
+    """True for each misclassified row."""
+    return predicted != codes
+
+
+def soft_mistakes(shares: Vector, codes: Vector) -> Vector:
+    """One minus the probability of each row's class."""
+    return 1.0 - shares[np.arange(codes.size), codes]
 
 
 class SharedBins:
@@ -56,28 +67,28 @@ class SharedBins:
         parts: list[Matrix],
         codes: Vector,
         classes: Vector,
-        *,
         judged_by_target: bool,
+        soft: bool,
     ):
-        self.estimator, self.classes = estimator, classes
-        self.labels = codes.astype(np.int32)
+        self.estimator, self.classes, self.soft = estimator, classes, soft
+        self.labels = codes
         self.rows = bin_rows(parts)
         # Without target rows there is nothing to trim by.
         self.first_target = parts[0].shape[0] if judged_by_target else self.rows.n_rows
-        self.leaf = np.zeros(0, dtype=np.int32)
+        self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
-        tree = clone(self.estimator)
+        tree, self.leaf = clone(self.estimator), NO_ROWS  # the last round's leaves are let go first
         self.leaf = tree._grow(
             self.rows, self.labels, weights, self.classes, self.first_target, inside
         )
         return tree
 
-    def codes(self, estimator: TrimmedTreeClassifier) -> Vector:
-        return estimator.tree_.labels[self.leaf]
-
-    def shares(self, estimator: TrimmedTreeClassifier) -> Vector:
-        return estimator.tree_.value[self.leaf]
+    def mistakes(self, estimator: TrimmedTreeClassifier) -> Vector:
+        tree = estimator.tree_
+        if self.soft:
+            return soft_mistakes(tree.value[self.leaf], self.labels)
+        return hard_mistakes(tree.labels.astype(self.labels.dtype)[self.leaf], self.labels)
 
 
 class AnyClassifier:
@@ -89,15 +100,16 @@ class AnyClassifier:
         X: Matrix,
         codes: Vector,
         classes: Vector,
+        soft: bool,
         rng: np.random.RandomState,
     ):
         self.estimator, self.X, self.classes, self.rng = estimator, X, classes, rng
-        self.labels = codes
+        self.labels, self.soft = codes, soft
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
             warnings.warn(
                 f"{type(estimator).__name__} takes no sample_weight, so that each round is fitted "
-                "to rows drawn by weight, which adds noise. Prefer an estimator that takes weights.",
+                "to rows drawn by weight, which adds noise. Prefer one that takes weights.",
                 WeightingWarning,
                 stacklevel=4,
             )
@@ -106,14 +118,13 @@ class AnyClassifier:
         inside = np.arange(weights.size) if inside is None else inside
         estimator = clone(self.estimator)
         _set_random_states(estimator, self.rng)
-        weights = weights[inside] / weights[inside].mean()  # a sum of 1 breaks regularised learners
+        # Weights of mean 1: a sum of 1 would break regularised learners.
+        given: Vector | None = weights[inside] / weights[inside].mean()
         if not self.weighted:
-            inside, weights = self._draw(inside, weights), None
+            inside, given = self._draw(inside, weights[inside]), None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoTargetWarning)
-            return fit_weighted(
-                estimator, self.X[inside], self.classes[self.labels[inside]], weights
-            )
+            return fit_weighted(estimator, self.X[inside], self.classes[self.labels[inside]], given)
 
     def _draw(self, inside: Vector, weights: Vector) -> Vector:
         drawn = self.rng.choice(inside, size=inside.size, p=weights / weights.sum())
@@ -123,11 +134,10 @@ class AnyClassifier:
             drawn = np.append(drawn, of_label[weights[self.labels[inside] == label].argmax()])
         return drawn
 
-    def codes(self, estimator: Any) -> Vector:
-        return predicted_codes(estimator, self.X, self.classes)
-
-    def shares(self, estimator: Any) -> Vector:
-        return predicted_shares(estimator, self.X, self.classes)
+    def mistakes(self, estimator: Any) -> Vector:
+        if self.soft:
+            return soft_mistakes(predicted_shares(estimator, self.X, self.classes), self.labels)
+        return hard_mistakes(predicted_codes(estimator, self.X, self.classes), self.labels)
 
 
 def predicted_codes(estimator: Any, X: Matrix, classes: Vector) -> Vector:
@@ -146,3 +156,12 @@ def predicted_shares(estimator: Any, X: Matrix, classes: Vector) -> Vector:
     out = np.zeros((X.shape[0], classes.size))
     out[:, np.searchsorted(classes, estimator.classes_)] = estimator.predict_proba(X)
     return out
+
+
+__all__ = [
+    "Learner",
+    "class_codes",
+    "make_learner",
+    "predicted_codes",
+    "predicted_shares",
+]

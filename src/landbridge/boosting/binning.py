@@ -57,20 +57,23 @@ class BinnedRows:
 def bin_rows(parts: list[Matrix]) -> BinnedRows:
     """Bin matrices as if they stood below each other (they are never stacked)."""
     if any(sparse.issparse(part) for part in parts):
-        return _bin_sparse([sparse.csr_array(part) for part in parts])
+        return _bin_sparse([_without_duplicates(sparse.csr_array(part)) for part in parts])
     return _bin_dense(parts)
 
 
 def slot_bounds(values: Vector) -> tuple[Vector, Vector]:
-    """Smallest and largest value of each slot of one feature: distinct values or quantiles."""
-    distinct = np.unique(values)
-    if distinct.size <= MAX_BINS:
-        return distinct, distinct
-    values = np.sort(values)
+    """Smallest and largest value of each slot of one feature: distinct values or quantiles.
+
+    Sorts ``values`` in place.
+    """
+    values.sort()
+    is_new = np.append(True, values[1:] != values[:-1])
+    if np.count_nonzero(is_new) <= MAX_BINS:
+        return values[is_new], values[is_new]
     cuts = np.arange(MAX_BINS) * values.size // MAX_BINS
     lower = np.unique(values[cuts])
-    ends = np.append(np.searchsorted(distinct, lower[1:]), distinct.size)
-    return lower, distinct[ends - 1]
+    ends = np.append(np.searchsorted(values, lower[1:]), values.size)
+    return lower, values[ends - 1]
 
 
 def slot_of(lower: Vector, values: Vector) -> Vector:
@@ -85,7 +88,7 @@ def split_threshold(rows: BinnedRows, left: Vector, right: Vector) -> Vector:
     return np.where((middle < lower) & (middle >= upper), middle, upper)
 
 
-def pieces(size: int, length: int = 1 << 15) -> Iterator[slice]:
+def pieces(size: int, length: int = 1 << 13) -> Iterator[slice]:
     """Slices that cover ``range(size)``: a step at a time keeps temporaries small."""
     for start in range(0, size, length):
         yield slice(start, min(start + length, size))
@@ -96,25 +99,45 @@ def _bin_dense(parts: list[Matrix]) -> BinnedRows:
     codes = np.empty((sum(part.shape[0] for part in parts), n_features), dtype=np.uint8)
     bounds = []
     for feature in range(n_features):
-        column = np.concatenate([part[:, feature] for part in parts])
-        bounds.append(slot_bounds(column))
-        codes[:, feature] = slot_of(bounds[-1][0], column)
+        bounds.append(slot_bounds(np.concatenate([part[:, feature] for part in parts])))
+        start = 0
+        for part in parts:
+            stop = start + part.shape[0]
+            codes[start:stop, feature] = slot_of(bounds[-1][0], part[:, feature])
+            start = stop
     return BinnedRows(*_joined(bounds), zero=NOTHING, codes=codes, indptr=NOTHING, slots=NOTHING)
 
 
 def _bin_sparse(parts: list[Matrix]) -> BinnedRows:
-    for part in parts:
-        part.sum_duplicates()
     counts = _small_counts(parts)
     ends = np.cumsum([0] + [part.nnz for part in parts])
     indptr = np.concatenate(
         [[0], *(part.indptr[1:] + end for part, end in zip(parts, ends, strict=False))]
     ).astype(np.int32)
-    columns = np.concatenate([part.indices for part in parts]).astype(np.int32, copy=False)
+    columns = np.concatenate([part.indices for part in parts], dtype=np.int32)
     n_features = parts[0].shape[1]
     if counts is not None:
         return _bin_counts(counts, indptr, columns, n_features)
     return _bin_values(parts, indptr, columns, n_features)
+
+
+def _without_duplicates(part: Matrix) -> Matrix:
+    """No column twice in a row; the argument stays as it is."""
+    if part.has_canonical_format:
+        return part
+    if sort_within_rows(part.indices.copy(), part.indptr, part.shape[1]).has_canonical_format:
+        return part
+    part = part.copy()
+    part.sum_duplicates()
+    return part
+
+
+def sort_within_rows(indices: Vector, indptr: Vector, n_columns: int) -> Matrix:
+    """Sort the indices of each row in place; also as a matrix without values."""
+    marks = np.zeros(indices.size, dtype=np.uint8)
+    light = sparse.csr_array((marks, indices, indptr), shape=(indptr.size - 1, n_columns))
+    light.sort_indices()
+    return light
 
 
 def _small_counts(parts: list[Matrix]) -> Vector | None:
@@ -135,10 +158,12 @@ def _are_counts(data: Vector) -> bool:
 def _bin_counts(counts: Vector, indptr: Vector, columns: Vector, n_features: int) -> BinnedRows:
     """Slots of counts, from a table of which feature takes which count."""
     taken = np.zeros((n_features, int(counts.max(initial=0)) + 1), dtype=bool)
+    n_entries = np.zeros(n_features, dtype=np.intp)
     for piece in pieces(columns.size):
         taken[columns[piece], counts[piece]] = True
+        n_entries += np.bincount(columns[piece], minlength=n_features)
     # A feature without an entry in some row is zero there.
-    taken[np.bincount(columns, minlength=n_features) < indptr.size - 1, 0] = True
+    taken[n_entries < indptr.size - 1, 0] = True
     number = np.cumsum(taken, dtype=np.int32).reshape(taken.shape) - 1
     for piece in pieces(columns.size):
         columns[piece] = number[columns[piece], counts[piece]]
@@ -156,7 +181,7 @@ def _bin_values(
     for entries in _entries_by_column(columns, n_features):
         values = _gather(parts, entries)
         has_zeros = entries.size < indptr.size - 1
-        bounds.append(slot_bounds(np.append(values, 0.0) if has_zeros else values))
+        bounds.append(slot_bounds(np.append(values, 0.0) if has_zeros else values.copy()))
         codes[entries] = slot_of(bounds[-1][0], values)
     offsets, lower, upper = _joined(bounds)
     slots = np.take(offsets, columns, out=columns, mode="clip")
@@ -199,6 +224,8 @@ def _sparse_rows(
     offsets: Vector, lower: Vector, upper: Vector, indptr: Vector, slots: Vector
 ) -> BinnedRows:
     below_zero = np.add.reduceat(lower <= 0, offsets[:-1], dtype=np.int32)
+    # A row's slots ascend, as the search in it needs.
+    sort_within_rows(slots, indptr, lower.size)
     # A column without zeros has no slot for them and needs none.
     zero = offsets[:-1] + np.maximum(below_zero - 1, 0)
     return BinnedRows(offsets, lower, upper, zero=zero, codes=NO_CODES, indptr=indptr, slots=slots)

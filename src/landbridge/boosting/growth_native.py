@@ -35,7 +35,7 @@ def grow(task: Task) -> Nodes:
     n_nodes = 2 * min(n_rows, 2 ** min(max_depth, 30)) - 1
     counted = limits.min_samples_leaf > 1
     width = task.n_classes + counted
-    budget = max(HISTOGRAM_BYTES, rows.nbytes - 28 * rows.n_rows)
+    budget = max(HISTOGRAM_BYTES, rows.nbytes // 2 - 28 * rows.n_rows)
     n_histograms = max(2, min(n_nodes + 1, budget // (8 * rows.n_slots * width)))
     nodes = Nodes(
         feature=np.full(n_nodes, LEAF, dtype=np.int32),

@@ -3,34 +3,23 @@
 import math
 import numbers
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
-from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._tags import Tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
     check_choice,
-    check_rows,
     check_transfer,
     warn_no_target,
 )
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import (
-    Learner,
-    make_learner,
-    predicted_codes,
-    predicted_shares,
-)
+from landbridge.boosting.base_learners import Learner, class_codes, make_learner
 from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.voting import VotingClassifier
 from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, WeightingWarning
 
 Correction = Literal["dynamic", "paper", "none"] | float
@@ -57,7 +46,6 @@ class Rules:
     correction: Correction = "dynamic"
     label_costs: Vector | None = None
     on_stall: str = "double"
-    soft: bool = False
     store_weights: bool = False
 
 
@@ -80,7 +68,7 @@ class Boosted:
 
 
 def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules: Rules) -> Boosted:
-    """Algorithm 2 of the paper; the first ``n_source`` rows are the source's, the rest the target's.
+    """Algorithm 2 of the paper, where the first ``n_source`` rows are the source's.
 
     Without source rows it is AdaBoost (SAMME) on the target.
     """
@@ -92,7 +80,7 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
         weights /= weights.sum()  # line 4
         source, target = weights[:n_source], weights[n_source:]
         estimator = learner.fit(weights)  # line 5
-        mistakes = training_mistakes(learner, estimator, codes, rules.soft)
+        mistakes = learner.mistakes(estimator)
         error = formula.weighted_error(target, mistakes[n_source:])  # line 6
         stalled = error >= limit
         if stalled and rules.on_stall == "double" and n_source and doublings < MAX_DOUBLINGS:
@@ -111,19 +99,12 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
         if (stalled and rules.on_stall != "clip") or not mistakes.any():
             done.stop_reason = CHANCE if stalled else PERFECT
             break
-        per_row = factor if np.isscalar(factor) else factor[codes[:n_source]]
-        source[:] = formula.update_source(source, mistakes[:n_source], rate, per_row)  # line 9
-        target[:] = formula.update_target(target, mistakes[n_source:], beta)  # line 10
+        per_row = factor[codes[:n_source]] if isinstance(factor, np.ndarray) else factor
+        source *= formula.source_factor(mistakes[:n_source], rate, per_row)  # line 9
+        target *= formula.target_factor(mistakes[n_source:], beta)  # line 10
         np.maximum(weights, TINY, out=weights)
         doublings = 0
     return done
-
-
-def training_mistakes(learner: Learner, estimator: Any, codes: Vector, soft: bool) -> Vector:
-    """1 for each misclassified row; with soft errors, one minus the probability of its class."""
-    if soft:
-        return 1.0 - learner.shares(estimator)[np.arange(codes.size), codes]
-    return (learner.codes(estimator) != codes).astype(np.float64)
 
 
 def correction_factor(
@@ -180,29 +161,20 @@ def _record(
         done.target_weights.append(target.copy())
 
 
-def first_voter(n_rounds: int, vote: str) -> int:
-    """Position of the first round that votes: rounds ⌈N/2⌉ … N of N, or all."""
-    return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
-
-
-def _has_importances(self: "TrAdaBoostClassifier") -> bool:
-    check_is_fitted(self, "estimators_")
-    return hasattr(self.estimators_[0], "feature_importances_")
-
-
-class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class TrAdaBoostClassifier(VotingClassifier):
     """Boosting that learns from the source where the source agrees with the target.
 
     Every round fits the base learner to all rows, lowers the weight of source rows that it gets
-    wrong (weighted majority algorithm) and raises that of target rows that it gets wrong (AdaBoost):
+    wrong (weighted majority algorithm) and raises that of target rows that it gets wrong
+    (AdaBoost):
 
         w_src ← C_t · w_src · β_src^[f(x) ≠ y],      β_src = 1/(1 + √(2 ln n / N)),
         w_tar ← w_tar · β_t^(−[f(x) ≠ y]),           β_t = ε_t/((1 − ε_t)(c − 1)),
 
-    with n source rows, N rounds, c classes and ε_t the target error under normalised target weights.
-    The rounds ⌈N/2⌉ … N vote, with weight log(1/β_t). With C_t = 1 this is TrAdaBoost; there
-    normalisation moves weight from the source to the target even where the source is right. The
-    dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall as the weighted
+    with n source rows, N rounds, c classes and ε_t the target error under normalised target
+    weights. The rounds ⌈N/2⌉ … N vote, with weight log(1/β_t). With C_t = 1 this is TrAdaBoost;
+    there normalisation moves weight from the source to the target even where the source is right.
+    The dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall as the weighted
     majority algorithm has it and target weights move as AdaBoost has it.
 
     Parameters
@@ -216,12 +188,12 @@ class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         C_t: "dynamic" is the target's mass after its update over that before; "paper"
         2(1 − ε_t) as printed; "none" 1; a number is a fixed cost.
     label_cost : float or dict of class to float, default=None
-        Balances the classes of the source: C_t,label = 2{1 − ε_t(1 − ε_t,label)^cost} for each source
-        row of the class (Section 5.4), in place of C_t. Cost 0 is "paper". A class that a dict
-        leaves out has cost 0.
+        Balances the classes of the source: C_t,label = 2{1 − ε_t(1 − ε_t,label)^cost} for each
+        source row of the class (Section 5.4), in place of C_t. Cost 0 is "paper". A class that a
+        dict leaves out has cost 0.
     on_stall : {"double", "stop", "clip"}, default="double"
-        What to do in a round whose ε_t is not below 1 − 1/c: double the target's mass and fit again;
-        stop; or go on as if ε_t were just below it.
+        What to do in a round whose ε_t is not below 1 − 1/c: double the target's mass and fit
+        again; stop; or go on as if ε_t were just below it.
     vote : {"second_half", "all"}, default="second_half"
         Which rounds vote.
     error : {"hard", "soft"}, default="hard"
@@ -242,20 +214,24 @@ class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     corrections_ : C_t of each round (rounds × classes with ``label_cost``).
     source_mass_ : share of all weight on source rows, before each round.
     effective_source_rows_ : (Σw)²/Σw² over the source rows, before each round.
-    source_weights_, target_weights_ : normalised weights that each round was fitted to, rounds × rows;
+    source_weights_, target_weights_ : normalised weights that each round was fitted to, rounds ×
+    rows;
         with ``store_weights=True``.
+    n_source_rows_ : n; 0 without labelled target rows, where every row counts as target.
     n_doublings_ : how often the target's mass was doubled.
 
     Notes
     -----
     Deviation 1: C_t is the target's mass after its update over that before, which equals 2(1 − ε_t)
-    (c(1 − ε_t) for c classes) for 0 < ε_t < ½ and 1 at ε_t = 0. There nothing drifts, and the printed
-    factor would double the source; with a dozen target rows that is a large part of the rounds.
+    (c(1 − ε_t) for c classes) for 0 < ε_t < ½ and 1 at ε_t = 0. There nothing drifts, and the
+    printed factor would double the source; with a dozen target rows that is a large part of the
+    rounds.
 
     Deviation 2: ε_t is at least 1/(2m) in β_t and in the vote, so that a round without a mistake on
     the m target rows has a finite vote.
 
-    Deviation 3: rounds go on while ε_t < 1 − 1/c − 1e-9; see ``on_stall``. The ensemble is never empty.
+    Deviation 3: rounds go on while ε_t < 1 − 1/c − 1e-9; see ``on_stall``. The ensemble is never
+    empty.
 
     Deviation 4: ⌈N/2⌉ counts the rounds that were made, also if boosting ended early.
 
@@ -324,13 +300,13 @@ class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
         self.classes_ = data.classes
         rules = self._rules()
-        parts, codes, n_source = [data.X], data.encode(data.y), 0
+        parts, codes, n_source = [data.X], class_codes(data, data.y), 0
         if data.X_target is None:
             warn_no_target(self, "AdaBoost fitted on X")
         else:
             warn_of_target(data)
             parts, n_source = [data.X, data.X_target], data.X.shape[0]
-            codes = np.concatenate([codes, data.encode(data.y_target)])
+            codes = np.concatenate([codes, class_codes(data, data.y_target)])
         base = TrimmedTreeClassifier() if self.estimator is None else self.estimator
         learner = make_learner(
             base,
@@ -338,8 +314,10 @@ class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             codes,
             self.classes_,
             judged_by_target=n_source > 0,
+            soft=self.error == "soft",
             rng=check_random_state(self.random_state),
         )
+        self.n_source_rows_ = n_source
         self._keep(boost(learner, codes, n_source, self.classes_.size, rules))
         return self
 
@@ -354,7 +332,6 @@ class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             correction=self.correction,
             label_costs=self._label_costs(),
             on_stall=self.on_stall,
-            soft=self.error == "soft",
             store_weights=self.store_weights,
         )
 
@@ -393,60 +370,6 @@ class TrAdaBoostClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         if done.stop_reason == CHANCE:
             warn_weak_learner(self.errors_)
 
-    def predict(self, X: MatrixLike) -> Vector:
-        """The class with the largest vote."""
-        votes = self._votes(X)
-        return self.classes_[votes.argmax(axis=1)]
-
-    def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Votes divided by the number of voters; for two classes, second minus first."""
-        votes = self._votes(X)
-        return votes[:, 1] - votes[:, 0] if self.classes_.size == 2 else votes
-
-    def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """Softmax of the votes divided by the number of voters.
-
-        These are scores, not calibrated probabilities; the largest belongs to the predicted class.
-        """
-        return softmax(self._votes(X), axis=1)
-
-    def staged_predict(self, X: MatrixLike) -> Iterator[Vector]:
-        """Predictions of the ensemble as it stood after each round."""
-        check_is_fitted(self, "estimators_")
-        X = check_rows(self, X)
-        answers = [self._answer(estimator, X) for estimator in self.estimators_]
-        for n_rounds in range(1, len(answers) + 1):
-            first = first_voter(n_rounds, self.vote)
-            voters = zip(answers[first:n_rounds], self.estimator_weights_[first:], strict=False)
-            yield self.classes_[sum(weight * answer for answer, weight in voters).argmax(axis=1)]
-
-    def _votes(self, X: MatrixLike) -> np.ndarray:
-        check_is_fitted(self, "estimators_")
-        X = check_rows(self, X)
-        votes = np.zeros((X.shape[0], self.classes_.size))
-        first = first_voter(self.n_estimators_, self.vote)
-        for t in range(first, self.n_estimators_):
-            votes += self.estimator_weights_[t] * self._answer(self.estimators_[t], X)
-        return votes / (self.n_estimators_ - first)
-
-    def _answer(self, estimator: Any, X: Matrix) -> np.ndarray:
-        if self.error == "soft":
-            return predicted_shares(estimator, X, self.classes_)
-        return np.eye(self.classes_.size)[predicted_codes(estimator, X, self.classes_)]
-
-    @property
-    @available_if(_has_importances)
-    def feature_importances_(self) -> Vector:
-        """Importances of the voting learners, averaged with their votes."""
-        first = first_voter(self.n_estimators_, self.vote)
-        importances = [estimator.feature_importances_ for estimator in self.estimators_[first:]]
-        return np.average(importances, axis=0, weights=self.estimator_weights_[first:])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 def check_rounds(n_estimators: Any) -> None:
     """Raise unless there is at least one round."""
@@ -460,7 +383,7 @@ def check_rounds(n_estimators: Any) -> None:
 def check_correction(correction: Any) -> None:
     """Raise unless the correction is one of the names or a positive number."""
     if isinstance(correction, numbers.Real) and not isinstance(correction, bool):
-        if correction > 0:
+        if float(correction) > 0:
             return
     elif correction in ("dynamic", "paper", "none"):
         return

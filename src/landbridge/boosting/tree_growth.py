@@ -114,7 +114,8 @@ def grow_tree(
     start, stop = nodes.stretch[is_leaf].T
     by_place = np.argsort(start)
     leaf = np.full(rows.n_rows, LEAF, dtype=np.int32)
-    leaf[order] = np.repeat(np.flatnonzero(is_leaf)[by_place], (stop - start)[by_place])
+    ids = np.flatnonzero(is_leaf).astype(np.int32)
+    leaf[order] = np.repeat(ids[by_place], (stop - start)[by_place])
     threshold = np.zeros(is_leaf.size)
     threshold[~is_leaf] = split_threshold(rows, *nodes.edges[~is_leaf].T)
     right = np.where(is_leaf, LEAF, nodes.left + 1)

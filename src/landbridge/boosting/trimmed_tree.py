@@ -9,7 +9,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows, check_transfer, warn_no_target
+from landbridge._validation import TransferData, check_rows, check_transfer, warn_no_target
 from landbridge.boosting.binning import BinnedRows, bin_rows
 from landbridge.boosting.tree_growth import LEAF, Limits, Tree, grow_tree, leaf_of
 
@@ -25,19 +25,20 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
     and in each level from left to right. The first split after which the weighted error on the
     target rows is below ``target_error`` is the last one: "a top-down approach where we
     trimmed the tree at the first node that achieved a target error rate that is less than 0.5"
-    (Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, 5.1). Without
-    target rows there is nothing to trim by, and the tree is grown in full.
+    (Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, 5.1).
+    Without target rows there is nothing to trim by, and the tree is grown in full.
 
     Features are binned once into at most 255 slots; up to 255 distinct values that is
-    exact. A CSR matrix stays sparse. With numba (``landbridge[fast]``) growth is compiled; without it
-    the same trees are grown in numpy.
+    exact. A CSR matrix stays sparse. With numba (``landbridge[fast]``) growth is compiled; without
+    it the same trees are grown in numpy.
 
     Parameters
     ----------
     max_depth : int or None, default=None
         Largest number of splits on the way to a leaf.
     min_depth : int, default=1
-        The levels above this depth are grown whatever the target error. With 0, a single leaf may do.
+        The levels above this depth are grown whatever the target error. With 0, a single leaf may
+        do.
     min_samples_leaf : int, default=1
         Smallest number of rows in a leaf.
     target_error : float in (0, 1] or None, default=0.5
@@ -51,11 +52,11 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Deviation 1: at least one split is made where the data allow one (``min_depth=1``); the root alone
-    is a constant classifier, which may have a target error below ½ but transfers nothing.
+    Deviation 1: at least one split is made where the data allow one (``min_depth=1``); the root
+    alone is a constant classifier, which may have a target error below ½ but transfers nothing.
 
-    Deviation 2: "below ½" means below ½ − 1e-9. A classifier judged after its own boosting update has
-    an error of ½ exactly, and rounding must not decide.
+    Deviation 2: "below ½" means below ½ − 1e-9. A classifier judged after its own boosting update
+    has an error of ½ exactly, and rounding must not decide.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
 
         ``sample_weight`` weighs the source rows, beside target rows of weight 1.
         """
-        limits = self._limits()
+        self._limits()  # wrong parameters are reported before anything else
         data = check_transfer(
             self,
             X,
@@ -107,16 +108,17 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         )
         if data.X_target is None:
             warn_no_target(self, "a classification tree grown in full")
-        weights = np.ones(data.X.shape[0]) if sample_weight is None else data.sample_weight
-        # Rows of weight zero say nothing, neither to the splits nor to the bins.
-        said = weights > 0
-        X, y, weights = (part if said.all() else part[said] for part in (data.X, data.y, weights))
+        X, y, weights = data.X, data.y, np.ones(data.X.shape[0])
+        if data.sample_weight is not None:
+            # Rows of weight zero say nothing, neither to the splits nor to the bins.
+            said = data.sample_weight > 0
+            X, y, weights = X[said], y[said], data.sample_weight[said].astype(np.float64)
         parts, labels, first_target = [X], [y], X.shape[0]
         if data.X_target is not None:
             parts, labels = [X, data.X_target], [y, data.y_target]
             weights = np.append(weights, np.ones(data.X_target.shape[0]))
-        codes = data.encode(np.concatenate(labels)).astype(np.int32)
-        self._grow(bin_rows(parts), codes, weights.astype(np.float64), data.classes, first_target)
+        codes = class_codes(data, np.concatenate(labels))
+        self._grow(bin_rows(parts), codes, weights, data.classes, first_target)
         return self
 
     def _grow(
@@ -201,5 +203,11 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+def class_codes(data: TransferData, labels: Vector) -> Vector:
+    """Labels as positions in the classes, in the smallest type: they stand beside the bins."""
+    small = np.uint8 if data.classes is not None and data.classes.size < 256 else np.int32
+    return data.encode(labels).astype(small)
+
+
 def _is_at_least(value: Any, least: int) -> bool:
-    return isinstance(value, numbers.Integral) and value >= least
+    return isinstance(value, numbers.Integral) and int(value) >= least

@@ -2,8 +2,8 @@
 
 n source rows, m target rows, N rounds, c classes; ε is the target error of a round under normalised
 target weights, a *mistake* is 1 where a row is misclassified (or, with soft errors, one minus the
-probability of its class). Equation and line numbers are those of Al-Stouhi and Reddy, *Adaptive Boosting
-for Transfer Learning Using Dynamic Updates* (ECML PKDD 2011).
+probability of its class). Equation and line numbers are those of Al-Stouhi and Reddy, *Adaptive
+Boosting for Transfer Learning Using Dynamic Updates* (ECML PKDD 2011).
 """
 
 import numpy as np
@@ -43,7 +43,7 @@ def mass_correction(weights: Vector, mistakes: Vector, rate: float) -> float:
     Equals the printed factor for 0 < ε < 1 − 1/c and 1 for ε = 0, where nothing drifts and
     the printed factor would double the source.
     """
-    return float((weights @ rate**-mistakes) / weights.sum())
+    return float((weights @ target_factor(mistakes, rate)) / weights.sum())
 
 
 def label_correction(
@@ -62,23 +62,24 @@ def errors_by_label(
     return np.divide(wrong, mass, out=np.full(n_classes, error), where=mass > 0)
 
 
-def update_source(
-    weights: Vector, mistakes: Vector, rate: float, correction: float | Vector = 1.0
-) -> Vector:
-    """w ← C · w · β_src^mistake (line 9): C = 1 is TrAdaBoost, a constant the fixed cost."""
-    return correction * weights * rate**mistakes
+def source_factor(mistakes: Vector, rate: float, correction: float | Vector = 1.0) -> Vector:
+    """w ← w · C · β_src^mistake (line 9): C = 1 is TrAdaBoost, a constant the fixed cost."""
+    factor = np.power(rate, mistakes, dtype=np.float64)
+    factor *= correction
+    return factor
 
 
-def update_target(weights: Vector, mistakes: Vector, rate: float) -> Vector:
+def target_factor(mistakes: Vector, rate: float) -> Vector:
     """w ← w · β_t^(−mistake) (line 10)."""
-    return weights * rate**-mistakes
+    return np.power(1.0 / rate, mistakes, dtype=np.float64)
 
 
 def drift_ratio(target_ratio: float, error: float, n_updates: int | Vector) -> float | Vector:
     """TrAdaBoost's weight of a source row that is never misclassified, relative to what the
     weighted majority algorithm would give it, after some updates at a constant ε.
 
-    (1 + r)/(1 + r(2(1 − ε))^t) with r = m/n; the dynamic update keeps it at 1. Figure 1 of the paper.
+    (1 + r)/(1 + r(2(1 − ε))^t) with r = m/n; the dynamic update keeps it at 1. Figure 1 of the
+    paper.
     """
     return (1.0 + target_ratio) / (
         1.0 + target_ratio * (2.0 * (1.0 - error)) ** np.asarray(n_updates)

@@ -1,5 +1,9 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
+from landbridge.inspection.kernel_alignment import (
+    EigenfunctionDisplay,
+    KernelAlignmentDisplay,
+)
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
 )
@@ -11,11 +15,17 @@ from landbridge.inspection.shift import (
 from landbridge.inspection.shift_display import (
     ShiftDisplay,
 )
+from landbridge.inspection.weight_drift import (
+    WeightDriftDisplay,
+)
 
 __all__ = [
+    "EigenfunctionDisplay",
+    "KernelAlignmentDisplay",
     "MultiSourceDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
+    "WeightDriftDisplay",
     "WeightedSource",
     "diagnose_shift",
 ]

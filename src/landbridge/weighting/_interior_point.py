@@ -15,6 +15,11 @@ import numpy as np
 from landbridge._typing import Vector
 from landbridge.weighting._quadratic_forms import QuadraticForm, Solve
 
+# What counts as the optimum where rounding ends the progress before ``tol`` is reached.
+CERTIFIED = 1e-8
+# Steps without progress after which rounding has ended it.
+PATIENCE = 5
+
 
 @dataclass(frozen=True)
 class Solution:
@@ -49,15 +54,15 @@ def solve_box_and_slab(
     scale = max(n * (form.mean_diagonal() + ridge), np.abs(linear).max()) or 1.0
     start = (form.product(np.ones(n)) + ridge - linear) / scale
     point = _Iterate(n, bound, eps, product=float(np.abs(start).mean()) + 1e-3)
-    best, best_error = point, np.inf
+    best, best_error, best_step = point, np.inf, 0
     for step in range(max_iter + 1):
         gradient = (form.product(point.beta) + ridge * point.beta - linear) / scale
         residual = gradient - point.adjoint(point.low - point.up)
         # Feasible β and β* differ by at most 2n(1 + ε) in sum, so this bounds f(β) − f(β*).
         error = point.complementarity() / n + 2 * (1 + eps) * float(np.abs(residual).max())
         if error < best_error:
-            best, best_error = point, error
-        if error <= tol or step == max_iter or not error <= 1e3 * best_error:
+            best, best_error, best_step = point, error, step
+        if error <= tol or step in (max_iter, best_step + PATIENCE):
             break
         try:
             solve = form.solver(scale * point.diagonal() + ridge)
@@ -75,7 +80,7 @@ def solve_box_and_slab(
         slab_multiplier=scale * float(best.low[n] - best.up[n]),
         gap=n * scale * best_error,
         n_iter=step,
-        converged=best_error <= tol,
+        converged=best_error <= max(tol, CERTIFIED),
     )
 
 

@@ -64,8 +64,10 @@ class Problem:
     ridge: float
 
     def solve(self) -> Solution:
+        # A weight near 0 is right to about √(tol·n/ridge) only: with a ridge, aim at 1e-4.
+        tol = np.clip(1e-8 * self.ridge / len(self.kappa), 1e-12, 1e-9) if self.ridge else 1e-9
         return solve_box_and_slab(
-            self.form, self.kappa, bound=self.bound, eps=self.eps, ridge=self.ridge
+            self.form, self.kappa, bound=self.bound, eps=self.eps, ridge=self.ridge, tol=float(tol)
         )
 
 

@@ -89,7 +89,7 @@ def test_warns_in_words_when_few_rows_carry_everything():
     with pytest.warns(
         lb.WeightingWarning,
         match=r"weights of KernelMeanMatching rest on about \d+\.\d of 400 source rows \(.*%; the "
-        "heaviest row alone carries .*barely overlap.*Compare with UniformWeights",
+        "heaviest row alone carries .*barely overlap.*compare with UniformWeights",
     ):
         lb.KernelMeanMatching(ridge=0.0).fit(X, T)
 

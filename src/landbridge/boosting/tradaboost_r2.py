@@ -1,0 +1,372 @@
+"""TrAdaBoost for regression (Pardoe and Stone 2010): TrAdaBoost.R2 and its two-stage form."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import brentq
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.ensemble._base import _set_random_states
+from sklearn.model_selection import KFold
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import check_random_state
+from sklearn.utils._tags import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._delegate import fit_weighted, takes_sample_weight
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import (
+    check_choice,
+    check_rows,
+    check_transfer,
+    stack_rows,
+    warn_no_target,
+)
+from landbridge.boosting import weight_updates as formula
+from landbridge.boosting.tradaboost import (
+    CHANCE,
+    FEW,
+    SMALLEST_VOTE,
+    TINY,
+    Boosted,
+    Correction,
+    Rules,
+    boost,
+    check_correction,
+    check_rounds,
+    warn_weak_learner,
+)
+from landbridge.boosting.voting import first_voter
+from landbridge.exceptions import FewTargetRowsWarning, WeightingWarning
+
+LOSSES: dict[str, Callable[[Vector], Vector]] = {
+    "linear": lambda error: error,
+    "square": np.square,
+    "exponential": lambda error: 1.0 - np.exp(-error),
+}
+
+
+def adjusted_errors(y: Vector, predicted: Vector, loss: str) -> Vector:
+    """e = |y − h(x)|/D with D the largest of them, through the loss: between 0 and 1."""
+    error = np.abs(y - predicted)
+    largest = error.max()
+    return LOSSES[loss](error / largest) if largest > 0 else error
+
+
+def weighted_median(predictions: Vector, weights: Vector) -> Vector:
+    """For each row the smallest prediction that half of the weight does not exceed."""
+    order = np.argsort(predictions, axis=1)
+    running = np.cumsum(weights[order], axis=1)
+    middle = (running >= 0.5 * running[:, -1:]).argmax(axis=1)
+    rows = np.arange(len(predictions))
+    return predictions[rows, order[rows, middle]]
+
+
+def rate_for_mass(source: Vector, errors: Vector, target_mass: float, share: float) -> float:
+    """β in [0, 1] such that Σ w_src β^e leaves the target with ``share`` of all weight."""
+    wanted = target_mass * (1.0 - share) / share
+
+    def excess(rate: float) -> float:
+        return float(source @ rate**errors - wanted)
+
+    if excess(0.0) >= 0.0:  # rows without error alone weigh as much
+        return 0.0
+    return float(brentq(excess, 0.0, 1.0)) if excess(1.0) > 0.0 else 1.0
+
+
+class WeightedRegressor:
+    """A regressor with row weights, or one without, fitted to rows drawn by weight."""
+
+    def __init__(self, estimator: Any, X: Matrix, y: Vector, loss: str, rng: Any):
+        self.estimator, self.X, self.y, self.loss, self.rng = estimator, X, y, loss, rng
+        self.weighted = takes_sample_weight(estimator)
+
+    def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
+        """A fitted clone, on the rows ``inside`` (default: all)."""
+        inside = np.arange(weights.size) if inside is None else inside
+        estimator = clone(self.estimator)
+        _set_random_states(estimator, self.rng)
+        weights = weights[inside] / weights[inside].mean()
+        if not self.weighted:
+            inside = self.rng.choice(inside, size=inside.size, p=weights / weights.sum())
+        return fit_weighted(
+            estimator, self.X[inside], self.y[inside], weights if self.weighted else None
+        )
+
+    def mistakes(self, estimator: Any) -> Vector:
+        """Adjusted errors on all training rows."""
+        return adjusted_errors(self.y, estimator.predict(self.X), self.loss)
+
+
+def boost_target(
+    learner: WeightedRegressor, weights: Vector, n_source: int, n_rounds: int, inside: Vector
+) -> Boosted:
+    """AdaBoost.R2′: AdaBoost.R2 that never changes the weights of the source rows."""
+    weights, done = weights.copy(), Boosted()
+    target = inside[inside >= n_source]
+    mass = weights[target].sum()
+    while len(done.estimators) < n_rounds:
+        estimator = learner.fit(weights, inside)
+        mistakes = learner.mistakes(estimator)
+        error = formula.weighted_error(weights[inside], mistakes[inside])
+        if error >= formula.error_limit(2) and done.estimators:
+            break
+        beta = formula.target_rate(min(error, 0.49), floor=0.5 / inside.size)
+        done.estimators.append(estimator)
+        done.votes.append(max(-np.log(beta), SMALLEST_VOTE))
+        done.errors.append(error)
+        if not mistakes[target].any():
+            break
+        weights[target] *= formula.target_factor(mistakes[target], beta)
+        weights[target] *= mass / weights[target].sum()
+    return done
+
+
+def target_shares(n_source: int, n_target: int, n_steps: int) -> Iterator[float]:
+    """Share of the target after each step: from m/(n + m) to 1 in equal steps."""
+    start = n_target / (n_source + n_target)
+    for step in range(1, n_steps):
+        yield start + step / (n_steps - 1) * (1.0 - start)
+
+
+class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """TrAdaBoost for regression: the weights move with the size of the errors.
+
+    With e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)| in place of a misclassification,
+
+        w_src ← C_t · w_src · β_src^e,     w_tar ← w_tar · β_t^(−e),     β_t = ε_t/(1 − ε_t),
+
+    ε_t the mean of e over the target rows under their weights, and C_t as in
+    `TrAdaBoostClassifier`. The answer is the weighted median of the rounds ⌈N/2⌉ … N.
+
+    The two-stage form takes ``n_steps`` steps in which the source as a whole loses weight, by a β_t
+    that brings the target's share from m/(n + m) to 1; at each step AdaBoost.R2 with frozen source
+    weights is run, and the step with the smallest cross-validated target error is kept.
+
+    Parameters
+    ----------
+    estimator : regressor, default=None
+        Base learner; ``None`` is ``DecisionTreeRegressor(max_depth=6)``.
+    n_estimators : int, default=30
+        Number of rounds (in the two-stage form, of each AdaBoost.R2).
+    variant : {"r2", "two_stage"}, default="r2"
+        TrAdaBoost.R2 or two-stage TrAdaBoost.R2.
+    correction : {"dynamic", "paper", "none"} or float, default="dynamic"
+        C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
+    loss : {"linear", "square", "exponential"}, default="linear"
+        e, e² or 1 − exp(−e).
+    on_stall, vote : see `TrAdaBoostClassifier`; for the R2 form.
+    n_steps : int, default=10
+        Steps of the two-stage form.
+    cv : int, default=5
+        Folds of target rows by which the two-stage form chooses its step.
+    store_weights : bool, default=False
+        Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
+    random_state : int, RandomState or None, default=None
+        For base learners that draw, for drawing rows by weight and for the folds.
+
+    Attributes
+    ----------
+    estimators_, estimator_weights_ : the learners that vote, and their weights.
+    errors_ : ε_t of each round (two-stage: of the chosen step).
+    source_mass_ : share of all weight on source rows, before each round or step.
+    n_estimators_, stop_reason_ : rounds made, and why they ended.
+    cv_errors_, best_step_ : mean absolute error of each step and the chosen one; two-stage form.
+
+    Notes
+    -----
+    Deviation 1: ``correction="dynamic"`` is not in Pardoe and Stone; the mass form of C_t needs no
+    class error and carries over. Deviation 2: ε_t has the floor 1/(2m), see `TrAdaBoostClassifier`.
+
+    References
+    ----------
+    Pardoe and Stone, *Boosting for Regression Transfer*, ICML 2010.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import TrAdaBoostRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.uniform(size=(200, 1)), rng.uniform(size=(20, 1))
+    >>> model = TrAdaBoostRegressor(n_estimators=10).fit(
+    ...     X, X[:, 0], X_target=X_target, y_target=X_target[:, 0] + 0.1)
+    >>> model.predict([[0.5]]).shape
+    (1,)
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 30,
+        variant: str = "r2",
+        correction: Correction = "dynamic",
+        loss: str = "linear",
+        on_stall: str = "double",
+        vote: str = "second_half",
+        n_steps: int = 10,
+        cv: int = 5,
+        store_weights: bool = False,
+        random_state: RandomState = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.variant = variant
+        self.correction = correction
+        self.loss = loss
+        self.on_stall = on_stall
+        self.vote = vote
+        self.n_steps = n_steps
+        self.cv = cv
+        self.store_weights = store_weights
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Boost on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone.
+
+        Without labelled target rows it is AdaBoost.R2 (with weights, not resampling) on the source.
+        """
+        self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="regression",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+        )
+        rows, y, n_source = data.X, data.y, 0
+        if data.X_target is None:
+            warn_no_target(self, "AdaBoost.R2 fitted on X")
+        else:
+            _warn_few(data.y_target.size)
+            rows, n_source = stack_rows([data.X, data.X_target]), data.X.shape[0]
+            y = np.concatenate([data.y, data.y_target])
+        learner = self._learner(rows, y.astype(np.float64))
+        if self.variant == "two_stage" and n_source:
+            self._fit_two_stages(learner, n_source)
+        else:
+            self._fit_r2(learner, n_source)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_rounds(self.n_estimators)
+        check_correction(self.correction)
+        check_choice(self.variant, "variant", ("r2", "two_stage"))
+        check_choice(self.loss, "loss", tuple(LOSSES))
+        check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
+        check_choice(self.vote, "vote", ("second_half", "all"))
+        for name in ("n_steps", "cv"):
+            if getattr(self, name) < 2:
+                raise ValueError(f"`{name}` must be at least 2; got {getattr(self, name)!r}.")
+
+    def _learner(self, rows: Matrix, y: Vector) -> WeightedRegressor:
+        base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
+        if not takes_sample_weight(base):
+            warnings.warn(
+                f"{type(base).__name__} takes no sample_weight, so that each round is fitted to "
+                "rows drawn by weight, which adds noise. Prefer an estimator that takes weights.",
+                WeightingWarning,
+                stacklevel=3,
+            )
+        return WeightedRegressor(base, rows, y, self.loss, check_random_state(self.random_state))
+
+    def _fit_r2(self, learner: WeightedRegressor, n_source: int) -> None:
+        rules = Rules(
+            n_rounds=self.n_estimators,
+            correction=self.correction,
+            on_stall=self.on_stall,
+            store_weights=self.store_weights,
+        )
+        codes = np.zeros(learner.y.size, dtype=np.intp)
+        done = boost(learner, codes, n_source, 2, rules)
+        self._keep(done, first_voter(len(done.estimators), self.vote))
+        if done.stop_reason == CHANCE:
+            warn_weak_learner(self.errors_)
+
+    def _fit_two_stages(self, learner: WeightedRegressor, n_source: int) -> None:
+        n_rows = learner.y.size
+        weights = np.full(n_rows, 1.0 / n_rows)
+        models, scores, history = [], [], []
+        shares = [*target_shares(n_source, n_rows - n_source, self.n_steps), None]
+        for share in shares:
+            history.append(weights.copy())
+            models.append(
+                boost_target(learner, weights, n_source, self.n_estimators, np.arange(n_rows))
+            )
+            scores.append(self._cross_validate(learner, weights, n_source))
+            if share is not None:
+                source, target = weights[:n_source], weights[n_source:]
+                errors = learner.mistakes(learner.fit(weights))[:n_source]
+                rate = rate_for_mass(source, errors, target.sum(), share)
+                source[:] = np.maximum(source * formula.source_factor(errors, rate), TINY)
+                weights /= weights.sum()
+        self.cv_errors_ = np.array(scores)
+        self.best_step_ = int(self.cv_errors_.argmin())
+        done = models[self.best_step_]
+        done.source_mass = [float(w[:n_source].sum()) for w in history]
+        done.source_weights = [w[:n_source] for w in history]
+        done.target_weights = [w[n_source:] for w in history]
+        self._keep(done, 0)
+
+    def _cross_validate(self, learner: WeightedRegressor, weights: Vector, n_source: int) -> float:
+        n_target = weights.size - n_source
+        folds = (
+            KFold(min(self.cv, n_target), shuffle=True, random_state=0) if n_target > 1 else None
+        )
+        if folds is None:
+            return 0.0
+        losses = []
+        for train, test in folds.split(np.arange(n_target)):
+            inside = np.concatenate([np.arange(n_source), n_source + train])
+            scaled = weights.copy()
+            scaled[n_source + train] *= n_target / train.size
+            done = boost_target(learner, scaled, n_source, self.n_estimators, inside)
+            held_out = n_source + test
+            predicted = _median_of(done.estimators, np.array(done.votes), learner.X[held_out])
+            losses.append(np.abs(predicted - learner.y[held_out]).sum())
+        return float(np.sum(losses) / n_target)
+
+    def _keep(self, done: Boosted, first: int) -> None:
+        self.n_estimators_ = len(done.estimators)
+        self.stop_reason_ = done.stop_reason
+        self.estimators_ = done.estimators[first:]
+        self.estimator_weights_ = np.array(done.votes[first:])
+        self.errors_ = np.array(done.errors)
+        self.source_mass_ = np.array(done.source_mass)
+        if self.store_weights:
+            self.source_weights_ = np.array(done.source_weights)
+            self.target_weights_ = np.array(done.target_weights)
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """Weighted median of the predictions of the voting learners."""
+        check_is_fitted(self, "estimators_")
+        return _median_of(self.estimators_, self.estimator_weights_, check_rows(self, X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _median_of(estimators: list[Any], weights: Vector, X: Matrix) -> Vector:
+    return weighted_median(np.column_stack([e.predict(X) for e in estimators]), weights)
+
+
+def _warn_few(n_target: int) -> None:
+    if n_target < FEW:
+        warnings.warn(
+            f"{n_target} labelled target rows are too few to steer boosting by their error. Label "
+            f"at least {FEW}.",
+            FewTargetRowsWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,229 @@
+"""TransferBoost (Eaton and desJardins 2009): boosting with a transfer term for every source."""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import check_transfer, warn_no_target
+from landbridge.boosting import weight_updates as formula
+from landbridge.boosting.base_learners import Learner, class_codes, make_learner
+from landbridge.boosting.tradaboost import (
+    CHANCE,
+    PERFECT,
+    SMALLEST_VOTE,
+    TINY,
+    Boosted,
+    check_rounds,
+    warn_of_target,
+    warn_weak_learner,
+)
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.voting import VotingClassifier
+
+
+def transferability(
+    learner: Learner, weights: Vector, sources: list[Vector], target: Vector, one_class: bool
+) -> Vector:
+    """α^j: target error of a learner of the target alone minus that with source j added."""
+    alone = 0.0  # a target of one class is learned without a mistake
+    if not one_class:
+        alone = _target_error(learner, weights, target, target)
+    with_source = [
+        _target_error(learner, weights, np.concatenate([rows, target]), target) for rows in sources
+    ]
+    return alone - np.array(with_source)
+
+
+def boosted_weights(weights: Vector, mistakes: Vector, transfer: Vector, vote: float) -> Vector:
+    """w ← w · exp(α^j + vote · mistake), with α = 0 on target rows."""
+    return weights * np.exp(transfer + vote * mistakes)
+
+
+def boost_sources(
+    learner: Learner,
+    sources: list[Vector],
+    target: Vector,
+    n_classes: int,
+    n_rounds: int,
+    one_class: bool,
+) -> tuple[Boosted, Vector]:
+    """The rounds of TransferBoost; also α^j for each round and source.
+
+    The learner's error, and with it its vote, is taken under the weights with the transfer terms
+    in: that vote minimises the sum of the new weights.
+    """
+    n_rows = target.size + sum(rows.size for rows in sources)
+    weights, transfer = np.full(n_rows, 1.0 / n_rows), np.zeros(n_rows)
+    done, terms = Boosted(), []
+    while len(done.estimators) < n_rounds:
+        weights /= weights.sum()
+        estimator = learner.fit(weights)
+        mistakes = learner.mistakes(estimator)
+        alpha = np.zeros(0)
+        if sources:
+            alpha = transferability(learner, weights, sources, target, one_class)
+            for rows, term in zip(sources, alpha, strict=True):
+                transfer[rows] = term
+        error = formula.weighted_error(weights * np.exp(transfer), mistakes)
+        stalled = error >= formula.error_limit(n_classes)
+        if stalled and done.estimators:
+            done.stop_reason = CHANCE
+            break
+        vote = -np.log(formula.target_rate(min(error, 0.5), n_classes, 0.5 / n_rows))
+        done.estimators.append(estimator)
+        done.votes.append(max(float(vote), SMALLEST_VOTE))
+        done.errors.append(error)
+        terms.append(alpha)
+        done.source_weights.append(np.array([weights[rows].sum() for rows in sources]))
+        if stalled or not mistakes.any():
+            done.stop_reason = CHANCE if stalled else PERFECT
+            break
+        weights = np.maximum(boosted_weights(weights, mistakes, transfer, done.votes[-1]), TINY)
+    return done, np.array(terms)
+
+
+def _target_error(learner: Learner, weights: Vector, inside: Vector, target: Vector) -> float:
+    estimator = learner.fit(weights, inside)
+    return formula.weighted_error(weights[target], learner.mistakes(estimator)[target])
+
+
+class TransferBoostClassifier(VotingClassifier):
+    """Boosting with several sources, each weighed by how much it helps the target.
+
+    Every round fits the base learner to all rows and updates
+
+        w ← w · exp(α^j + v · [f(x) ≠ y])     for rows of source j,
+        w ← w · exp(v · [f(x) ≠ y])           for target rows,
+
+    where α^j, the *transferability* of source j, is the weighted target error of a learner fitted
+    to the target alone minus that of one fitted to source j and the target, and
+    v = log((1 − ε)/ε) + log(c − 1) with ε the error over all rows under the weights w·exp(α^j): the
+    vote that minimises the sum of the new weights. All rounds vote.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Base learner; ``None`` is ``TrimmedTreeClassifier(max_depth=3, target_error=None)``.
+    n_estimators : int, default=30
+        Number of rounds. Each fits 2 + (number of sources) learners.
+    random_state : int, RandomState or None, default=None
+        For base learners that draw.
+
+    Attributes
+    ----------
+    classes_ : labels of sources and target, sorted.
+    sources_ : names of the sources, sorted.
+    transferability_ : α^j, rounds × sources; positive where the source helps.
+    source_transfer_ : dict, the mean of α^j over the rounds for each source.
+    source_mass_ : share of all weight on each source before each round, rounds × sources.
+    estimators_, estimator_weights_, errors_, n_estimators_, stop_reason_ : see
+    `TrAdaBoostClassifier`.
+
+    Notes
+    -----
+    Deviation 1: the vote has the SAMME form for more than two classes. Deviation 2: ε is at least
+    half a row, so that a perfect round has a finite vote; a round without any mistake is the last.
+    The terms rest on training errors, as in the paper: with a base learner that fits the target
+    without a mistake they are all zero, and it is AdaBoost on everything.
+
+    References
+    ----------
+    Eaton and desJardins, *Set-Based Boosting for Instance-Level Transfer*, ICDM Workshops 2009.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import TransferBoostClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(200, 2)), rng.normal(size=(20, 2))
+    >>> groups = np.repeat(["good", "opposite"], 100)
+    >>> y = (X[:, 0] > 0) ^ (groups == "opposite")
+    >>> model = TransferBoostClassifier(n_estimators=10).fit(
+    ...     X, y, groups=groups, X_target=X_target, y_target=X_target[:, 0] > 0)
+    >>> max(model.source_transfer_, key=model.source_transfer_.get)
+    'good'
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 30,
+        random_state: RandomState = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        groups: VectorLike = None,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Boost on the sources that ``groups`` names and the labelled target rows.
+
+        Without ``groups`` all of ``X`` is one source; without labelled target rows it is
+        AdaBoost (SAMME) on ``X``, and warns.
+        """
+        check_rounds(self.n_estimators)
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="classification",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            groups=groups,
+        )
+        self.classes_ = data.classes
+        n_source = data.X.shape[0]
+        codes, parts, one_class = class_codes(data, data.y), [data.X], False
+        names = np.full(n_source, "source") if data.groups is None else data.groups
+        self.sources_ = np.unique(names)
+        sources, target = [np.flatnonzero(names == s) for s in self.sources_], np.arange(n_source)
+        if data.X_target is None:
+            warn_no_target(self, "AdaBoost fitted on X")
+            self.sources_, sources = self.sources_[:0], []
+        else:
+            warn_of_target(data)
+            codes = np.concatenate([codes, class_codes(data, data.y_target)])
+            parts, target = [data.X, data.X_target], np.arange(n_source, codes.size)
+            one_class = np.unique(codes[target]).size == 1
+        base = self.estimator
+        if base is None:
+            base = TrimmedTreeClassifier(max_depth=3, target_error=None)
+        learner = make_learner(
+            base,
+            parts,
+            codes,
+            self.classes_,
+            judged_by_target=len(sources) > 0,
+            soft=False,
+            rng=check_random_state(self.random_state),
+        )
+        done, terms = boost_sources(
+            learner, sources, target, self.classes_.size, self.n_estimators, one_class
+        )
+        self._keep(done, terms)
+        return self
+
+    def _keep(self, done: Boosted, terms: Vector) -> None:
+        self.estimators_ = done.estimators
+        self.n_estimators_ = len(done.estimators)
+        self.estimator_weights_ = np.array(done.votes)
+        self.errors_ = np.array(done.errors)
+        self.stop_reason_ = done.stop_reason
+        self.transferability_ = terms
+        self.source_mass_ = np.array(done.source_weights)
+        self.source_transfer_ = dict(
+            zip(self.sources_.tolist(), terms.mean(axis=0).tolist(), strict=True)
+        )
+        if done.stop_reason == CHANCE:
+            warn_weak_learner(self.errors_)

@@ -1,0 +1,94 @@
+"""What ensembles of weighted voters share: votes, scores, stages, importances."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils._tags import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import Matrix, MatrixLike, Vector
+from landbridge._validation import check_rows
+from landbridge.boosting.base_learners import predicted_codes, predicted_shares
+
+
+def first_voter(n_rounds: int, vote: str) -> int:
+    """Position of the first round that votes: rounds ⌈N/2⌉ … N of N, or all."""
+    return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
+
+
+def _has_importances(self: "VotingClassifier") -> bool:
+    check_is_fitted(self, "estimators_")
+    return hasattr(self.estimators_[0], "feature_importances_")
+
+
+class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Answers by a weighted vote; subclasses set ``estimators_``, ``estimator_weights_``,
+    ``classes_``.
+
+    ``vote`` and ``error`` are the parameters of `TrAdaBoostClassifier` with these names.
+    """
+
+    vote: str = "all"
+    error: str = "hard"
+    estimators_: list[Any]
+    estimator_weights_: Vector
+    classes_: Vector
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The class with the largest vote."""
+        votes = self._votes(X)
+        return self.classes_[votes.argmax(axis=1)]
+
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """Votes divided by the number of voters; for two classes, second minus first."""
+        votes = self._votes(X)
+        return votes[:, 1] - votes[:, 0] if self.classes_.size == 2 else votes
+
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Softmax of the votes divided by the number of voters.
+
+        These are scores, not calibrated probabilities; the largest belongs to the predicted class.
+        """
+        return softmax(self._votes(X), axis=1)
+
+    def staged_predict(self, X: MatrixLike) -> Iterator[Vector]:
+        """Predictions of the ensemble as it stood after each round."""
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X)
+        answers = [self._answer(estimator, X) for estimator in self.estimators_]
+        for n_rounds in range(1, len(answers) + 1):
+            first = first_voter(n_rounds, self.vote)
+            voters = zip(answers[first:n_rounds], self.estimator_weights_[first:], strict=False)
+            yield self.classes_[sum(weight * answer for answer, weight in voters).argmax(axis=1)]
+
+    def _votes(self, X: MatrixLike) -> np.ndarray:
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X)
+        votes = np.zeros((X.shape[0], self.classes_.size))
+        first = first_voter(len(self.estimators_), self.vote)
+        for t in range(first, len(self.estimators_)):
+            votes += self.estimator_weights_[t] * self._answer(self.estimators_[t], X)
+        return votes / (len(self.estimators_) - first)
+
+    def _answer(self, estimator: Any, X: Matrix) -> np.ndarray:
+        if self.error == "soft":
+            return predicted_shares(estimator, X, self.classes_)
+        return np.eye(self.classes_.size)[predicted_codes(estimator, X, self.classes_)]
+
+    @property
+    @available_if(_has_importances)
+    def feature_importances_(self) -> Vector:
+        """Importances of the voting learners, averaged with their votes."""
+        first = first_voter(len(self.estimators_), self.vote)
+        importances = [estimator.feature_importances_ for estimator in self.estimators_[first:]]
+        return np.average(importances, axis=0, weights=self.estimator_weights_[first:])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
