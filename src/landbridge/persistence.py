@@ -11,7 +11,7 @@ import json
 import os
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -90,7 +90,14 @@ def save_model(
     """
     skops_io = _import_skops()
     card = {"format": FORMAT, **_origin(), **(card or {})}
-    content = io.BytesIO(skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6))
+    try:
+        dump = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
+    except TypeError as error:
+        raise ValueError(
+            f"`model` must be made of what skops can write; got {type(model).__name__} with a part "
+            f"that it cannot ({error}). Choose another candidate or weighting for a model to save."
+        ) from error
+    content = io.BytesIO(dump)
     refused = _refused_types(skops_io, content.getvalue())
     if refused:
         raise ValueError(
@@ -181,7 +188,7 @@ def _refused_types(skops_io: Any, content: bytes) -> list[str]:
 def _is_allowed(name: str) -> bool:
     """On the list, or a class defined (not merely visible) in a package that is known.
 
-    That is a class of estimators or, in landbridge, a dataclass: they hold what was fitted.
+    That is a class of estimators or, in landbridge, any class: they hold what was fitted.
     """
     module, _, qualified = name.rpartition(".")
     if qualified in PARTS.get(module, "").split():
@@ -194,8 +201,7 @@ def _is_allowed(name: str) -> bool:
         return False
     if not isinstance(found, type) or found.__module__ != module:
         return False
-    own_record = module.startswith("landbridge.") and is_dataclass(found)
-    return own_record or issubclass(found, BaseEstimator)
+    return module.startswith("landbridge.") or issubclass(found, BaseEstimator)
 
 
 def _import_skops() -> Any:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TARGET, LABEL, DOMAIN = "Japan", "mpg", "origin"
-LABELLED = 20
+LABELLED = 30
 # Blocks of each section that the terminal shows; the report has the rest.
 SHOWN = 3
 
