@@ -3,6 +3,9 @@
 from landbridge.inspection.criteria_display import (
     CriteriaDisplay,
 )
+from landbridge.inspection.feature_stability import (
+    FeatureStabilityDisplay,
+)
 from landbridge.inspection.kernel_alignment import (
     EigenfunctionDisplay,
     KernelAlignmentDisplay,
@@ -34,6 +37,7 @@ from landbridge.inspection.weight_drift import (
 __all__ = [
     "CriteriaDisplay",
     "EigenfunctionDisplay",
+    "FeatureStabilityDisplay",
     "KernelAlignmentDisplay",
     "MultiSourceDisplay",
     "PairwiseDisplay",
