@@ -90,7 +90,8 @@ def report() -> None:
         "naive Bayes, nearest neighbours, trees, discriminant analysis, reweighted, pooled, "
         "target-only). ± is one standard error over tasks. *held-out* are the datasets that "
         f"played no part in the development of the anchored criterion (all but "
-        f"{', '.join(DEVELOPMENT)})."
+        f"{', '.join(DEVELOPMENT)}). skada's scorers are made for targets without labels: with "
+        "labels the candidates are fitted with them, while the scorers do not look at them."
     )
     text += ["## Mean regret", _regret_table(lines), "## Mean regret by dataset, a tenth labelled"]
     text += [_dataset_table(lines), "## Coverage of the 90 % interval", _coverage_table(lines)]
