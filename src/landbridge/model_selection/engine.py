@@ -3,7 +3,7 @@
 import platform
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from traceback import format_exc
 from typing import Any
@@ -13,7 +13,7 @@ import scipy
 import sklearn
 from sklearn.base import clone
 
-from landbridge._parallel import iterate_tasks, run_tasks, spawn_seeds
+from landbridge._parallel import iterate_tasks, spawn_seeds
 from landbridge._typing import Matrix, Vector, VectorLike
 from landbridge._version import __version__
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
@@ -63,8 +63,7 @@ def run_search(
     target_folds = _target_folds(data, settings, target_seed)
     cells = plan_cells(len(candidates), sources)
     ledger = Ledger(cells, candidates, sources, data, settings.choice.needs)
-    if "weights" in settings.choice.needs:
-        _fill_weights(ledger, data, sources, settings)
+    ratios = _weight_tasks(data, sources, settings)
     fits = plan_fits(
         cells,
         candidates,
@@ -73,7 +72,7 @@ def run_search(
         needs=settings.choice.needs,
     )
     jobs = _jobs(fits, candidates, sources, target_folds, settings)
-    _run_jobs(data, jobs, ledger, settings)
+    _run_jobs(data, jobs, ratios, ledger, settings)
     about = _about(data, settings)
     spent = {
         "fits_planned": len(fits),
@@ -107,20 +106,38 @@ def _jobs(
     }
 
 
-def _run_jobs(data: SearchData, jobs: dict[Fit, Job], ledger: Ledger, settings: Settings) -> None:
-    """Run the jobs, with halving in rounds between which cells may stop."""
+def _run_jobs(
+    data: SearchData,
+    jobs: dict[Fit, Job],
+    ratios: dict[int, tuple[Any, ...]],
+    ledger: Ledger,
+    settings: Settings,
+) -> None:
+    """Run the jobs, with halving in rounds between which cells may stop.
+
+    Weights go first into the same queue, so that a worker fits candidates while another weighs.
+    """
     criterion, fits = settings.choice.criterion, list(jobs)
     groups = halving.rounds(fits, n_folds(settings.cv)) if settings.halving else [fits]
+    calls: list[tuple[Any, ...]] = [(_weights_of, *task) for task in ratios.values()]
     with Progress(settings.verbose, len(fits), len(ledger.cells)) as progress:
         for number, group in enumerate(groups, start=1):
             running = ledger.still_running(group)
-            tasks = ((data, jobs[fit]) for fit in running)
-            outcomes = iterate_tasks(run_job, tasks, n_jobs=settings.n_jobs)
-            for fit, outcome in zip(running, outcomes, strict=True):
+            calls += [(run_job, data, jobs[fit]) for fit in running]
+            answers = iterate_tasks(_call, calls, n_jobs=settings.n_jobs)
+            if number == 1:
+                for source in ratios:
+                    _record_weights(ledger, source, *next(answers))
+            for fit, outcome in zip(running, answers, strict=True):
                 ledger.record(fit, outcome)
                 progress.advance(ledger, criterion)
             if number < len(groups):
                 ledger.stop(halving.clearly_behind, criterion)
+            calls = []
+
+
+def _call(function: Callable[..., Any], *arguments: Any) -> Any:
+    return function(*arguments)
 
 
 def model_seeds(seed: int, n_candidates: int) -> list[int]:
@@ -144,32 +161,36 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> VectorLike
     return fold_numbers(data.y_target, cv=min(folds, data.n_labelled), task=data.task, seed=seed)
 
 
-def _fill_weights(
-    ledger: Ledger, data: SearchData, sources: Sequence[Source], settings: Settings
-) -> None:
-    """Density ratios, once for each source."""
+def _weight_tasks(
+    data: SearchData, sources: Sequence[Source], settings: Settings
+) -> dict[int, tuple[Any, ...]]:
+    """Arguments of `_weights_of` for each sound source, if weights are needed."""
+    if "weights" not in settings.choice.needs:
+        return {}
     X, X_target = numeric_rows(data)
-    sound = [number for number, source in enumerate(sources) if not source.problem]
-    tasks = (
-        (settings.weighting, X[sources[number].rows], X_target, settings.record_errors)
-        for number in sound
-    )
-    answers = run_tasks(_weights_of, tasks, n_jobs=settings.n_jobs)
-    for number, (answer, seconds) in zip(sound, answers, strict=True):
-        ledger.weight_seconds += seconds
-        if isinstance(answer, Failure):
-            ledger.fail_source(number, "weights", answer)
-            continue
-        ledger.record_weights(number, answer)
-        effective = effective_sample_size(answer)
-        if effective < SMALL_SHARE * answer.size:
-            warnings.warn(
-                f"The importance weights of source {sources[number].name!r} rest on about "
-                f"{effective:.0f} of {answer.size} rows, so `wcv` and `trcv` are unstable on it. "
-                "Regularise the weighting, or look at 'rv' and 'tlv' too.",
-                WeightingWarning,
-                stacklevel=4,
-            )
+    return {
+        number: (settings.weighting, X[source.rows], X_target, settings.record_errors)
+        for number, source in enumerate(sources)
+        if not source.problem
+    }
+
+
+def _record_weights(ledger: Ledger, source: int, answer: Vector | Failure, seconds: float) -> None:
+    """Enter weights or their failure; say so when they rest on few rows."""
+    ledger.weight_seconds += seconds
+    if isinstance(answer, Failure):
+        ledger.fail_source(source, "weights", answer)
+        return
+    ledger.record_weights(source, answer)
+    effective = effective_sample_size(answer)
+    if effective < SMALL_SHARE * answer.size:
+        warnings.warn(
+            f"The importance weights of source {ledger.sources[source].name!r} rest on about "
+            f"{effective:.0f} of {answer.size} rows, so `wcv` and `trcv` are unstable on it. "
+            "Regularise the weighting, or look at 'rv' and 'tlv' too.",
+            WeightingWarning,
+            stacklevel=5,
+        )
 
 
 def _weights_of(
