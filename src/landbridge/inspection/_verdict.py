@@ -74,7 +74,7 @@ def _bridge(weighted: "WeightedSource") -> str:
         f"{weighted.gap_before:.2f} to {weighted.gap_after:.2f} sd"
     )
     if weighted.effective_share < FAILS_BELOW:
-        return f"Weighting cannot bridge it: {worth}. Label target rows."
+        return f"Weighting cannot bridge it reliably: {worth}. Label target rows."
     if weighted.gap_after > BALANCED:
         return f"Weighting does not bridge it: {worth}, which is not balance. Label target rows."
     if weighted.effective_share < COSTS_BELOW:
