@@ -214,6 +214,20 @@ def test_either_test_detects(diagnosis):
     assert dataclasses.replace(diagnosis, mmd=MMDTest(0.0, 0.9)).detected
 
 
+@pytest.mark.parametrize(
+    ("auc", "found"),
+    [
+        (DomainAUC(0.53, 0.505, 0.555), False),
+        (DomainAUC(0.58, 0.54, 0.62), True),
+        (DomainAUC(1.0, 0.4, 1.0), False),
+        (DomainAUC(1.0, 0.9, 1.0), True),
+        (DomainAUC(0.0, 0.0, 0.1), False),
+    ],
+)
+def test_the_auc_counts_from_three_standard_errors_on(diagnosis, auc, found):
+    assert dataclasses.replace(diagnosis, auc=auc, mmd=MMDTest(0.0, 0.9)).detected == found
+
+
 def test_cheap_weights_in_words(diagnosis):
     cheap = WeightedSource("KernelMeanMatching", 100, 80.0, 0.02, 1.0, 0.1)
     changed = dataclasses.replace(diagnosis, weighted=cheap)
