@@ -161,7 +161,7 @@ def speed_table(lines: Lines) -> str:
                 line["cpu_s"],
                 f"{line['extra_mb']:.0f}",
                 f"{line['objective']:.6f}",
-                line["box_violation"],
+                abs(line["box_violation"]),
                 line["slab_violation"],
             ]
         )
