@@ -44,12 +44,14 @@ def write() -> None:
         "classifier is best where only the mean moves, because the logarithm of the ratio is then "
         "linear, its own model, and worst where the spread changes, because it is then quadratic. "
         "KLIEP is the other way round: bumps at target rows describe a narrower target well, but "
-        "cannot follow a ratio that grows without bound. Where the ratio has a heavy tail (*far*) and "
-        "rows are few, no method without the right model reaches 0.9: a handful of rows carries it.",
+        "cannot follow a ratio that grows without bound. Where the ratio has a heavy tail (*far*) "
+        "and the rows are few, a handful of them carries the correlation, and all but the "
+        "classifier, whose model is right there, lose.",
         "## Growth with the number of rows",
         "CPU seconds with default settings, 10 columns, as many target as source rows; the last "
-        "column is the exponent of growth from 100 000 to 1 000 000 rows. 1 is linear and 2 quadratic; "
-        "`UniformWeights`, a plain pass over the rows for the diagnostics, shows what caches add.",
+        "column is the exponent of growth from 100 000 to 1 000 000 rows. 1 is linear and 2 "
+        "quadratic; `UniformWeights`, a plain pass over the rows for the diagnostics, shows what "
+        "caches add.",
         growth_table(lines["growth"]),
     ]
     write_page("weighting", "\n\n".join(parts))
