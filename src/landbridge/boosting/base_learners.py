@@ -70,7 +70,9 @@ class SharedBins:
         judged_by_target: bool,
         soft: bool,
     ):
-        self.estimator, self.classes, self.soft = estimator, classes, soft
+        # The constructor costs a fraction of a clone, which counts beside a small tree.
+        self.parameters = estimator.get_params()
+        self.classes, self.soft = classes, soft
         self.labels = codes
         self.rows = bin_rows(parts)
         # Without target rows there is nothing to trim by.
@@ -78,7 +80,8 @@ class SharedBins:
         self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
-        tree, self.leaf = clone(self.estimator), NO_ROWS  # the last round's leaves are let go first
+        self.leaf = NO_ROWS  # the leaves of the last round are let go first
+        tree = TrimmedTreeClassifier(**self.parameters)
         self.leaf = tree._grow(
             self.rows, self.labels, weights, self.classes, self.first_target, inside
         )

@@ -88,6 +88,19 @@ def test_numba_is_used_where_it_is_installed():
     assert route() is growth_native.grow
 
 
+@needs_numba
+def test_kernels_compile_also_where_nothing_can_be_kept_on_disk(monkeypatch):
+    from landbridge.boosting import growth_native
+
+    def njit(function=None, cache=False):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return function
+
+    monkeypatch.setattr(growth_native, "njit", njit)
+    assert growth_native.native(len) is len
+
+
 @pytest.fixture(params=["native", "numpy"])
 def each_route(request, monkeypatch):
     if request.param == "numpy":
