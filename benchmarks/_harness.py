@@ -46,12 +46,16 @@ def measure(
 
 
 class Log:
-    """A JSON-lines file in ``results/``, written anew; every line carries the versions."""
+    """A JSON-lines file in ``results/``; every line carries the versions.
 
-    def __init__(self, name: str):
+    It is written anew, or with ``resume`` continued where an interrupted run left it.
+    """
+
+    def __init__(self, name: str, *, resume: bool = False):
         RESULTS.mkdir(exist_ok=True)
         self.path = RESULTS / f"{name}.jsonl"
-        self.path.write_text("")
+        if not (resume and self.path.exists()):
+            self.path.write_text("")
         self.versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
         self.versions["landbridge"] = landbridge.__version__
         self.versions["python"] = platform.python_version()

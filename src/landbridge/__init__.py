@@ -1,111 +1,28 @@
-"""Transfer learning that a person can trust."""
+"""Transfer learning that a person can trust.
 
-from landbridge._version import (
-    __version__,
-)
-from landbridge.baselines import (
-    Pooled,
-    SourceOnly,
-    TargetOnly,
-)
-from landbridge.boosting import (
-    TrAdaBoostClassifier,
-    TrAdaBoostRegressor,
-    TransferBoostClassifier,
-    TrimmedTreeClassifier,
-)
-from landbridge.exceptions import (
-    FailedFitWarning,
-    FewSourcesWarning,
-    FewTargetRowsWarning,
-    LandbridgeWarning,
-    NoTargetWarning,
-    NotConvergedWarning,
-    NothingToAlignWarning,
-    WeakLearnerWarning,
-    WeightingWarning,
-)
-from landbridge.inference import (
-    cv_variance,
-    interval,
-    paired_test,
-)
-from landbridge.kernels import (
-    LaplacianRLSClassifier,
-    LaplacianRLSRegressor,
-    SurrogateKernelClassifier,
-    SurrogateKernelMap,
-    SurrogateKernelRegressor,
-    TransductiveSVC,
-    TransferComponentAnalysis,
-    align_kernel,
-    composite_kernel,
-    surrogate_kernel,
-)
-from landbridge.mapping import (
-    CORAL,
-    SubspaceAlignment,
-)
-from landbridge.model_selection import (
-    LeaveSourcesOut,
-    MultiSourceCV,
-    compare_estimators,
-)
-from landbridge.weighting import (
-    KLIEP,
-    ClassifierRatio,
-    KernelMeanMatching,
-    ReweightedClassifier,
-    ReweightedRegressor,
-    RuLSIF,
-    UniformWeights,
-    WeightDiagnostics,
-    effective_sample_size,
-)
+The names of `landbridge._public` are imported when the first of them is used, so that
+``landbridge --help`` and the reading of a version do not wait for scikit-learn.
+"""
 
-__all__ = [
-    "CORAL",
-    "KLIEP",
-    "ClassifierRatio",
-    "FailedFitWarning",
-    "FewSourcesWarning",
-    "FewTargetRowsWarning",
-    "KernelMeanMatching",
-    "LandbridgeWarning",
-    "LaplacianRLSClassifier",
-    "LaplacianRLSRegressor",
-    "LeaveSourcesOut",
-    "MultiSourceCV",
-    "NoTargetWarning",
-    "NotConvergedWarning",
-    "NothingToAlignWarning",
-    "Pooled",
-    "ReweightedClassifier",
-    "ReweightedRegressor",
-    "RuLSIF",
-    "SourceOnly",
-    "SubspaceAlignment",
-    "SurrogateKernelClassifier",
-    "SurrogateKernelMap",
-    "SurrogateKernelRegressor",
-    "TargetOnly",
-    "TrAdaBoostClassifier",
-    "TrAdaBoostRegressor",
-    "TransductiveSVC",
-    "TransferBoostClassifier",
-    "TransferComponentAnalysis",
-    "TrimmedTreeClassifier",
-    "UniformWeights",
-    "WeakLearnerWarning",
-    "WeightDiagnostics",
-    "WeightingWarning",
-    "__version__",
-    "align_kernel",
-    "compare_estimators",
-    "composite_kernel",
-    "cv_variance",
-    "effective_sample_size",
-    "interval",
-    "paired_test",
-    "surrogate_kernel",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from landbridge._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from landbridge._public import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name != "__all__" and name.startswith("__"):
+        raise AttributeError(name)
+    public = importlib.import_module("landbridge._public")
+    if name == "__all__" or name in public.__all__:
+        return getattr(public, name)
+    if name in globals():  # a room, which the import above has brought along
+        return globals()[name]
+    raise AttributeError(f"module 'landbridge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -5,13 +5,15 @@ task, not to the worker that runs it, and every task runs its linear algebra on 
 the order of a sum inside a threaded product depends on the number of threads.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from landbridge._typing import RandomState
 
@@ -39,5 +41,11 @@ def run_tasks(
 
 
 def _on_one_thread(function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    with threadpool_limits(limits=1):
+    with _threadpools(len(sys.modules)).limit(limits=1):
         return function(*task)
+
+
+@lru_cache(maxsize=1)
+def _threadpools(n_modules: int) -> ThreadpoolController:
+    """The native libraries of this process; looked up (milliseconds) again only after an import."""
+    return ThreadpoolController()

@@ -11,9 +11,10 @@ import os
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 import numpy as np
 
@@ -24,6 +25,19 @@ HEADER = "header"
 Record = TypeVar("Record")
 # What numpy and zipfile raise for files that are cut short or have flipped bytes.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
+
+
+class Saved:
+    """Gives a frozen dataclass of arrays and JSON values ``save`` and ``load``."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one ``.npz`` file, without pickle."""
+        save_record(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        return load_record(cls, path)
 
 
 def save_record(record: Any, path: str | os.PathLike[str]) -> None:
@@ -47,7 +61,8 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
         default=_plain_value,
     )
     arrays[HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
-    _write_whole(Path(path), arrays)
+    with whole_file(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
@@ -72,11 +87,17 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
     return cls(**content)
 
 
-def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file to write to, which gets its name when it is whole.
+
+    Until then it has a temporary name in the same folder; whatever goes wrong removes it.
+    """
+    path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            yield file
         _keep_permissions(path, name)
         os.replace(name, path)
     except BaseException:

@@ -7,16 +7,22 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    validate_data,
+)
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge.exceptions import NoTargetWarning
+from landbridge.exceptions import FewSourcesWarning, NoTargetWarning
 
 FLOATS = [np.float64, np.float32]
 Task = Literal["classification", "regression"]
@@ -222,6 +228,39 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 
 
+def check_domain_sizes(domains: Vector, counts: Vector) -> None:
+    """At least two domains of at least two rows; two domains raise a `FewSourcesWarning`."""
+    if domains.size < 2:
+        raise ValueError(
+            f"`groups` must name at least two domains; got one, {domains.tolist()[0]!r}, with "
+            f"n_samples={counts.sum()}. A feature can only be compared between domains: pass the "
+            "column that tells them apart."
+        )
+    if counts.min() < 2:
+        raise ValueError(
+            "`groups` must give at least two rows to every domain; got one row in "
+            f"{domains[counts < 2].tolist()[:5]}. Drop such domains or join them with others."
+        )
+    if domains.size == 2:
+        warnings.warn(
+            "Two domains leave one degree of freedom: an effect must be nearly the same in both to "
+            "stand out. Use more domains where there are any.",
+            FewSourcesWarning,
+            stacklevel=4,
+        )
+
+
+def check_labels(y: VectorLike, n_rows: int) -> Vector:
+    """Labels of a further batch: one a row, none missing."""
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    if y.shape[0] != n_rows:
+        raise ValueError(
+            f"`y` must have one label for each of the {n_rows} rows of X; got {y.shape[0]}. "
+            "Pass rows and labels of the same batch."
+        )
+    return y
+
+
 def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not any(value is choice or value == choice for choice in choices):
@@ -240,12 +279,18 @@ def warn_no_target(estimator: Any, plain_counterpart: str) -> None:
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:
-    """Matrices below each other, sparse if any is."""
+    """Matrices below each other, sparse if any is; tables and lists stay what they are."""
     if len(parts) == 1:
         return parts[0]
+    if isinstance(parts[0], list):
+        return [row for part in parts for row in part]
+    library = type(parts[0]).__module__.partition(".")[0]
+    if library in ("pandas", "polars") and hasattr(parts[0], "columns"):
+        options = {"ignore_index": True} if library == "pandas" else {}
+        return import_module(library).concat(parts, **options)
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")
-    return np.vstack(parts)
+    return np.concatenate(parts)
 
 
 def column_names(X: MatrixLike) -> list[str] | None:
@@ -315,9 +360,9 @@ def _check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task
 def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
     """Raise unless there are as many target labels as target rows."""
     n_labels = y_target.shape[0] if y_target.ndim else 0
-    if n_labels != X_target.shape[0]:
+    if n_labels != _num_samples(X_target):
         raise ValueError(
-            f"`y_target` must have one label for each of the {X_target.shape[0]} rows of "
+            f"`y_target` must have one label for each of the {_num_samples(X_target)} rows of "
             f"`X_target`; got {n_labels}. Pass rows without a label as `X_unlabeled`."
         )
 
@@ -453,8 +498,10 @@ __all__ = [
     "TransferData",
     "check_choice",
     "check_consistent_length",
+    "check_domain_sizes",
     "check_finite",
     "check_groups",
+    "check_labels",
     "check_like_source",
     "check_new_source",
     "check_one_label_each",

@@ -35,3 +35,11 @@ class NotConvergedWarning(LandbridgeWarning):
 
 class WeakLearnerWarning(LandbridgeWarning):
     """A base learner does no better than chance, so that boosting has nothing to build on."""
+
+
+class ConditionWarning(LandbridgeWarning):
+    """A bound or a test is used outside of the condition under which it was proved."""
+
+
+class NothingSelectedWarning(LandbridgeWarning):
+    """No feature was found to be worth selecting."""

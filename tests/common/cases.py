@@ -18,7 +18,8 @@ class Case:
 
     ``make`` builds a small and fast instance. ``row_order`` says whether the order of rows is
     irrelevant, ``sparse`` whether CSR gives the dense answer, ``target`` whether the method has a
-    target at all, ``tolerance`` how far two answers that should be equal may lie apart.
+    target at all, ``needs_target`` whether it refuses to be fitted without one, ``tolerance`` how
+    far two answers that should be equal may lie apart.
     ``expected_failures`` maps a check of scikit-learn to the reason why it cannot pass.
     """
 
@@ -27,12 +28,19 @@ class Case:
     row_order: bool = True
     sparse: bool = True
     target: bool = True
+    needs_target: bool = False
     tolerance: float = 1e-6
     expected_failures: dict[str, str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return type(self.make()).__name__
+
+
+def small_search(estimator: Any) -> Callable[[], Any]:
+    """A search over two candidates on three folds."""
+    candidates = {"source": lb.SourceOnly(estimator), "pooled": lb.Pooled(estimator)}
+    return lambda: lb.TransferSearchCV(candidates, cv=3, random_state=0)
 
 
 CASES = [
@@ -56,15 +64,37 @@ CASES = [
     Case(lambda: lb.ClassifierRatio(), "weighting"),
     Case(lambda: lb.ReweightedClassifier(LogisticRegression()), "classifier"),
     Case(lambda: lb.ReweightedRegressor(Ridge()), "regressor"),
+    Case(small_search(LogisticRegression()), "classifier", row_order=False, needs_target=True),
+    Case(small_search(Ridge()), "regressor", row_order=False, needs_target=True),
     Case(lambda: lb.SurrogateKernelClassifier(), "classifier", tolerance=1e-3),
     Case(lambda: lb.SurrogateKernelRegressor(), "regressor"),
-    Case(lambda: lb.SurrogateKernelMap(random_state=0), "transformer", row_order=False),
+    Case(lambda: lb.SurrogateKernelMap(random_state=0), "transformer"),
     Case(lambda: lb.TransferComponentAnalysis(n_components=3), "transformer"),
     Case(lambda: lb.LaplacianRLSClassifier(), "classifier"),
     Case(lambda: lb.LaplacianRLSRegressor(), "regressor"),
     Case(lambda: lb.TransductiveSVC(), "classifier", tolerance=1e-3),
+    Case(
+        lambda: lb.SurrogateKernelClassifier(n_components=20, random_state=0),
+        "classifier",
+        tolerance=1e-3,
+    ),
+    Case(lambda: lb.SurrogateKernelRegressor(n_components=20, random_state=0), "regressor"),
+    Case(
+        lambda: lb.TransferComponentAnalysis(n_components=3, rank=20, random_state=0),
+        "transformer",
+    ),
+    Case(lambda: lb.LaplacianRLSRegressor(n_components=20, random_state=0), "regressor"),
+    Case(lambda: lb.TransductiveSVC(kernel="linear"), "classifier", tolerance=1e-3),
     Case(lambda: lb.CORAL(), "transformer", sparse=False),
     Case(lambda: lb.SubspaceAlignment(n_components=2), "transformer"),
+    Case(lambda: lb.TGreedySelector(), "grouped"),
+    Case(lambda: lb.TGreedySelector("gate", n_features=1, stop=None, refit="ols"), "grouped"),
+    Case(
+        lambda: lb.SimilarityLearner(lb.TGreedySelector(n_features=1), 50, random_state=0),
+        "transformer",
+        row_order=False,
+        target=False,
+    ),
 ]
 
 

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _num_samples
 
 import landbridge as lb
 from common.cases import CASES, Case, answer, make_sample
@@ -22,6 +23,7 @@ COLUMNS = ["age", "height", "dose", "weight"]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[c.name + "-" + c.kind for c in CASES])
 pytestmark = [
+    pytest.mark.filterwarnings("ignore::landbridge.FewSourcesWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.FewTargetRowsWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.NothingToAlignWarning"),
@@ -67,8 +69,16 @@ def with_default_groups(estimator):
 
     class WithDealtGroups(type(estimator)):
         def fit(self, X, y, groups=None):
-            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-            return super().fit(X, y, groups=np.arange(n_rows) % 3)
+            return super().fit(X, y, groups=np.arange(_num_samples(X)) % 3)
+
+        if hasattr(estimator, "partial_fit"):
+
+            def partial_fit(self, X, y, groups=None):
+                return super().partial_fit(X, y, groups=np.arange(len(X)) % 3)
+
+        def __reduce__(self):
+            plain = type(self).__mro__[1](**self.get_params(deep=False))
+            return with_default_groups, (plain,), vars(self)
 
         @classmethod
         def _get_param_names(cls):
@@ -77,8 +87,28 @@ def with_default_groups(estimator):
     return WithDealtGroups(**estimator.get_params(deep=False))
 
 
+def with_its_rows_as_target(estimator):
+    """A search needs target rows; scikit-learn's checks see it with the rows of X."""
+
+    class WithItsRowsAsTarget(type(estimator)):
+        def fit(self, X, y):
+            return super().fit(X, y, X_unlabeled=X)
+
+        def __reduce__(self):  # a class made here has no name that pickle could find
+            plain = type(self).__mro__[1](**self.get_params(deep=False))
+            return with_its_rows_as_target, (plain,), vars(self)
+
+        @classmethod
+        def _get_param_names(cls):
+            return cls.__mro__[1]._get_param_names()
+
+    return WithItsRowsAsTarget(**estimator.get_params(deep=False))
+
+
 def seen_by_scikit_learn(case: Case):
     estimator = case.make()
+    if case.needs_target:
+        return with_its_rows_as_target(estimator)
     if case.kind == "weighting":
         return as_plain_estimator(estimator)
     if case.kind == "grouped":
@@ -91,6 +121,7 @@ CHECKED = [(seen_by_scikit_learn(case), case.expected_failures) for case in CASE
 
 @pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected")  # some checks draw pure noise
 @parametrize_with_checks(
     [estimator for estimator, _ in CHECKED],
     expected_failed_checks=lambda given: next(why for one, why in CHECKED if one is given),
@@ -249,7 +280,20 @@ def test_works_inside_a_pipeline_that_transforms_the_target_too(case):
     np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-8)
 
 
-@with_target
+@cases_where(lambda case: case.needs_target)
+def test_no_target_is_refused_where_nothing_can_be_done_without(case):
+    sample = make_sample(case)
+    with pytest.raises(ValueError, match="got no target rows at all"):
+        case.make().fit(sample.X, sample.y)
+
+
+@cases_where(
+    lambda case: (
+        case.target
+        and not case.needs_target
+        and case.kind in ("classifier", "regressor", "transformer")
+    )
+)
 def test_no_target_warns_once_and_fits(case):
     sample = make_sample(case)
     with pytest.warns(lb.NoTargetWarning, match=f"{case.name} was fitted without target") as seen:

@@ -48,6 +48,7 @@ from landbridge.kernels.low_rank import LowRankFeatures, fit_low_rank_features, 
 
 # Up to this many columns the normal equations are formed and factorised.
 DIRECT_COLUMNS = 2000
+MAX_STEPS = 2000
 
 
 def penalty_matrix(
@@ -85,7 +86,7 @@ def solve_features(
 
 
 def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
-    solution, stopped_after = cg(operator, right, rtol=1e-8, maxiter=2000)
+    solution, stopped_after = cg(operator, right, rtol=1e-8, maxiter=MAX_STEPS)
     if stopped_after:
         warnings.warn(
             f"Laplacian least squares stopped after {stopped_after} steps of conjugate gradients "

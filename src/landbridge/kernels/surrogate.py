@@ -161,9 +161,10 @@ def _solve_in_eigenbasis(
     if not symmetric:  # Eq. (9): K^-½ S^½
         core = (basis * np.sqrt(clipped)) @ basis.T / root[:, None]
         return core, float(clipped.sum()), n_clipped
-    half = (root[:, None] * basis) * np.sqrt(clipped)  # K^½ S^½, so that half·half' = K^½ S K^½
-    squares, axes = linalg.eigh(half @ half.T, driver="evr", check_finite=False)
-    middle = (axes * np.sqrt(np.clip(squares, 0.0, None))) @ axes.T
+    # With K^½ S^½ = U σ V' the root (K^½ S K^½)^½ is U σ U', without squaring anything.
+    half = (root[:, None] * basis) * np.sqrt(clipped)
+    axes, roots, _ = linalg.svd(half, full_matrices=False, check_finite=False)
+    middle = (axes * roots) @ axes.T
     return middle / np.outer(root, root), float(clipped.sum()), n_clipped
 
 

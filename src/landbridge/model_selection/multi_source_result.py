@@ -1,13 +1,12 @@
 """What multiple-source cross-validation found: pointwise losses, and every answer made of them."""
 
-import os
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from landbridge._storage import load_record, save_record
+from landbridge._storage import Saved
 from landbridge._typing import Vector
 from landbridge.inference import (
     FriedmanTest,
@@ -36,7 +35,7 @@ LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiSourceResult:
+class MultiSourceResult(Saved):
     """Losses of every row under the model that was trained without its source.
 
     Attributes
@@ -81,6 +80,15 @@ class MultiSourceResult:
         """Mean of the source means."""
         return self._summary().estimate
 
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions that these losses can answer."""
+        summary = self._summary()
+        about_others = self.scheme == "source" and summary.n_sources > 2
+        can = {"new_source": about_others, "population": about_others}
+        can["fixed"] = not np.isnan(summary.within)
+        return tuple(q for q in QUESTIONS if can[q])
+
     def interval(
         self,
         question: Question = "new_source",
@@ -95,7 +103,7 @@ class MultiSourceResult:
             question,
             level,
             source_weight=source_weight,
-            loss_range=LOSS_RANGES.get(self.loss),
+            **self._words_and_range(),
         )
 
     def variance(self, kind: str = "theta_b", **options: Any) -> float:
@@ -105,15 +113,14 @@ class MultiSourceResult:
     def describe(self, level: float = 0.95) -> str:
         """Every answer in words."""
         summary = self._summary()
-        name = LOSS_WORDS.get(self.loss, "loss")
         lines = [self._heading()]
-        for question in self._questions(summary):
-            answer = interval_of(summary, question, level, loss_range=LOSS_RANGES.get(self.loss))
-            lines.append(answer.describe(name, why=question == "new_source"))
+        for question in self.questions:
+            answer = interval_of(summary, question, level, **self._words_and_range())
+            lines.append(answer.describe(why=question == "new_source"))
             if question == "new_source":
                 lines.append(_what_shrinks(answer))
         if self.scheme == "random":
-            lines.append(f"Random blocks share sources: on a new source the {name} is higher.")
+            lines.append("Random blocks share sources: expect more on a new source.")
         elif summary.n_sources < 3:
             lines.append("Two sources say nothing about a third: collect more sources.")
         lines += [f"Failed and left out: {fold} ({message})" for fold, message in self.failures]
@@ -122,25 +129,11 @@ class MultiSourceResult:
     def __repr__(self) -> str:
         return self.describe()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return load_record(cls, path)
+    def _words_and_range(self) -> dict[str, Any]:
+        return {"name": loss_words(self.loss), "loss_range": LOSS_RANGES.get(self.loss)}
 
     def _summary(self) -> SourceSummary:
         return summarise_sources(*self.judged)
-
-    def _questions(self, summary: SourceSummary) -> list[Question]:
-        possible: list[Question] = list(QUESTIONS)  # type: ignore[arg-type]
-        if self.scheme == "random" or summary.n_sources < 3:
-            possible = ["fixed"]
-        if np.isnan(summary.within):
-            possible.remove("fixed")
-        return possible
 
     def _heading(self) -> str:
         held_out = "sources, each left out once" if self.scheme == "source" else "random blocks"
@@ -159,7 +152,7 @@ class MultiSourceResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Saved):
     """Losses of several estimators on the same rows, and the tests built on them.
 
     Attributes
@@ -204,21 +197,21 @@ class Comparison:
             estimator=name,
         )
 
+    def test(self, first: str, second: str, method: str = "t", level: float = 0.95) -> PairedTest:
+        """The paired test of two estimators, on the sources where none failed."""
+        there = ~np.isnan(self.losses).any(axis=0)
+        return paired_test(
+            self.losses[self._position(first), there],
+            self.losses[self._position(second), there],
+            self.source_names[self.source[there]],
+            method,
+            level=level,
+            names=(first, second),
+        )
+
     def pairs(self, method: str = "t", level: float = 0.95) -> tuple[PairedTest, ...]:
         """The paired test of every pair, with Holm's correction over all of them."""
-        there = ~np.isnan(self.losses).any(axis=0)
-        groups = self.source_names[self.source[there]]
-        tests = [
-            paired_test(
-                self.losses[i, there],
-                self.losses[j, there],
-                groups,
-                method,
-                level=level,
-                names=(str(self.names[i]), str(self.names[j])),
-            )
-            for i, j in combinations(range(len(self.names)), 2)
-        ]
+        tests = [self.test(a, b, method, level) for a, b in combinations(self.names.tolist(), 2)]
         corrected = holm([test.p_value for test in tests])
         return tuple(
             replace(test, p_holm=float(p)) for test, p in zip(tests, corrected, strict=True)
@@ -233,7 +226,7 @@ class Comparison:
         tests = self.pairs()
         digits = decimals(min(test.standard_error for test in tests))
         means = np.nanmean(self.source_means, axis=1)
-        lines = [f"{LOSS_WORDS.get(self.loss, 'loss')} on left-out sources:"]
+        lines = [f"{loss_words(self.loss)} on left-out sources:"]
         lines += [
             f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
         ]
@@ -241,20 +234,16 @@ class Comparison:
         lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
         return "\n".join(lines)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return load_record(cls, path)
-
     def _position(self, name: str) -> int:
         found = np.flatnonzero(self.names == name)
         if not found.size:
             raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
         return int(found[0])
+
+
+def loss_words(loss: str) -> str:
+    """What a loss is called in sentences and pictures."""
+    return LOSS_WORDS.get(loss, "loss")
 
 
 def _what_shrinks(answer: Interval) -> str:

@@ -174,10 +174,10 @@ def _warn_if_unstable(weighting: Weighting, diagnostics: WeightDiagnostics) -> N
         return
     warnings.warn(
         f"The weights of {type(weighting).__name__} rest on about {size:.1f} of {n} source rows "
-        f"({size / n:.1%}; the heaviest row alone carries {diagnostics.largest_share:.0%}): the "
-        "two domains barely overlap, and what is fitted with these weights is unstable. Compare "
-        "with UniformWeights, smooth the weights (a larger ridge or a smaller bound), or label "
-        "rows of the target.",
+        f"({size / n:.1%}; the heaviest row alone carries {diagnostics.largest_share:.0%}): what "
+        "is fitted with them is unstable. Either the domains barely overlap: then compare with "
+        "UniformWeights, or label rows of the target. Or the weights follow the sample of the "
+        "target too closely: then smooth them, for example by a larger ridge.",
         WeightingWarning,
         stacklevel=3,
     )

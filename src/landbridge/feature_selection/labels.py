@@ -1,0 +1,87 @@
+"""Labels of a stream: numbers, or two classes under any name, known only as batches arrive.
+
+A path needs numbers. Numeric labels are their own code; text labels are coded 0, 1 in the order in
+which they appear. When the stream ends, two different values mean two classes, which become −1
+and +1; moments follow by one linear map, so nothing has to be read twice.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from landbridge._typing import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class Labels:
+    """The first (at most three) different values of a stream, in the order they appeared."""
+
+    values: tuple[Any, ...] = ()
+    text: bool = False
+
+    def extend(self, y: Vector) -> "Labels":
+        """With the values of one more batch."""
+        text = is_text(y)
+        if self.values and text != self.text:
+            raise ValueError(
+                "`y` must hold text in every batch or numbers in every batch; got "
+                f"{'text' if text else 'numbers'} after {'text' if self.text else 'numbers'}. "
+                "Convert the labels before they are passed."
+            )
+        if len(self.values) > 2:
+            return self
+        new = [value for value in _first_values(y) if value not in self.values]
+        values = (*self.values, *new)
+        if text and len(values) > 2:
+            raise ValueError(
+                f"`y` must hold numbers or two classes; got the classes {list(values)}. "
+                "Select two classes, or compare one class with the rest: y == 'name'."
+            )
+        return Labels(values[:3], text)
+
+    def encode(self, y: Vector) -> Vector:
+        """Labels as numbers."""
+        if not self.text:
+            return y.astype(np.float64, copy=False)
+        return (y == self.values[-1]).astype(np.float64) * (len(self.values) - 1)
+
+    def code_map(self, other: "Labels") -> tuple[float, float]:
+        """Scale and offset that turn the code of ``other`` into the code of these labels."""
+        if not self.text:
+            return 1.0, 0.0
+        codes = [float(self.values.index(value)) for value in other.values]
+        return (codes[-1] - codes[0] if len(codes) > 1 else 1.0), codes[0]
+
+    @property
+    def classes(self) -> Vector | None:
+        """The two classes in sorted order, or ``None`` for a numeric response."""
+        if len(self.values) < 2:
+            raise ValueError(
+                f"`y` must hold numbers that vary, or two classes; got one class or number, "
+                f"{self.values[0]!r}, in every row. Check how the labels were read."
+            )
+        return None if len(self.values) > 2 else np.array(sorted(self.values))
+
+    @property
+    def final_map(self) -> tuple[float, float]:
+        """Scale and offset that turn codes into the response: −1, +1 for two classes."""
+        classes = self.classes
+        if classes is None:
+            return 1.0, 0.0
+        low, high = self.encode(classes)
+        return 2.0 / (high - low), -(high + low) / (high - low)
+
+
+def is_text(y: Vector) -> bool:
+    """Whether labels are names and not numbers."""
+    return y.dtype.kind in "OUST"
+
+
+def _first_values(y: Vector) -> list[Any]:
+    """Up to three different values in sorted order, without sorting a long batch in vain."""
+    if y.size > 64:
+        head = np.unique(y[:64])
+        if head.size > 2:
+            return head[:3].tolist()
+    return np.unique(y)[:3].tolist()

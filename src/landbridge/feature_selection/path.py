@@ -1,0 +1,113 @@
+"""A T-greedy path with everything that is reported of it."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from landbridge._typing import Vector
+from landbridge.feature_selection.statistics import Statistics
+from landbridge.feature_selection.stopping import corollary_3, held_out_losses, number_of_steps
+from landbridge.feature_selection.t_greedy import Walk, greedy_path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeaturePath:
+    """The steps of a path, the kept ones first. Fields are also read as ``path["feature"]``.
+
+    Attributes
+    ----------
+    step : 1, 2, …
+    feature : index of the feature that the step picked.
+    T : its T statistic before the step.
+    effect : its mean effect μ over the domains before the step.
+    effects : its effect in each domain before the step, steps × domains.
+    delta : what a stagewise step adds to its weight.
+    weight : its weight after the step.
+    loss : squared loss in each domain after the step, steps × domains.
+    held_out_loss : squared loss on each domain of a path that never saw it, steps × domains; NaN
+        unless ``stop="domain"``.
+    bound : Corollary 3's bound for the features chosen so far, in units of the squared loss.
+    bound_holds : whether its condition holds.
+    start_loss, start_held_out_loss : the losses of the model without features, for each domain.
+    domains : names of the domains, in the order of the columns above.
+    n_kept : number of steps that the selected model consists of.
+    """
+
+    step: Vector
+    feature: Vector
+    T: Vector
+    effect: Vector
+    effects: np.ndarray
+    delta: Vector
+    weight: Vector
+    loss: np.ndarray
+    held_out_loss: np.ndarray
+    bound: Vector
+    bound_holds: Vector
+    start_loss: Vector
+    start_held_out_loss: Vector
+    domains: Vector
+    n_kept: int
+
+    def __len__(self) -> int:
+        return self.step.size
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in {field.name for field in fields(self)}:
+            raise KeyError(name)
+        return getattr(self, name)
+
+    def __repr__(self) -> str:
+        picks = ", ".join(
+            f"{i} (T={T:.3g})" for i, T in zip(self.feature[:5], self.T[:5], strict=True)
+        )
+        more = ", …" if len(self) > 5 else ""
+        return f"FeaturePath({len(self)} steps, {self.n_kept} kept: {picks}{more})"
+
+
+def follow_path(
+    statistics: Statistics, domains: Vector, *, stop: str | None, **options: Any
+) -> tuple[FeaturePath, Walk]:
+    """Walk, look how held-out domains fare, decide how many steps to keep."""
+    walk = greedy_path(statistics, **options)
+    n_steps, n = walk.feature.size, domains.size
+    held_out = np.full((n_steps + 1, n), np.nan)
+    if stop == "domain":
+        held_out = held_out_losses(statistics, n_steps, **options)
+    alpha = options["alpha"]
+    bound, holds = np.empty(0), np.empty(0, dtype=bool)
+    if n_steps:
+        columns = np.stack([statistics.column(i) for i in walk.selected])
+        bound, holds = corollary_3(statistics, walk, alpha, columns)
+    kept = n_steps
+    if options["n_features"] is None:
+        kept = number_of_steps(stop, walk.T, held_out, statistics.means.shape[1], alpha)
+    place = [int(np.flatnonzero(walk.selected == i)[0]) for i in walk.feature]
+    path = FeaturePath(
+        step=np.arange(1, n_steps + 1),
+        feature=walk.feature,
+        T=walk.T,
+        effect=walk.effects.mean(axis=1),
+        effects=walk.effects,
+        delta=walk.delta,
+        weight=walk.weights[np.arange(n_steps), place],
+        loss=walk.losses[1:],
+        held_out_loss=held_out[1:],
+        bound=bound,
+        bound_holds=holds,
+        start_loss=walk.losses[0],
+        start_held_out_loss=held_out[0],
+        domains=domains,
+        n_kept=kept,
+    )
+    return path, walk
+
+
+def coefficients(walk: Walk, n_kept: int, n_features: int) -> tuple[Vector, Vector]:
+    """Which features the first ``n_kept`` steps chose, and the weights after them."""
+    support, weights = np.zeros(n_features, dtype=bool), np.zeros(n_features)
+    if n_kept:
+        support[walk.feature[:n_kept]] = True
+        weights[walk.selected] = walk.weights[n_kept - 1]
+    return support, weights

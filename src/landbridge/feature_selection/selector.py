@@ -1,0 +1,408 @@
+"""`TGreedySelector`: the features whose effect is the same in every domain, and a linear model."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Number
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags, Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import (
+    Task,
+    check_choice,
+    check_domain_sizes,
+    check_groups,
+    check_labels,
+    check_rows,
+    check_transfer,
+)
+from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
+from landbridge.feature_selection.files import Batch, count_rows, read_batches, with_progress
+from landbridge.feature_selection.labels import Labels, is_text
+from landbridge.feature_selection.moments import Moments, moments_of, moments_of_parts
+from landbridge.feature_selection.path import FeaturePath, coefficients, follow_path
+from landbridge.feature_selection.statistics import FullStatistics, Statistics, statistics_of
+from landbridge.feature_selection.stopping import RULES
+from landbridge.feature_selection.t_greedy import CRITERIA
+
+MOST_STEPS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Solution:
+    """What a path amounts to."""
+
+    path: FeaturePath
+    support: Vector
+    coef: Vector
+    intercept: float
+    classes: Vector | None
+
+
+def _has_two_classes(selector: "TGreedySelector") -> bool:
+    solution = getattr(selector, "_solution", None)
+    return solution is None or solution.classes is not None
+
+
+class TGreedySelector(SelectorMixin, BaseEstimator):
+    r"""Features whose effect is the same in every domain, one by one, with a linear model.
+
+    Given domains :math:`d_1 … d_n`, weights :math:`w` (zero at first) and the effects
+    :math:`c_{ki} = E[X_i (Y − w·X) \mid d_k]`, every step picks a feature by the statistic
+
+    .. math:: T_i = \frac{\mu_i}{\sigma_i / \sqrt n},\qquad
+              \mu_i = \frac1n \sum_k c_{ki},\quad
+              \sigma_i^2 = \frac{1}{n-1} \sum_k (c_{ki} - \mu_i)^2
+
+    and adds :math:`\mu_i / \mathrm{mean}_k E[X_i^2 \mid d_k]` to its weight (Foster, Kakade,
+    Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach"). A feature that helps
+    much in one domain and harms in another has a small T, however large its average effect.
+    Domains count alike, whatever their number of rows.
+
+    Parameters
+    ----------
+    criterion : {"t", "loss", "gate"}, default="t"
+        ``"t"``: the largest \|T\|, the published method. ``"loss"``: the largest drop of the
+        average squared loss, greedy stagewise selection. ``"gate"``: the largest drop among
+        features whose \|T\| exceeds the two-sided t quantile of level ``alpha`` with n − 1 degrees
+        of freedom. T ignores the size of an effect, so ``"t"`` is slow where features are
+        redundant or sparse; the gate keeps its protection and avoids that loss.
+    n_features : int or None, default=None
+        Number of features to select. ``None`` leaves it to ``stop``; with a number, ``stop``
+        decides nothing.
+    stop : {"domain", "bonferroni", "bound", None}, default="domain"
+        ``"domain"``: leave each domain out once and keep as many steps as give the least average
+        squared loss on the domain left out. ``"bonferroni"``: stop before the first \|T\| that
+        chance among p features explains at level ``alpha``. ``"bound"``: the same with Theorem
+        1's threshold √(4 log(2p/alpha)), which asks for p ≤ (alpha/2)·exp(n/8) and warns
+        otherwise. ``None``: keep all steps.
+    max_steps : int or None, default=None
+        Longest path. ``None``: as many steps as features, at most 300. A stagewise path may pick a
+        feature more than once.
+    alpha : float, default=0.05
+        Level of the gate, of Bonferroni's rule and of the bounds.
+    refit : {"stagewise", "ols"}, default="stagewise"
+        ``"stagewise"`` changes one weight a step, as published. ``"ols"`` refits all chosen
+        weights by least squares on the average domain after every step.
+    dtype : {None, "float32", "float64"}, default=None
+        Precision of the products of features; ``None`` keeps that of the data. Everything else is
+        computed in double precision.
+
+    Attributes
+    ----------
+    path_ : FeaturePath
+        Every step with its feature, T, effects and losses for each domain, the losses on held-out
+        domains and Corollary 3's bound.
+    n_steps_ : number of steps that were kept.
+    coef_, intercept_ : the linear model, on all features (zero where not selected).
+    classes_ : the two classes; absent for a numeric response.
+    domains_ : names of the domains.
+    moments_ : what `partial_fit` has accumulated.
+
+    Notes
+    -----
+    A response with two different values, of any type, is a class and is coded −1, +1; any other
+    numeric response is a regression. scikit-learn therefore learns only from the fitted object
+    whether it is a classifier or a regressor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import TGreedySelector
+    >>> rng = np.random.default_rng(0)
+    >>> X, site = rng.normal(size=(4000, 5)), np.repeat(np.arange(8), 500)
+    >>> local = np.array([5, -1, 4, -3, 5, 2, -2, 4])[site]   # differs from site to site
+    >>> y = X[:, 0] + local * X[:, 1] + rng.normal(size=4000)
+    >>> TGreedySelector(n_features=1).fit(X, y, groups=site).get_support(indices=True)
+    array([0])
+    >>> greedy = TGreedySelector(criterion="loss", n_features=1).fit(X, y, groups=site)
+    >>> greedy.get_support(indices=True)
+    array([1])
+    """
+
+    def __init__(
+        self,
+        criterion: str = "t",
+        n_features: int | None = None,
+        stop: str | None = "domain",
+        max_steps: int | None = None,
+        alpha: float = 0.05,
+        refit: str = "stagewise",
+        dtype: str | None = None,
+    ):
+        self.criterion = criterion
+        self.n_features = n_features
+        self.stop = stop
+        self.max_steps = max_steps
+        self.alpha = alpha
+        self.refit = refit
+        self.dtype = dtype
+
+    def fit(self, X: MatrixLike, y: VectorLike, *, groups: VectorLike = None) -> Self:
+        """Select on rows in memory; ``groups`` names the domain of each row."""
+        X, y, groups = self._check_first(X, y, groups)
+        self._forget()
+        labels = Labels().extend(y)
+        scale, offset = labels.final_map
+        domains, counts = np.unique(groups, return_counts=True)
+        check_domain_sizes(domains, counts)
+        paths = 1 + (domains.size if self.stop == "domain" else 0)
+        n_columns = paths * self._options()["max_steps"]
+        response = scale * labels.encode(y) + offset
+        statistics = statistics_of(X, response, groups, n_columns=n_columns)
+        self._solution = self._solve(statistics, domains, labels.classes)
+        return self
+
+    def partial_fit(self, X: MatrixLike, y: VectorLike, *, groups: VectorLike = None) -> Self:
+        """Add a batch of rows to the moments; the path is computed when it is first asked for.
+
+        The answer is that of `fit` on all batches together, to rounding, in whatever order they
+        come. Keeps domains × features² numbers. What `fit` has seen is forgotten.
+        """
+        if hasattr(self, "moments_"):
+            X = check_rows(self, X)
+            X = X.astype(self.dtype or X.dtype, copy=False)
+            y = check_labels(_as_labels(y), X.shape[0])
+            groups = check_groups(groups, X.shape[0])
+        else:
+            X, y, groups = self._check_first(X, y, groups)
+            self._forget()
+        labels = getattr(self, "_labels", Labels()).extend(y)
+        return self._add(moments_of(X, labels.encode(y), groups), labels)
+
+    def merge(self, other: "TGreedySelector") -> Self:
+        """Add the moments that another selector has accumulated, for example elsewhere."""
+        for selector in (self, other):
+            if not hasattr(selector, "moments_"):
+                raise ValueError(
+                    "Both selectors must hold moments; got one that was not filled by partial_fit "
+                    "or fit_file. Use these in the place of fit."
+                )
+        mine, theirs = (list(getattr(s, "feature_names_in_", ())) for s in (self, other))
+        if mine and theirs and mine != theirs:
+            raise ValueError(
+                f"Selectors to be merged must have the same columns; got {mine[:5]} … and "
+                f"{theirs[:5]} …. Read the same columns in both places."
+            )
+        values = np.array(other._labels.values)
+        labels = self._labels.extend(values)
+        moments = other.moments_.map_label(*labels.code_map(other._labels))
+        return self._add(moments, labels)
+
+    def fit_file(
+        self,
+        path: str | Path,
+        *,
+        label: str,
+        domain: str,
+        features: Sequence[str] | None = None,
+        batch_size: int = 32768,
+        progress: bool = False,
+    ) -> Self:
+        """Select on a Parquet or CSV file of any length, one batch in memory at a time.
+
+        ``label`` and ``domain`` name two columns; the others, or those named by ``features``, are
+        the features. ``progress`` shows a bar where rich is installed. Needs ``[polars]``.
+        """
+        self._check_parameters()
+        self._forget()
+        batches = read_batches(
+            path,
+            label=label,
+            domain=domain,
+            features=features,
+            dtype=self.dtype,
+            batch_size=batch_size,
+        )
+        if progress:
+            batches = with_progress(batches, count_rows(path), Path(path).name)
+        for batch in batches:
+            self._add_batch(batch)
+        if not hasattr(self, "moments_"):
+            raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
+        self._solved()
+        return self
+
+    @available_if(_has_two_classes)
+    def decision_function(self, X: MatrixLike) -> Vector:
+        """w·x + b; above zero means the second class."""
+        solution = self._solved()
+        return check_rows(self, X) @ solution.coef + solution.intercept
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The class of each row, or the predicted number."""
+        solution = self._solved()
+        response = check_rows(self, X) @ solution.coef + solution.intercept
+        if solution.classes is None:
+            return response
+        return solution.classes[(response > 0).astype(int)]
+
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
+        """Accuracy for two classes, R² for a numeric response."""
+        measure = r2_score if self._solved().classes is None else accuracy_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    @property
+    def path_(self) -> FeaturePath:
+        return self._solved().path
+
+    @property
+    def n_steps_(self) -> int:
+        return self._solved().path.n_kept
+
+    @property
+    def domains_(self) -> Vector:
+        return self._solved().path.domains
+
+    @property
+    def coef_(self) -> Vector:
+        return self._solved().coef
+
+    @property
+    def intercept_(self) -> float:
+        return self._solved().intercept
+
+    @property
+    def classes_(self) -> Vector:
+        classes = self._solved().classes
+        if classes is None:
+            raise AttributeError("A numeric response has no classes_.")
+        return classes
+
+    def _get_support_mask(self) -> Vector:
+        return self._solved().support
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "moments_") or hasattr(self, "_solution")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        solution = getattr(self, "_solution", None)
+        if solution is not None and solution.classes is None:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        elif solution is not None:
+            tags.estimator_type = "classifier"
+            tags.classifier_tags = ClassifierTags(multi_class=False)
+        return tags
+
+    def _check_first(
+        self, X: MatrixLike, y: VectorLike, groups: VectorLike
+    ) -> tuple[Matrix, Vector, Vector]:
+        """Check parameters and rows, and record the columns."""
+        self._check_parameters()
+        y = _as_labels(y)
+        task: Task = "classification" if y is not None and is_text(y) else "regression"
+        data = check_transfer(self, X, y, task=task, min_classes=1)
+        groups = check_groups(groups, data.X.shape[0])
+        self._options()
+        return data.X.astype(self.dtype or data.X.dtype, copy=False), data.y, groups
+
+    def _check_parameters(self) -> None:
+        for name, choices in _CHOICES.items():
+            check_choice(getattr(self, name), name, choices)
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"`alpha` must lie between 0 and 1; got {self.alpha!r}.")
+        for name in ("n_features", "max_steps"):
+            value = getattr(self, name)
+            if value is not None and not (isinstance(value, Integral) and int(value) > 0):
+                raise ValueError(f"`{name}` must be a positive integer or None; got {value!r}.")
+
+    def _options(self) -> dict[str, Any]:
+        """The parameters of a path for the given number of columns."""
+        p, most = self.n_features_in_, self.max_steps
+        if self.n_features is not None and self.n_features > p:
+            raise ValueError(
+                f"`n_features` must be at most the number of columns of X, {p}; got "
+                f"{self.n_features}. Ask for fewer features."
+            )
+        if most is None:
+            most = min(p, MOST_STEPS) if self.n_features is None else max(p, MOST_STEPS)
+        return {
+            "criterion": self.criterion,
+            "n_features": self.n_features,
+            "max_steps": int(most),
+            "refit": self.refit,
+            "alpha": self.alpha,
+        }
+
+    def _forget(self) -> None:
+        for name in ("moments_", "_labels", "_solution"):
+            self.__dict__.pop(name, None)
+
+    def _add(self, moments: Moments, labels: Labels) -> Self:
+        before: Moments | None = getattr(self, "moments_", None)
+        self.moments_ = moments if before is None else before.merge(moments)
+        self._labels = labels
+        self.__dict__.pop("_solution", None)
+        return self
+
+    def _add_batch(self, batch: Batch) -> None:
+        self.n_features_in_ = len(batch.names)
+        self.feature_names_in_ = np.array(batch.names, dtype=object)
+        labels, parts = getattr(self, "_labels", Labels()), []
+        for rows, y in batch.parts:
+            labels = labels.extend(y)
+            parts.append((rows, labels.encode(y)))
+        self._add(moments_of_parts(batch.domains, parts, len(batch.names)), labels)
+
+    def _solved(self) -> _Solution:
+        """The solution; after `partial_fit` it is computed on first demand."""
+        check_is_fitted(self)
+        if not hasattr(self, "_solution"):
+            moments = self.moments_.map_label(*self._labels.final_map)
+            check_domain_sizes(moments.domains, moments.counts)
+            self._solution = self._solve(
+                FullStatistics(moments), moments.domains, self._labels.classes
+            )
+        return self._solution
+
+    def _solve(self, statistics: Statistics, domains: Vector, classes: Vector | None) -> _Solution:
+        options = self._options()
+        if self.max_steps is not None and self.max_steps > self.n_features_in_:
+            warnings.warn(
+                f"max_steps={self.max_steps} is more than the {self.n_features_in_} features: the "
+                "path goes back to features it has picked, towards least squares on all of them.",
+                LandbridgeWarning,
+                stacklevel=3,
+            )
+        path, walk = follow_path(statistics, domains, stop=self.stop, **options)
+        if path.n_kept == 0:
+            warnings.warn(
+                f"No feature was selected (criterion={self.criterion!r}, stop={self.stop!r}): no "
+                "effect is the same in enough domains. The prediction is a constant; n_features= "
+                "asks for features all the same.",
+                NothingSelectedWarning,
+                stacklevel=3,
+            )
+        support, coef = coefficients(walk, path.n_kept, self.n_features_in_)
+        intercept = statistics.label_means.mean() - statistics.means.mean(axis=0) @ coef
+        return _Solution(path, support, coef, float(intercept), classes)
+
+
+_CHOICES = {
+    "criterion": CRITERIA,
+    "stop": RULES,
+    "refit": ("stagewise", "ols"),
+    "dtype": (None, "float32", "float64"),
+}
+
+
+def _as_labels(y: VectorLike) -> VectorLike:
+    """Labels as an array; numbers that came as Python objects become numbers."""
+    if y is None:
+        return y
+    y = np.asarray(y)
+    if y.dtype == object and all(isinstance(value, Number) for value in y.ravel()):
+        return y.astype(np.float64)
+    return y

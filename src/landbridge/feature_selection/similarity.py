@@ -1,0 +1,146 @@
+"""Similarity between rows, learned so that it holds for classes nobody has shown.
+
+Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach", Section
+4.2: y = sgn(Σ_i w_i φ_i(x¹) φ_i(x²)), +1 for two rows of one class and −1 otherwise, with the
+classes as domains.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import check_rows, check_transfer
+from landbridge.feature_selection.selector import TGreedySelector
+
+
+def draw_pairs(
+    codes: Vector, n_pairs: int, random_state: np.random.RandomState
+) -> tuple[Vector, Vector, Vector, Vector]:
+    """Rows of both partners, ±1 and the class of each pair.
+
+    For each class ``n_pairs`` pairs of two different rows of it, and as many of one of its rows
+    with a row of another class.
+    """
+    first, second, same, domain = [], [], [], []
+    for k in range(codes.max() + 1):
+        inside, outside = np.flatnonzero(codes == k), np.flatnonzero(codes != k)
+        one = random_state.randint(inside.size, size=n_pairs)
+        other = (one + random_state.randint(1, inside.size, size=n_pairs)) % inside.size
+        first += [inside[one], random_state.choice(inside, n_pairs)]
+        second += [inside[other], random_state.choice(outside, n_pairs)]
+        same += [np.ones(n_pairs), -np.ones(n_pairs)]
+        domain.append(np.full(2 * n_pairs, k))
+    return tuple(np.concatenate(part) for part in (first, second, same, domain))  # type: ignore[return-value]
+
+
+def multiply_rows(A: Matrix, B: Matrix) -> Matrix:
+    """Products of the features of two rows, for each pair."""
+    return A.multiply(B).tocsr() if sparse.issparse(A) else A * B
+
+
+class SimilarityLearner(TransformerMixin, BaseEstimator):
+    r"""Learn when two rows belong together, in a way that carries over to new classes.
+
+    The similarity is :math:`s(a, b) = \sum_i w_i a_i b_i + b_0`, positive for rows of the same
+    class. The products :math:`a_i b_i` are the features of a `TGreedySelector`, the classes are its
+    domains: a product is chosen when it tells rows of *every* known class from others, which is
+    the reason to expect that it does so for a class that was not there.
+
+    Parameters
+    ----------
+    selector : TGreedySelector or None, default=None
+        How products are chosen; ``None`` is ``TGreedySelector()``.
+    n_pairs : int, default=1000
+        Pairs of the same class, and pairs of different ones, drawn for each class.
+    random_state : int, RandomState or None, default=None
+        Draws the pairs.
+
+    Attributes
+    ----------
+    selector_ : the fitted selector, with its ``path_``.
+    coef_, intercept_ : weights w and b₀.
+    classes_ : the known classes.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from landbridge import SimilarityLearner, TGreedySelector
+    >>> X, y = load_digits(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> known = y < 8
+    >>> learner = SimilarityLearner(TGreedySelector("gate"), n_pairs=200, random_state=0)
+    >>> learner = learner.fit(X[known], y[known])
+    >>> new = X[y == 9]
+    >>> bool(learner.similarity(new, new).mean() > learner.similarity(new, X[known]).mean())
+    True
+    """
+
+    def __init__(self, selector: Any = None, n_pairs: int = 1000, random_state: RandomState = None):
+        self.selector = selector
+        self.n_pairs = n_pairs
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, y: VectorLike) -> Self:
+        """Draw pairs from the classes of ``y`` and choose products."""
+        if not self.n_pairs >= 2:
+            raise ValueError(f"`n_pairs` must be at least 2; got {self.n_pairs!r}.")
+        data = check_transfer(self, X, y, task="classification")
+        codes = data.encode(data.y)
+        small = np.bincount(codes) < 2
+        if small.any():
+            raise ValueError(
+                "`y` must give at least two rows to every class; got one row in "
+                f"{data.classes[small].tolist()[:5]}. Drop such classes."
+            )
+        random_state = check_random_state(self.random_state)
+        first, second, same, domain = draw_pairs(codes, self.n_pairs, random_state)
+        selector = TGreedySelector() if self.selector is None else clone(self.selector)
+        products = multiply_rows(data.X[first], data.X[second])
+        self.selector_ = selector.fit(products, same, groups=data.classes[domain])
+        self.classes_ = data.classes
+        return self
+
+    @property
+    def coef_(self) -> Vector:
+        check_is_fitted(self, "selector_")
+        return self.selector_.coef_
+
+    @property
+    def intercept_(self) -> float:
+        check_is_fitted(self, "selector_")
+        return self.selector_.intercept_
+
+    def similarity(self, A: MatrixLike, B: MatrixLike = None) -> np.ndarray:
+        """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` where ``B`` is None)."""
+        check_is_fitted(self, "selector_")
+        A = check_rows(self, A)
+        B = A if B is None else check_rows(self, B)
+        chosen = np.flatnonzero(self.coef_)
+        left, right = _dense(A[:, chosen]), _dense(B[:, chosen])
+        return (left * self.coef_[chosen]) @ right.T + self.intercept_
+
+    def transform(self, X: MatrixLike) -> np.ndarray:
+        """√|w_i| x_i for each chosen feature: rows whose products are the similarity.
+
+        ``(t * sign) @ t.T + intercept_`` is `similarity`, where ``sign`` are the signs of the
+        non-zero weights; with positive weights it is a plain inner product.
+        """
+        check_is_fitted(self, "selector_")
+        chosen = np.flatnonzero(self.coef_)
+        return _dense(check_rows(self, X)[:, chosen]) * np.sqrt(np.abs(self.coef_[chosen]))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
+
+def _dense(X: Matrix) -> np.ndarray:
+    return X.toarray() if sparse.issparse(X) else X

@@ -1,0 +1,147 @@
+"""What a path reads of the data: second moments within each domain, column by column.
+
+A step needs one column of E[XX'|d_k]. `FullStatistics` has them all (after streaming, or where the
+paths will need most of them anyway); `LazyStatistics` keeps the rows and multiplies out only the
+columns that are asked for, together with those of the next best candidates: a product with
+sixteen columns costs little more than one with a single column. Which columns are at hand changes
+the time and never the answer.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from landbridge._typing import Matrix, Vector
+from landbridge.feature_selection.moments import Moments, by_domain, moments_of
+
+SMALLEST_BLOCK = 16
+LARGEST_BLOCK = 64
+FULL_BYTES = 2**30
+
+
+class Statistics(Protocol):
+    """Means and covariances within each of n domains; ``rounding`` is the data's unit."""
+
+    means: np.ndarray
+    label_means: Vector
+    covariances: np.ndarray
+    variances: np.ndarray
+    label_variances: Vector
+    rounding: float
+
+    def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
+        """Covariances of one feature with all features, domains × features.
+
+        ``score`` tells which features are likely to be asked for in the steps that are left.
+        """
+
+
+class FullStatistics:
+    """All second moments at hand."""
+
+    def __init__(self, moments: Moments):
+        counts = moments.counts[:, None]
+        self.means, self.label_means = moments.means[:, :-1], moments.means[:, -1]
+        self.covariances = moments.products[:, :-1, -1] / counts
+        self.variances = np.einsum("kii->ki", moments.products)[:, :-1] / counts
+        self.label_variances = moments.products[:, -1, -1] / moments.counts
+        self.rounding = float(np.finfo(moments.precision).eps)
+        self._products, self._counts = moments.products, counts
+
+    def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
+        """Covariances of one feature with all features, domains × features."""
+        return self._products[:, feature, :-1] / self._counts
+
+
+class LazyStatistics:
+    """Second moments multiplied out of the rows when they are first asked for."""
+
+    def __init__(self, X: Matrix, y: Vector, codes: Vector):
+        domains = [_Domain(rows, labels) for rows, labels in by_domain(X, y, codes)]
+        self.means = np.stack([domain.mean for domain in domains])
+        self.label_means = np.array([domain.label_mean for domain in domains])
+        self.covariances = np.stack([domain.covariance() for domain in domains])
+        self.variances = np.stack([domain.variance() for domain in domains])
+        self.label_variances = np.array([(domain.y**2).mean() for domain in domains])
+        self.rounding = float(np.finfo(X.dtype).eps)
+        self._domains = domains
+        self._columns: dict[int, np.ndarray] = {}
+        self._size, self._used = SMALLEST_BLOCK // 2, set[int]()
+
+    def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
+        """Covariances of one feature with all features, domains × features."""
+        if feature not in self._columns:
+            self._multiply(self._block_of(feature, score, steps_left))
+        self._used.add(feature)
+        return self._columns[feature]
+
+    def _block_of(self, feature: int, score: Vector | None, steps_left: int) -> list[int]:
+        """``feature`` and the best-scored candidates that are not at hand yet.
+
+        As long as most candidates are needed sooner or later, because features hardly disturb
+        each other, every block is twice as large as the one before.
+        """
+        if score is None:
+            return [feature]
+        useful = 2 * len(self._used) >= len(self._columns)
+        self._size = min(2 * self._size, LARGEST_BLOCK) if useful else SMALLEST_BLOCK
+        at_hand = np.fromiter(self._columns, dtype=np.intp)
+        rest = score.copy()
+        rest[at_hand] = rest[feature] = 0.0
+        best = np.argsort(-rest, kind="stable")[: min(self._size, steps_left) - 1]
+        return [feature, *best[rest[best] > 0].tolist()]
+
+    def _multiply(self, features: list[int]) -> None:
+        products = np.stack([domain.columns(features) for domain in self._domains], axis=1)
+        self._columns.update(zip(features, products, strict=True))
+
+
+def statistics_of(X: Matrix, y: Vector, groups: Vector, *, n_columns: int) -> Statistics:
+    """Full or lazy, whichever is cheaper when paths ask for about ``n_columns`` columns.
+
+    All columns cost half of what they would one by one, since the product is symmetric.
+    """
+    codes = np.unique(groups, return_inverse=True)[1]
+    n_bytes = (codes.max() + 1) * (X.shape[1] + 1) ** 2 * 8
+    if X.shape[1] <= 2 * n_columns and n_bytes <= FULL_BYTES:
+        return FullStatistics(moments_of(X, y, groups))
+    return LazyStatistics(X, y, codes)
+
+
+class _Domain:
+    """Rows of one domain and their products; dense rows are its own and centred in place.
+
+    A sparse matrix stays about the origin, in double precision; ``rest`` is the mean of what is
+    kept: nothing but rounding for dense rows, the mean itself for sparse ones.
+    """
+
+    def __init__(self, X: Matrix, y: Vector):
+        self.label_mean = y.mean()
+        self.y = y - self.label_mean
+        self.X = X.astype(np.float64, copy=False) if sparse.issparse(X) else X
+        self.weights = np.full(y.size, 1 / y.size, dtype=self.X.dtype)
+        taken: Any = 0.0
+        if not sparse.issparse(X):
+            taken = self.weights @ X
+            self.X -= taken
+        self.rest = np.asarray(self.weights @ self.X, dtype=np.float64)
+        self.mean = taken + self.rest
+
+    def covariance(self) -> Vector:
+        return ((self.y / self.y.size).astype(self.X.dtype) @ self.X).astype(np.float64)
+
+    def variance(self) -> Vector:
+        if sparse.issparse(self.X):
+            squares = self.weights @ self.X.multiply(self.X)
+        else:
+            squares = np.einsum("ij,ij->j", self.X, self.X) / self.X.shape[0]
+        return np.asarray(squares, dtype=np.float64) - self.rest**2
+
+    def columns(self, features: list[int]) -> np.ndarray:
+        """Covariances of some features with all of them, one row a feature."""
+        chosen = self.X[:, features]
+        if sparse.issparse(chosen):
+            products = (self.X.T @ chosen.toarray()).T / self.X.shape[0]
+            return products - np.outer(self.rest[features], self.rest)
+        return chosen.T @ self.X / self.X.shape[0]

@@ -1,0 +1,269 @@
+"""T-greedy feature selection (Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample
+Statistical Approach", Section 3.3) and the greedy stagewise selection that it is compared with.
+
+Domains d_1 … d_n, features X_i, response Y, weights w that start at zero. In each step, for each
+feature i and domain k,
+
+    c_ki = E[X_i (Y − w·X) | d_k],   μ_i = mean_k c_ki,   σ_i² = Σ_k (c_ki − μ_i)² / (n − 1),
+    T_i  = μ_i / (σ_i / √n),
+
+one feature i* is chosen and w_i* += δ = μ_i* / mean_k E[X_i*² | d_k]. Since c_k loses
+δ E[X X_i* | d_k], a step reads one column of second moments and never the rows.
+
+Deviation 1: i* maximises |T_i|, not T_i, because a signed T never picks a feature with a negative
+effect and stalls. Deviation 2: X and Y are first centred on the average of the domain means, and
+the model has the intercept that follows from it. Deviation 3: where σ_i = 0 and μ_i ≠ 0,
+|T_i| is infinite; a constant feature is never picked; ties go to the lowest index. Values count
+as zero, and scores as tied, up to rounding.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector
+from landbridge.feature_selection.moments import by_domain
+from landbridge.feature_selection.statistics import Statistics
+
+CRITERIA = ("t", "loss", "gate")
+# Rounding errors that an effect gathers along a path, in units of the data's precision.
+ROUNDINGS = 64
+TIE = 1e-9
+# Score of each feature as a function of (μ, T); zero: not eligible.
+Score: TypeAlias = Callable[[Vector, Vector], Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Effects, second moments and losses of all domains about the centre of the training ones.
+
+    ``train`` marks the domains that choose features and weights; the others only watch.
+    """
+
+    effects: np.ndarray
+    seconds: np.ndarray
+    losses: Vector
+    offsets: np.ndarray
+    train: Vector
+    rounding: float
+
+    @property
+    def size(self) -> Vector:
+        """mean_k E[X_i² | d_k] over the training domains."""
+        return self.seconds[self.train].mean(axis=0)
+
+    @property
+    def noise(self) -> Vector:
+        """The effect that rounding alone can produce, for each feature."""
+        scale = np.sqrt(self.size * self.losses[self.train].mean())
+        return ROUNDINGS * self.rounding * scale
+
+    def about_centre(self, feature: int, column: np.ndarray) -> np.ndarray:
+        """E[X X_i | d_k] from the covariances within the domains."""
+        return column + self.offsets * self.offsets[:, [feature]]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A finished path, one row a step; the chosen features in the order of their first pick.
+
+    ``weights`` (steps × chosen) and ``losses`` (steps + 1 × domains) are those after a step; row
+    0 of the losses is the model without features.
+    """
+
+    feature: Vector
+    T: Vector
+    effects: np.ndarray
+    delta: Vector
+    selected: Vector
+    weights: np.ndarray
+    losses: np.ndarray
+
+
+def centred_problem(statistics: Statistics, train: Vector | None = None) -> Problem:
+    """Moments about the average of the training domains' means (domain sizes do not weigh)."""
+    n = statistics.means.shape[0]
+    train = np.ones(n, dtype=bool) if train is None else train
+    offsets = statistics.means - statistics.means[train].mean(axis=0)
+    label_offsets = statistics.label_means - statistics.label_means[train].mean()
+    seconds = statistics.variances + offsets**2
+    # A constant column leaves rounding behind, which must not count as a feature.
+    constant = seconds.mean(axis=0) <= (ROUNDINGS * statistics.rounding * statistics.means[0]) ** 2
+    return Problem(
+        effects=statistics.covariances + offsets * label_offsets[:, None],
+        seconds=np.where(constant, 0.0, seconds),
+        losses=statistics.label_variances + label_offsets**2,
+        offsets=offsets,
+        train=train,
+        rounding=statistics.rounding,
+    )
+
+
+def t_statistics(effects: np.ndarray, noise: Vector | float = 0.0) -> tuple[Vector, Vector]:
+    """μ and T over the domains (rows of ``effects``); what is below ``noise`` counts as zero."""
+    n = effects.shape[0]
+    mean = effects.mean(axis=0)
+    deviations = effects - mean
+    spread = np.sqrt(np.einsum("ki,ki->i", deviations, deviations) / max(n - 1, 1))
+    mean = np.where(np.abs(mean) > noise, mean, 0.0)
+    spread = np.where(spread > noise, spread, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        T = mean / (spread / np.sqrt(n))
+    return mean, np.where(mean == 0, 0.0, T)
+
+
+def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:
+    """What a step maximises: |T|, the drop of the loss, or that drop where |T| is significant."""
+    usable = size > 0
+    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
+    if criterion == "t":
+        return lambda mean, T: np.where(usable, np.abs(T), 0.0)
+    if criterion == "loss" or n < 2:  # The drop of the squared loss; one domain has no T.
+        return lambda mean, T: mean**2 * inverse
+    quantile = stats.t.ppf(1 - alpha / 2, n - 1)
+    return lambda mean, T: np.where(np.abs(T) >= quantile, mean**2 * inverse, 0.0)
+
+
+def first_of_best(score: Vector) -> int:
+    """The lowest index among the highest scores, equal up to rounding."""
+    best = score.max()
+    return int(np.argmax(score >= best * (1 - TIE))) if np.isfinite(best) else int(score.argmax())
+
+
+class Stagewise:
+    """Weights that change one at a time: w_i += δ, c_k −= δ E[X X_i | d_k] (Section 3.3)."""
+
+    def __init__(self, problem: Problem):
+        self.problem = problem
+        self.effects, self.losses = problem.effects.copy(), problem.losses.copy()
+        self.weights: dict[int, float] = {}
+
+    def eligible(self, score: Vector) -> Vector:
+        """Scores of the features that may be picked: all, also those picked before."""
+        return score
+
+    def take(self, i: int, delta: float, column: np.ndarray) -> None:
+        """One step; ``column`` is E[X X_i | d_k]."""
+        self.losses += delta * (delta * self.problem.seconds[:, i] - 2 * self.effects[:, i])
+        self.effects -= delta * column
+        self.weights[i] = self.weights.get(i, 0.0) + delta
+
+
+class Refitted(Stagewise):
+    """The stepwise variant: least squares on all chosen features, on the average domain."""
+
+    def __init__(self, problem: Problem):
+        super().__init__(problem)
+        self.columns = np.empty((0, *problem.effects.shape))
+
+    def eligible(self, score: Vector) -> Vector:
+        """Chosen features already have their best weights, up to rounding."""
+        score[list(self.weights)] = 0.0
+        return score
+
+    def take(self, i: int, delta: float, column: np.ndarray) -> None:
+        """One step; ``delta`` is only where the search for the new weights would start."""
+        self.columns = np.concatenate([self.columns, column[None]])
+        chosen = [*self.weights, i]
+        first, train = self.problem.effects[:, chosen], self.problem.train
+        gram = self.columns[:, :, chosen]
+        solution = np.linalg.lstsq(gram[:, train].mean(axis=1), first[train].mean(axis=0))[0]
+        self.weights = dict(zip(chosen, solution.tolist(), strict=True))
+        self.effects = self.problem.effects - np.tensordot(solution, self.columns, axes=1)
+        quadratic = np.einsum("i,ikj,j->k", solution, gram, solution)
+        self.losses = self.problem.losses - 2 * first @ solution + quadratic
+
+
+def greedy_path(
+    statistics: Statistics,
+    *,
+    criterion: str = "t",
+    max_steps: int = 300,
+    n_features: int | None = None,
+    refit: str = "stagewise",
+    alpha: float = 0.05,
+    train: Vector | None = None,
+) -> Walk:
+    """The path on second moments; it ends early where no feature is eligible any more."""
+    problem = centred_problem(statistics, train)
+    score = make_score(criterion, problem.size, int(problem.train.sum()), alpha)
+    model = Refitted(problem) if refit == "ols" else Stagewise(problem)
+    size, noise, rows = problem.size, problem.noise, problem.train
+    steps: list[tuple[int, float, Vector, float]] = []
+    weights, losses = [], [model.losses.copy()]
+    while len(steps) < max_steps and len(model.weights) != n_features:
+        mean, T = t_statistics(model.effects[rows], noise)
+        points = model.eligible(score(mean, T))
+        i = first_of_best(points)
+        if points[i] <= 0:
+            break
+        delta = mean[i] / size[i]
+        steps.append((i, T[i], model.effects[:, i].copy(), delta))
+        column = statistics.column(i, points, max_steps - len(steps) + 1)
+        model.take(i, delta, problem.about_centre(i, column))
+        weights.append(list(model.weights.values()))
+        losses.append(model.losses.copy())
+    return _assemble(steps, list(model.weights), weights, np.array(losses))
+
+
+def _assemble(
+    steps: list[tuple[int, float, Vector, float]],
+    selected: list[int],
+    weights: list[list[float]],
+    losses: np.ndarray,
+) -> Walk:
+    columns: Any = zip(*steps, strict=True) if steps else ([], [], [], [])
+    feature, T, effects, delta = columns
+    table = np.zeros((len(steps), len(selected)))
+    for row, values in zip(table, weights, strict=True):
+        row[: len(values)] = values
+    return Walk(
+        feature=np.array(feature, dtype=np.intp),
+        T=np.array(T),
+        effects=np.array(effects).reshape(len(steps), losses.shape[1]),
+        delta=np.array(delta),
+        selected=np.array(selected, dtype=np.intp),
+        weights=table,
+        losses=losses,
+    )
+
+
+def residual_path(
+    X: np.ndarray,
+    y: Vector,
+    codes: Vector,
+    *,
+    criterion: str = "t",
+    max_steps: int = 300,
+    alpha: float = 0.05,
+) -> tuple[Vector, Vector, Vector]:
+    """The same path from residuals, one pass over the rows a step: features, T and δ.
+
+    The form in which the paper writes the algorithm, kept to check the other one against.
+    """
+    domains = list(by_domain(X, y, codes))
+    X_mean = np.mean([rows.mean(axis=0) for rows, _ in domains], axis=0)
+    y_mean = np.mean([labels.mean() for _, labels in domains])
+    domains = [(rows - X_mean, (labels - y_mean).astype(X.dtype)) for rows, labels in domains]
+    second = [np.einsum("ij,ij->j", rows, rows) / len(rows) for rows, _ in domains]
+    size = np.asarray(second, dtype=np.float64).mean(axis=0)
+    loss = np.mean([residual @ residual / len(residual) for _, residual in domains])
+    noise = ROUNDINGS * np.finfo(X.dtype).eps * np.sqrt(size * loss)
+    score = make_score(criterion, size, len(domains), alpha)
+    steps = []
+    for _ in range(max_steps):
+        effects = np.stack([residual @ rows / len(rows) for rows, residual in domains])
+        mean, T = t_statistics(effects.astype(np.float64), noise)
+        points = score(mean, T)
+        i = first_of_best(points)
+        if points[i] <= 0:
+            break
+        delta = mean[i] / size[i]
+        steps.append((i, T[i], delta))
+        for rows, residual in domains:
+            residual -= X.dtype.type(delta) * rows[:, i]
+    feature, T, delta = np.array(steps).reshape(-1, 3).T
+    return feature.astype(np.intp), T, delta

@@ -1,0 +1,112 @@
+"""Whether the labels shift: proportions of classes, or the mean of a number."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.stats import chi2_contingency, ttest_ind
+from sklearn.utils.multiclass import type_of_target
+
+from landbridge._typing import Vector, VectorLike
+from landbridge._validation import Task
+
+# More different numbers than these are taken for measurements rather than classes.
+MAX_NUMERIC_CLASSES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class LabelShift:
+    """Labels of the two domains compared.
+
+    Attributes
+    ----------
+    task : "classification" or "regression".
+    classes : the classes of both domains; empty for regression.
+    source, target : proportions of the classes, or mean and standard deviation of the numbers.
+    effect : half the sum of the absolute differences of proportions (total variation), or the
+        standardised mean difference, target minus source.
+    p_value : of Pearson's χ² test, or of Welch's t-test.
+    """
+
+    task: Task
+    classes: tuple[Any, ...]
+    source: tuple[float, ...]
+    target: tuple[float, ...]
+    effect: float
+    p_value: float
+
+
+def label_shift(
+    y: VectorLike, y_target: VectorLike, task: Literal["auto"] | Task = "auto"
+) -> LabelShift:
+    """Compare the labels of the two domains.
+
+    "auto" takes fractional numbers, and more than 20 different whole ones, for regression.
+    """
+    source, target = _check_labels(y, "y"), _check_labels(y_target, "y_target")
+    if (source.dtype.kind in "US") != (target.dtype.kind in "US"):
+        raise ValueError(
+            f"`y_target` must hold labels of the same type as y; got {target.dtype} beside "
+            f"{source.dtype}. Convert both to text or both to numbers."
+        )
+    if task == "auto":
+        task = "regression" if _looks_continuous(source, target) else "classification"
+    if task == "regression":
+        return _shift_of_numbers(source.astype(np.float64), target.astype(np.float64))
+    return _shift_of_classes(source, target)
+
+
+def _looks_continuous(source: Vector, target: Vector) -> bool:
+    if source.dtype.kind in "US":
+        return False
+    kinds = {type_of_target(source), type_of_target(target)}
+    return "continuous" in kinds or np.union1d(source, target).size > MAX_NUMERIC_CLASSES
+
+
+def _shift_of_classes(source: Vector, target: Vector) -> LabelShift:
+    classes = np.union1d(source, target)
+    counts = np.array([[np.sum(part == k) for k in classes] for part in (source, target)])
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    p_value = chi2_contingency(counts, correction=False).pvalue if len(classes) > 1 else 1.0
+    return LabelShift(
+        task="classification",
+        classes=tuple(classes.tolist()),
+        source=tuple(shares[0].tolist()),
+        target=tuple(shares[1].tolist()),
+        effect=float(np.abs(shares[0] - shares[1]).sum() / 2),
+        p_value=float(p_value),
+    )
+
+
+def _shift_of_numbers(source: Vector, target: Vector) -> LabelShift:
+    spread = np.sqrt((source.var(ddof=1) + target.var(ddof=1)) / 2)
+    gap = target.mean() - source.mean()
+    if spread > 0:
+        effect, p_value = gap / spread, ttest_ind(source, target, equal_var=False).pvalue
+    else:
+        # Two constants agree or they do not.
+        effect, p_value = (0.0, 1.0) if gap == 0 else (np.copysign(np.inf, gap), 0.0)
+    return LabelShift(
+        task="regression",
+        classes=(),
+        source=(float(source.mean()), float(source.std(ddof=1))),
+        target=(float(target.mean()), float(target.std(ddof=1))),
+        effect=float(effect),
+        p_value=float(p_value),
+    )
+
+
+def _check_labels(labels: VectorLike, name: str) -> Vector:
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or len(labels) < 2:
+        raise ValueError(
+            f"`{name}` must be a vector of at least 2 labels; got shape {labels.shape}. "
+            "Pass one label a row, or None to leave the labels out."
+        )
+    missing = sum(label is None or label != label for label in labels.tolist())
+    if missing:
+        raise ValueError(
+            f"`{name}` must hold known labels only; got {missing} missing. Pass the known ones: "
+            "they need not cover all rows."
+        )
+    return labels.astype(str) if labels.dtype == object else labels

@@ -1,0 +1,145 @@
+"""From figures to words: the sentences and the table of a shift diagnosis."""
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from landbridge.inspection._domain_auc import DomainAUC
+from landbridge.inspection._feature_shift import FeatureShift
+from landbridge.inspection._label_shift import LabelShift
+from landbridge.inspection._mmd import MMDTest
+
+if TYPE_CHECKING:
+    from landbridge.inspection.shift import ShiftDiagnosis, WeightedSource
+
+LEVEL = 0.05
+# Lower ends of the AUC's interval from which on a difference is called by these names.
+STRENGTHS = [(0.9, "strongly"), (0.75, "clearly"), (0.6, "moderately"), (0.0, "slightly")]
+# Shares of effective rows below which weighting fails or is expensive, and the largest gap of
+# means that counts as balanced (Rubin, 2001).
+FAILS_BELOW, COSTS_BELOW, BALANCED = 0.05, 0.3, 0.25
+_WIDTH = 92
+
+
+def detected(auc: DomainAUC, mmd: MMDTest) -> bool:
+    """Whether one of the two tests sees a difference.
+
+    Each has half of the level: the AUC's interval of 95 % leaves 2.5 % below it.
+    """
+    return auc.low > 0.5 or mmd.p_value <= LEVEL / 2
+
+
+def in_words(diagnosis: "ShiftDiagnosis") -> str:
+    """The verdict: is there a shift, where, can weighting bridge it, do the labels shift."""
+    sentences = [_difference(diagnosis.auc, diagnosis.mmd)]
+    if detected(diagnosis.auc, diagnosis.mmd):
+        sentences += [_where(diagnosis.features, diagnosis.n_features), _bridge(diagnosis.weighted)]
+    if diagnosis.labels is not None:
+        sentences.append(_labels(diagnosis.labels))
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _difference(auc: DomainAUC, mmd: MMDTest) -> str:
+    figures = f"AUC {auc.value:.3f} [{auc.low:.3f}, {auc.high:.3f}], MMD p {_p(mmd.p_value)}"
+    if not detected(auc, mmd):
+        return (
+            f"No shift of the features was found ({figures}). That does not prove that there is "
+            "none: few rows see large shifts only."
+        )
+    strength = next(word for bar, word in STRENGTHS if auc.low >= bar)
+    return f"The domains differ {strength} ({figures})."
+
+
+def _where(features: tuple[FeatureShift, ...], n_features: int) -> str:
+    shifted = [feature for feature in features if feature.p_value <= LEVEL]
+    if not shifted:
+        return "No single feature shifts beyond chance; the difference is in how they combine."
+    largest = ", ".join(f"{feature.name} ({_how(feature)})" for feature in shifted[:3])
+    if len(features) == 1:
+        return f"The feature {largest} shifts."
+    compared = "features" if len(features) == n_features else "features compared"
+    return f"{len(shifted)} of {len(features)} {compared} shift, most of all {largest}."
+
+
+def _how(feature: FeatureShift) -> str:
+    """The difference of means, or of variances where those hardly differ."""
+    if abs(feature.mean_difference) < 0.1 and not 0.8 < feature.variance_ratio < 1.25:
+        return f"variance {feature.variance_ratio:.2f}×"
+    return f"{feature.mean_difference:+.2f} sd"
+
+
+def _bridge(weighted: "WeightedSource") -> str:
+    worth = (
+        f"the {weighted.n_rows} source rows are then worth "
+        f"{weighted.effective_sample_size:.0f}, and the largest gap of means goes from "
+        f"{weighted.gap_before:.2f} to {weighted.gap_after:.2f} sd"
+    )
+    if weighted.effective_share < FAILS_BELOW:
+        return f"Weighting cannot bridge it: {worth}. Label target rows."
+    if weighted.gap_after > BALANCED:
+        return f"Weighting does not bridge it: {worth}, which is not balance. Label target rows."
+    if weighted.effective_share < COSTS_BELOW:
+        return f"Weighting can bridge it at a price: {worth}."
+    return f"Weighting can bridge it: {worth}."
+
+
+def _labels(labels: LabelShift) -> str:
+    if labels.task == "classification":
+        figures = f"total variation {labels.effect:.2f}, p {_p(labels.p_value)}"
+    else:
+        figures = f"{labels.effect:+.2f} sd, p {_p(labels.p_value)}"
+    if labels.p_value > LEVEL:
+        return f"The labels are distributed alike as far as can be seen ({figures})."
+    return (
+        f"The labels shift too ({figures}); weights repair it only as far as the features explain "
+        "the labels in the same way in both domains."
+    )
+
+
+def table(diagnosis: "ShiftDiagnosis", n_features: int) -> str:
+    """The verdict, the figures, and the features that shift most."""
+    weighted, auc = diagnosis.weighted, diagnosis.auc
+    rows = f"{diagnosis.n_source} source rows, {diagnosis.n_target} target rows"
+    if (diagnosis.n_source_drawn, diagnosis.n_target_drawn) != (
+        diagnosis.n_source,
+        diagnosis.n_target,
+    ):
+        rows += f" ({diagnosis.n_source_drawn} and {diagnosis.n_target_drawn} drawn)"
+    lines = [
+        f"Shift between {rows}, {diagnosis.n_features} features",
+        *textwrap.wrap(diagnosis.verdict, _WIDTH),
+        "",
+        f"domain classifier AUC  {auc.value:.3f}  95 % interval [{auc.low:.3f}, {auc.high:.3f}]",
+        f"MMD² (unbiased)        {diagnosis.mmd.value:.4f}  p {_p(diagnosis.mmd.p_value)}",
+        f"after weighting        {weighted.effective_sample_size:.1f} effective of "
+        f"{weighted.n_rows} rows ({weighted.method}), heaviest {weighted.largest_share:.1%}",
+        *_label_lines(diagnosis.labels),
+        "",
+        *_feature_lines(diagnosis.features[:n_features]),
+    ]
+    return "\n".join(lines)
+
+
+def _label_lines(labels: LabelShift | None) -> list[str]:
+    if labels is None:
+        return []
+    if labels.task == "regression":
+        (mean, spread), (mean_target, spread_target) = labels.source, labels.target
+        figures = f"{mean:.4g} ± {spread:.3g} → {mean_target:.4g} ± {spread_target:.3g}"
+    else:
+        pairs = zip(labels.classes, labels.source, labels.target, strict=True)
+        figures = ", ".join(f"{name}: {a:.0%} → {b:.0%}" for name, a, b in pairs)
+    return [f"labels                 {figures}  p {_p(labels.p_value)}"]
+
+
+def _feature_lines(features: tuple[FeatureShift, ...]) -> list[str]:
+    width = max([7, *(len(feature.name) for feature in features)])
+    header = f"{'feature':<{width}}  {'KS':>5}  {'mean, sd':>9}  {'variance':>9}  corrected p"
+    return [header] + [
+        f"{f.name:<{width}}  {f.ks:5.2f}  {f.mean_difference:+9.2f}  {f.variance_ratio:>8.2f}×  "
+        f"{_p(f.p_value)}"
+        for f in features
+    ]
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.3f}"

@@ -1,0 +1,287 @@
+"""Pictures of kernel alignment: a projected eigenfunction, and kernels before and after."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import check_two_domains, stack_rows
+from landbridge.kernels._kernel import KernelSpec, Width, kernel_matrix, resolve_width
+from landbridge.kernels.low_rank import positive_eigenpairs
+from landbridge.kernels.surrogate import align_exactly
+from landbridge.kernels.surrogate_map import SurrogateKernelMap
+
+# Orange and blue differ for every kind of colour vision.
+TARGET, SOURCE, INK = "#c1440e", "#2a6f97", "#22303c"
+N_CURVE = 300
+MAX_ROWS = 300
+
+
+@dataclass
+class EigenfunctionDisplay:
+    """An eigenvector of the target's kernel, its eigenfunction, and its values on the source.
+
+    The eigenvector φ of K_X with eigenvalue λ extends to every point, φ(x) = k(x, X)φ/λ (Eq. 4 of
+    Zhang et al.); its values on the source build the surrogate kernel. Drawn along one coordinate.
+
+    Parameters
+    ----------
+    target, eigenvector : arrays of shape (n_target,)
+        Coordinates of the target rows and the eigenvector there.
+    curve, values : arrays
+        A grid of coordinates and the eigenfunction on it.
+    source, projected : arrays of shape (n_source,)
+        Coordinates of the source rows and the eigenfunction there.
+    eigenvalue : float
+    coordinate : str
+        What the coordinate is called.
+
+    Attributes
+    ----------
+    figure_, ax_, axes_ : the matplotlib figure, its first axes, its three axes.
+
+    Examples
+    --------
+    >>> from landbridge.datasets import load_auto_mpg
+    >>> from landbridge.inspection import EigenfunctionDisplay
+    >>> cars = load_auto_mpg(as_frame=True)
+    >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
+    >>> display = EigenfunctionDisplay.from_data(usa, japan, column="weight")
+    >>> display.ax_.get_title()
+    'Eigenvector on the target'
+    """
+
+    target: Vector
+    eigenvector: Vector
+    curve: Vector
+    values: Vector
+    source: Vector
+    projected: Vector
+    eigenvalue: float
+    coordinate: str = "coordinate"
+    figure_: Any = field(default=None, init=False, repr=False)
+    ax_: Any = field(default=None, init=False, repr=False)
+    axes_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: MatrixLike,
+        X_target: MatrixLike,
+        *,
+        column: int | str | None = None,
+        order: int = 1,
+        kernel: KernelSpec = "rbf",
+        width: Width = "scale",
+        axes: Any = None,
+    ) -> Self:
+        """Compute from source and target rows and draw.
+
+        ``column`` is a column's position or name; None takes the leading principal axis of both
+        domains. ``order`` counts eigenvalues from the largest, which is 0.
+        """
+        Z, target, coordinate = _one_coordinate(X, X_target, column)
+        width = resolve_width(width, np.vstack([Z, target]))
+        values, vectors = positive_eigenpairs(kernel_matrix(target, target, kernel, width))
+        if not 0 <= order < values.size:
+            raise ValueError(
+                f"`order` must lie between 0 and {values.size - 1}, the rank of the target's "
+                f"kernel less one; got {order}."
+            )
+        eigenvector, eigenvalue = vectors[:, -1 - order], values[-1 - order]
+        eigenvector = eigenvector * np.sign(eigenvector[np.abs(eigenvector).argmax()])
+        both = np.vstack([Z, target])
+        grid = np.linspace(both.min(), both.max(), N_CURVE)[:, None]
+
+        def eigenfunction(points: np.ndarray) -> Vector:  # Eq. (4)
+            return kernel_matrix(points, target, kernel, width) @ eigenvector / eigenvalue
+
+        return cls(
+            target[:, 0],
+            eigenvector,
+            grid[:, 0],
+            eigenfunction(grid),
+            Z[:, 0],
+            eigenfunction(Z),
+            float(eigenvalue),
+            coordinate,
+        ).plot(axes=axes)
+
+    def plot(self, *, axes: Any = None) -> Self:
+        """Draw the three steps; ``axes`` are three matplotlib axes, None makes a new figure."""
+        self.axes_ = new_axes(3, (9.6, 3.0), sharey=True) if axes is None else axes
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        first, second, third = self.axes_
+        first.plot(self.target, self.eigenvector, ".", color=TARGET, alpha=0.6)
+        first.set_title("Eigenvector on the target")
+        first.set_ylabel(f"φ(x), eigenvalue {self.eigenvalue:.3g}")
+        second.plot(self.target, self.eigenvector, ".", color=TARGET, alpha=0.25)
+        second.set_title("Its eigenfunction")
+        third.plot(self.source, self.projected, ".", color=SOURCE, alpha=0.6)
+        third.set_title("Its values on the source")
+        for ax in (second, third):
+            ax.plot(self.curve, self.values, color=INK, linewidth=1)
+        for ax in self.axes_:
+            ax.set_xlabel(self.coordinate)
+            ax.set_xlim(self.curve.min(), self.curve.max())
+            ax.spines[["top", "right"]].set_visible(False)
+        return self
+
+
+@dataclass
+class KernelAlignmentDisplay:
+    """Kernel matrices of the source before and after alignment, beside that of the target.
+
+    Each is divided by its mean diagonal, and rows are ordered by label (then, or without labels,
+    along the leading principal axis), so that blocks are classes.
+
+    Parameters
+    ----------
+    before, after, target : square arrays
+        K_Z, T'K_Z T and K_X.
+    trace_share : float
+        Share of the trace of K_Z that the target can express.
+    n_clipped : int
+        Number of negative eigenvalues that were removed.
+
+    Attributes
+    ----------
+    figure_, ax_, axes_ : the matplotlib figure, its first axes, its three axes.
+
+    Examples
+    --------
+    >>> from landbridge.datasets import load_auto_mpg
+    >>> from landbridge.inspection import KernelAlignmentDisplay
+    >>> cars = load_auto_mpg()
+    >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
+    >>> display = KernelAlignmentDisplay.from_data(usa, japan, ridge=1.0)
+    >>> display.ax_.get_title()
+    'Source, before'
+    """
+
+    before: np.ndarray
+    after: np.ndarray
+    target: np.ndarray
+    trace_share: float
+    n_clipped: int
+    figure_: Any = field(default=None, init=False, repr=False)
+    ax_: Any = field(default=None, init=False, repr=False)
+    axes_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: MatrixLike,
+        X_target: MatrixLike,
+        *,
+        y: VectorLike = None,
+        y_target: VectorLike = None,
+        kernel: KernelSpec = "rbf",
+        width: Width = "scale",
+        gamma: float = 0.0,
+        ridge: float = 1.0,
+        symmetric: bool = False,
+        random_state: int = 0,
+        axes: Any = None,
+    ) -> Self:
+        """Align and draw; of more than 300 rows a domain 300 are drawn."""
+        Z, target = check_two_domains(SurrogateKernelMap(), X, X_target)
+        width = resolve_width(width, stack_rows([Z, target]))
+        rng = np.random.default_rng(random_state)
+        Z, target = _ordered(Z, y, rng), _ordered(target, y_target, rng)
+        K_z, K_zx, K_x = (
+            kernel_matrix(A, B, kernel, width) for A, B in ((Z, Z), (Z, target), (target, target))
+        )
+        alignment = align_exactly(K_z, K_zx, K_x, gamma=gamma, ridge=ridge, symmetric=symmetric)
+        after = alignment.transform.T @ K_z @ alignment.transform
+        before, after, of_target = (K / np.trace(K) * K.shape[0] for K in (K_z, after, K_x))
+        share, n_clipped = alignment.trace_share, alignment.n_clipped
+        return cls(before, after, of_target, share, n_clipped).plot(axes=axes)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        X_target: MatrixLike,
+        *,
+        y: VectorLike = None,
+        y_target: VectorLike = None,
+        axes: Any = None,
+    ) -> Self:
+        """The same with the kernel and the parameters of a surrogate-kernel estimator."""
+        names = ("kernel", "gamma", "ridge", "symmetric")
+        return cls.from_data(
+            X,
+            X_target,
+            y=y,
+            y_target=y_target,
+            width=getattr(estimator, "width_", estimator.width),
+            axes=axes,
+            **{name: getattr(estimator, name) for name in names},
+        )
+
+    def plot(self, *, axes: Any = None) -> Self:
+        """Draw the three kernels; ``axes`` are three matplotlib axes, None makes a new figure."""
+        self.axes_ = new_axes(3, (9.6, 3.5)) if axes is None else axes
+        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+        kernels = (self.before, self.after, self.target)
+        off_diagonal = [K[~np.eye(len(K), dtype=bool)] for K in kernels]
+        values = np.concatenate([*off_diagonal, [0.0]])
+        limits = {"vmin": min(0.0, values.min()), "vmax": np.quantile(values, 0.995)}
+        titles = ("Source, before", "Source, after", "Target")
+        for ax, K, title in zip(self.axes_, kernels, titles, strict=True):
+            image = ax.imshow(K, cmap="viridis", interpolation="nearest", **limits)
+            ax.set_title(title)
+            ax.set_xticks([])
+            ax.set_yticks([])
+        self.axes_[1].set_xlabel(
+            f"{self.trace_share:.0%} of the trace kept, {self.n_clipped} eigenvalues clipped"
+        )
+        self.figure_.colorbar(image, ax=list(self.axes_), shrink=0.75, label="k(x, x')")
+        return self
+
+
+def new_axes(n_columns: int, size: tuple[float, float], **options: Any) -> Any:
+    """A new figure's axes side by side."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Drawing needs matplotlib; it is not installed. Install it with "
+            "`pip install landbridge[plot]`."
+        ) from error
+    return plt.subplots(1, n_columns, figsize=size, layout="constrained", **options)[1]
+
+
+def _one_coordinate(
+    X: MatrixLike, X_target: MatrixLike, column: int | str | None
+) -> tuple[np.ndarray, np.ndarray, str]:
+    """Both domains as one column each, and its name."""
+    checked = SurrogateKernelMap()
+    Z, target = check_two_domains(checked, X, X_target, accept_sparse=False)
+    if column is None:
+        axis = PCA(1).fit(np.vstack([Z, target]))
+        return axis.transform(Z), axis.transform(target), "leading principal axis"
+    if isinstance(column, str):
+        names = list(getattr(checked, "feature_names_in_", []))
+        if column not in names:
+            raise ValueError(f"`column` must be one of the columns {names}; got {column!r}.")
+        position = names.index(column)
+    else:
+        position = column
+    name = column if isinstance(column, str) else f"column {column}"
+    return Z[:, [position]], target[:, [position]], name
+
+
+def _ordered(X: Matrix, y: VectorLike, rng: np.random.Generator) -> Matrix:
+    """At most 300 rows, by label and within a label along the leading principal axis."""
+    labels = np.zeros(X.shape[0]) if y is None else np.unique(np.asarray(y), return_inverse=True)[1]
+    chosen = rng.permutation(X.shape[0])[:MAX_ROWS]
+    X, labels = X[chosen], labels[chosen]
+    if min(X.shape) < 2:
+        return X[np.argsort(labels, kind="stable")]
+    leading = PCA(1, svd_solver="arpack", random_state=0).fit_transform(X)[:, 0]
+    return X[np.lexsort([leading, labels])]

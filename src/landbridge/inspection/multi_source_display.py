@@ -1,0 +1,172 @@
+"""One row a source with its own interval, and the answers about all of them below."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from landbridge._extras import import_extra
+from landbridge._typing import MatrixLike, Vector, VectorLike
+from landbridge.inference import source_intervals
+from landbridge.inference.intervals import QUESTIONS
+from landbridge.model_selection import Comparison, MultiSourceCV, MultiSourceResult
+from landbridge.model_selection.multi_source_result import LOSS_RANGES, loss_words
+
+ANSWERS = {"new_source": "a new source", "population": "all such sources", "fixed": "these sources"}
+SOURCE_COLOUR, ANSWER_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00", "#888888"
+
+
+class MultiSourceDisplay:
+    """Losses by source with intervals, and below them the intervals for the questions asked.
+
+    Make it with `from_result`, `from_estimator` or `from_comparison`; `plot` only draws.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The sources.
+    means, lows, highs : arrays of shape (n_sources,)
+        Mean loss of each source, or the difference of two mean losses, with its interval.
+    answers : sequence of (label, estimate, low, high)
+        What is said about all sources, drawn below them.
+    xlabel : str
+        What is measured.
+    reference : float, optional
+        Where to draw a vertical line; by default at the estimate.
+    level : float
+        Coverage of every interval, for the label.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib axes and figure, after `plot`.
+    """
+
+    def __init__(
+        self,
+        names: list[str],
+        means: Vector,
+        lows: Vector,
+        highs: Vector,
+        answers: list[tuple[str, float, float, float]],
+        *,
+        xlabel: str,
+        reference: float | None = None,
+        level: float = 0.95,
+    ):
+        self.names = names
+        self.means = means
+        self.lows = lows
+        self.highs = highs
+        self.answers = answers
+        self.xlabel = xlabel
+        self.reference = reference
+        self.level = level
+
+    @classmethod
+    def from_result(cls, result: MultiSourceResult, *, level: float = 0.95) -> Self:
+        """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their mean loss."""
+        losses, groups = result.judged
+        span = LOSS_RANGES.get(result.loss, (-np.inf, np.inf))
+        lows, highs = (np.clip(end, *span) for end in source_intervals(losses, groups, level))
+        questions = [q for q in QUESTIONS if q in result.questions]
+        found = [result.interval(q, level) for q in questions]
+        answers = [(ANSWERS[a.question], a.estimate, a.low, a.high) for a in found]
+        means = _means(losses, groups)
+        return cls._sorted(
+            groups,
+            means,
+            lows,
+            highs,
+            answers,
+            xlabel=loss_words(result.loss),
+            reference=result.estimate,
+            level=level,
+        )
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        groups: VectorLike,
+        level: float = 0.95,
+        **options: Any,
+    ) -> Self:
+        """Run `MultiSourceCV` with ``options`` and show its result."""
+        result = MultiSourceCV(estimator, **options).fit(X, y, groups=groups).result_
+        return cls.from_result(result, level=level)
+
+    @classmethod
+    def from_comparison(
+        cls,
+        comparison: Comparison,
+        first: str | None = None,
+        second: str | None = None,
+        *,
+        method: str = "t",
+        level: float = 0.95,
+    ) -> Self:
+        """Paired differences of two estimators by source, from `compare_estimators`.
+
+        Left of zero ``first`` is better. Without names the first two are compared.
+        """
+        first, second = first or str(comparison.names[0]), second or str(comparison.names[1])
+        a, b = comparison.result(first), comparison.result(second)
+        there = ~np.isnan(a.losses + b.losses)
+        difference, groups = (a.losses - b.losses)[there], a.source_names[a.source][there]
+        test = comparison.test(first, second, method, level)
+        # Differences of errors are −1, 0, 1, so that the t interval of each source serves here.
+        lows, highs = source_intervals(difference, groups, level)
+        return cls._sorted(
+            groups,
+            _means(difference, groups),
+            lows,
+            highs,
+            [(f"mean (p = {test.p_value:.2g})", test.difference, test.low, test.high)],
+            xlabel=f"{loss_words(comparison.loss)} of {first} − {second}",
+            reference=0.0,
+            level=level,
+        )
+
+    @classmethod
+    def _sorted(
+        cls,
+        groups: Vector,
+        means: Vector,
+        lows: Vector,
+        highs: Vector,
+        answers: list[tuple[str, float, float, float]],
+        **options: Any,
+    ) -> Self:
+        order = np.argsort(means, kind="stable")
+        names = [str(name) for name in np.unique(groups)[order]]
+        return cls(names, means[order], lows[order], highs[order], answers, **options)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw into ``ax``, or into a new figure whose height follows the number of sources."""
+        n_sources, n_rows = len(self.names), len(self.names) + len(self.answers)
+        if ax is None:
+            plt = import_extra("matplotlib.pyplot", "plot")
+            _, ax = plt.subplots(figsize=(6.4, 1.0 + 0.26 * n_rows), layout="constrained")
+        rows = np.arange(n_sources)
+        known = np.isfinite(self.lows) & np.isfinite(self.highs)  # not so for a source of one row
+        ax.hlines(rows[known], self.lows[known], self.highs[known], color=SOURCE_COLOUR)
+        ax.plot(self.means, rows, "o", color=SOURCE_COLOUR, markersize=5)
+        for row, (_, estimate, low, high) in enumerate(self.answers, start=n_sources):
+            ax.hlines(row, low, high, color=ANSWER_COLOUR, linewidth=4)
+            ax.plot(estimate, row, "D", color="white", markeredgecolor=ANSWER_COLOUR, markersize=6)
+        ax.axhline(n_sources - 0.5, color=REFERENCE_COLOUR, linewidth=0.8)
+        if self.reference is not None:
+            ax.axvline(self.reference, color=REFERENCE_COLOUR, linewidth=0.8, linestyle=":")
+        ax.set_yticks(np.arange(n_rows), [*self.names, *(label for label, *_ in self.answers)])
+        ax.set_ylim(n_rows - 0.4, -0.6)
+        ax.set_xlabel(f"{self.xlabel}, {100 * self.level:g} % intervals")
+        ax.spines[["top", "right"]].set_visible(False)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _means(losses: Vector, groups: Vector) -> Vector:
+    codes = np.unique(groups, return_inverse=True)[1]
+    return np.bincount(codes, losses) / np.bincount(codes)

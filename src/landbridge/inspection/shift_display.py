@@ -1,0 +1,127 @@
+"""Draw a shift diagnosis."""
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from landbridge._extras import import_extra
+from landbridge._typing import MatrixLike
+from landbridge.inspection._feature_shift import FeatureShift
+from landbridge.inspection.shift import ShiftDiagnosis, diagnose_shift
+
+# Orange and blue differ for every kind of colour vision.
+SHIFTED, LEFT, QUIET, INK = "#c1440e", "#2a6f97", "#9aa5b1", "#22303c"
+
+
+@dataclass
+class ShiftDisplay:
+    """Features by how far they shift, beside the figures of the whole.
+
+    Make it with `from_diagnosis` or `from_data`; ``plot`` only draws.
+
+    Parameters
+    ----------
+    diagnosis : `ShiftDiagnosis`
+
+    Attributes
+    ----------
+    figure_ : the matplotlib figure.
+    ax_, axes_ : the axes of the features, and all axes.
+
+    Examples
+    --------
+    >>> from landbridge.datasets import load_auto_mpg
+    >>> from landbridge.inspection import ShiftDisplay
+    >>> cars = load_auto_mpg(as_frame=True)
+    >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
+    >>> display = ShiftDisplay.from_data(usa, japan, random_state=0)
+    >>> display.ax_.get_title()
+    'Which features shift'
+    """
+
+    diagnosis: ShiftDiagnosis
+    figure_: Any = field(default=None, init=False, repr=False)
+    ax_: Any = field(default=None, init=False, repr=False)
+    axes_: Any = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def from_diagnosis(
+        cls, diagnosis: ShiftDiagnosis, *, n_features: int = 12, axes: Any = None
+    ) -> Self:
+        """Draw what `diagnose_shift` returned."""
+        return cls(diagnosis).plot(n_features=n_features, axes=axes)
+
+    @classmethod
+    def from_data(
+        cls,
+        X: MatrixLike,
+        X_target: MatrixLike,
+        *,
+        n_features: int = 12,
+        axes: Any = None,
+        **options: Any,
+    ) -> Self:
+        """Diagnose and draw; ``options`` go to `diagnose_shift`."""
+        diagnosis = diagnose_shift(X, X_target, **options)
+        return cls.from_diagnosis(diagnosis, n_features=n_features, axes=axes)
+
+    def plot(self, *, n_features: int = 12, axes: Any = None) -> Self:
+        """Draw the ``n_features`` largest shifts and the figures of the whole.
+
+        ``axes`` is a pair of matplotlib axes; None makes a new figure.
+        """
+        features = self.diagnosis.features[:n_features]
+        self.axes_ = _new_axes(len(features)) if axes is None else axes
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        _draw_features(self.ax_, features)
+        _draw_whole(self.axes_[1], self.diagnosis)
+        return self
+
+
+def _new_axes(n_features: int) -> Any:
+    plt = import_extra("matplotlib.pyplot", "plot")
+    height = max(3.4, 0.34 * n_features + 1.7)
+    _, axes = plt.subplots(1, 2, figsize=(9, height), width_ratios=[3, 2], layout="constrained")
+    return axes
+
+
+def _draw_features(ax: Any, features: tuple[FeatureShift, ...]) -> None:
+    places = np.arange(len(features))[::-1]
+    colours = [SHIFTED if feature.p_value <= 0.05 else QUIET for feature in features]
+    ax.barh(places, [feature.ks for feature in features], color=colours, height=0.7)
+    for place, feature in zip(places, features, strict=True):
+        text = f"{feature.mean_difference:+.2f} sd"
+        ax.text(feature.ks + 0.015, place, text, va="center", color=INK, fontsize=8)
+    ax.set_yticks(places, [feature.name for feature in features])
+    ax.set_xlim(0, 1.18)
+    ax.set_xticks([0, 0.25, 0.5, 0.75, 1])
+    ax.set_xlabel(
+        "distance of the distributions (Kolmogorov-Smirnov)\n"
+        "beside the bars: difference of means; grey: within chance"
+    )
+    ax.set_title("Which features shift")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _draw_whole(ax: Any, diagnosis: ShiftDiagnosis) -> None:
+    auc, weighted, mmd = diagnosis.auc, diagnosis.weighted, diagnosis.mmd
+    colour = SHIFTED if diagnosis.detected else QUIET
+    spread = [[auc.value - auc.low], [auc.high - auc.value]]
+    ax.errorbar(auc.value, 2, xerr=spread, fmt="o", color=colour, capsize=4)
+    ax.plot([0.5, 0.5], [1.8, 2.2], color=INK, linestyle=":", linewidth=1)
+    ax.barh(1, weighted.effective_share, color=LEFT, height=0.3)
+    ax.barh(1, 1, color="none", edgecolor=INK, linewidth=0.6, height=0.3)
+    effective = f"{weighted.effective_sample_size:.0f} of {weighted.n_rows}"
+    for height, text in [
+        (2.32, f"domain classifier: AUC {auc.value:.3f} (dotted: no shift)"),
+        (1.27, f"after weighting: {effective} rows effective"),
+        (0.45, f"MMD² {mmd.value:.3f}, p = {mmd.p_value:.3f}"),
+    ]:
+        ax.text(0, height, text, color=INK, fontsize=9)
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(0.3, 2.6)
+    ax.set_yticks([])
+    ax.set_title("How far the domains differ")
+    ax.spines[["top", "right", "left"]].set_visible(False)

@@ -1,0 +1,116 @@
+"""How sure a search can be: intervals for one candidate, probabilities for two.
+
+Pure functions of pointwise losses. Three intervals answer three questions:
+
+``"anchored"``
+    Where does the target loss lie? Rests on the labelled target rows; the honest default.
+``"paper"``
+    Eq. (15) of Zhong et al.: the score interval of a proportion that TrCV would be if its losses
+    were those of n independent target rows. It says nothing about TrCV's bias.
+``"effective"``
+    The same with the effective sample size of the weights in place of n.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector
+
+
+@dataclass(frozen=True, slots=True)
+class SearchInterval:
+    """An interval for the score of one candidate on the target; unpacks to ``low, high``."""
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+    rests_on: str
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.low, self.high))
+
+    def __contains__(self, score: float) -> bool:
+        return self.low <= score <= self.high
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimate:.3f}, {self.level:.0%} interval {self.low:.3f} to {self.high:.3f} "
+            f"({self.method}: {self.rests_on})"
+        )
+
+
+def score_interval(accuracy: float, n: float, level: float) -> tuple[float, float]:
+    """Eq. (15) solved for the accuracy: the score interval of a proportion."""
+    centre, half = score_centre(accuracy, n, level)
+    return centre - half, centre + half
+
+
+def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:
+    """μ and σ of Eq. (16): centre and half-width of the score interval."""
+    e = float(np.clip(accuracy, 0.0, 1.0))
+    z = stats.norm.ppf((1 + level) / 2)
+    half = z * np.sqrt(4 * n * e + z**2 - 4 * n * e**2) / (2 * (n + z**2))
+    return (2 * n * e + z**2) / (2 * (n + z**2)), float(half)
+
+
+def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray:
+    """Eq. (16): P(row is better than column), each candidate from its own score interval."""
+    centre, half = np.array(
+        [score_centre(e, rows, level) for e, rows in zip(accuracies, n, strict=True)]
+    ).T
+    difference = centre[:, None] - centre[None, :]
+    probability = stats.norm.cdf(difference / np.sqrt(half[:, None] ** 2 + half[None, :] ** 2))
+    np.fill_diagonal(probability, 0.5)
+    return probability
+
+
+def prob_better_paired(losses: np.ndarray) -> np.ndarray:
+    """P(row is better than column) from differences on the same rows (candidates × rows)."""
+    means = losses.mean(axis=1)
+    difference = means[None, :] - means[:, None]
+    error = paired_error(losses)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(difference == 0, 0.0, difference / error)
+    return stats.t.cdf(statistic, df=losses.shape[1] - 1)
+
+
+def paired_error(losses: np.ndarray) -> np.ndarray:
+    """Standard errors of the differences of mean losses, candidates × candidates."""
+    covariance = np.atleast_2d(np.cov(losses))
+    own = np.diag(covariance)
+    variance = own[:, None] + own[None, :] - 2 * covariance
+    return np.sqrt(np.maximum(variance, 0.0) / losses.shape[1])
+
+
+def prob_better_on_shared_rows(losses: np.ndarray) -> np.ndarray:
+    """The paired probability where cells have different rows; 0.5 where two share fewer than 2."""
+    n_cells = losses.shape[0]
+    probability = np.full((n_cells, n_cells), 0.5)
+    for a in range(n_cells):
+        for b in range(a + 1, n_cells):
+            shared = ~np.isnan(losses[a]) & ~np.isnan(losses[b])
+            if shared.sum() >= 2:
+                pair = prob_better_paired(losses[[a, b]][:, shared])
+                probability[a, b], probability[b, a] = pair[0, 1], pair[1, 0]
+    return probability
+
+
+def interval_of_mean(
+    mean: float, losses: Vector, level: float, *, proportion: bool
+) -> tuple[float, float, float]:
+    """An interval around ``mean`` as wide as these losses of target rows allow.
+
+    Around the anchored estimate it has less of the winner's curse than around the mean of the
+    chosen candidate's own losses. A proportion gets the score interval, anything else Student's.
+    """
+    n = losses.shape[0]
+    if proportion:
+        mean = float(np.clip(mean, 0.0, 1.0))
+        return mean, *score_interval(mean, n, level)
+    half = stats.t.ppf((1 + level) / 2, n - 1) * losses.std(ddof=1) / np.sqrt(n)
+    return mean, float(mean - half), float(mean + half)

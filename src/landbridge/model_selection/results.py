@@ -1,0 +1,259 @@
+"""What a search found: pointwise losses, frozen. Everything else is a function of them."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from landbridge._storage import load_record, save_record
+from landbridge._typing import Vector, VectorLike
+from landbridge._validation import check_choice
+from landbridge.model_selection import uncertainty
+from landbridge.model_selection.anchored import Anchored, anchor
+from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
+from landbridge.model_selection.worth import Verdict
+
+ROW_ARRAYS = ("forward", "reverse")
+TARGET_ARRAYS = ("source_to_target", "target_alone", "labelled")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchResult:
+    """Pointwise losses of every cell, one candidate on one source.
+
+    Attributes
+    ----------
+    cells : tuple of dict
+        ``candidate``, ``params``, ``source``, ``role``, ``fit_seconds``, ``predict_seconds``,
+        ``fits``, ``constants`` (fits that saw one class only) and ``stopped_after`` (the folds
+        after which a search with halving gave the cell up, else None).
+    forward, reverse : ndarray (cells, source rows) or None
+        Losses behind `scv`, `wcv` and behind `rv`, `trcv`; NaN on rows outside the cell's source.
+    source_to_target, target_alone, labelled : ndarray (cells, labelled target rows) or None
+        Losses behind `stv`, `tcv` and `tlv`.
+    guesses : ndarray (cells, unlabelled target rows) or None
+        Predictions of each cell's first model behind `labelled`: positions of classes, or numbers.
+    weights : ndarray (sources, source rows) or None
+        Density ratios, computed once a source.
+    folds : ndarray (sources, source rows)
+        Fold of each row, −1 outside the source.
+    target_folds : ndarray (labelled target rows,) or None
+    groups : ndarray (source rows,) or None
+    sources : tuple
+        Names of the sources, in the order of ``weights`` and ``folds``.
+    failures : tuple of dict
+        ``cell``, ``candidate``, ``source``, ``stage``, ``fold``, ``arrays``, ``message``,
+        ``traceback``.
+    about : dict
+        The selecting ``criterion`` and its ``reason``, ``criteria``, ``loss``, ``task``, numbers of
+        fits planned and done, seconds, versions.
+    """
+
+    cells: tuple[dict[str, Any], ...]
+    forward: VectorLike
+    reverse: VectorLike
+    source_to_target: VectorLike
+    target_alone: VectorLike
+    labelled: VectorLike
+    guesses: VectorLike
+    weights: VectorLike
+    folds: Vector
+    target_folds: VectorLike
+    groups: VectorLike
+    sources: tuple[Any, ...]
+    failures: tuple[dict[str, Any], ...]
+    about: dict[str, Any]
+
+    @property
+    def criterion(self) -> str:
+        """The criterion that selects."""
+        return self.about["criterion"]
+
+    @property
+    def is_proportion(self) -> bool:
+        """Whether losses are zero or one, so that one minus their mean is an accuracy."""
+        return self.about["loss"] == "zero_one"
+
+    @property
+    def source_of(self) -> list[int]:
+        """Number of the source of every cell."""
+        return [self.sources.index(cell["source"]) for cell in self.cells]
+
+    @property
+    def labels(self) -> list[str]:
+        """A short name of every cell."""
+        several = len(self.sources) > 1
+        return [cell_label(cell, several=several) for cell in self.cells]
+
+    def status(self, criterion: str | None = None) -> list[str]:
+        """``"complete"``, ``"stopped"`` or ``"failed"`` for each cell."""
+        needs = NEEDS[self._known(criterion)]
+        failed = {f["cell"] for f in self.failures if needs & set(f["arrays"])}
+        return [
+            "failed" if number in failed else "stopped" if cell["stopped_after"] else "complete"
+            for number, cell in enumerate(self.cells)
+        ]
+
+    def fitted_folds(self, cell: int) -> FittedFolds:
+        """The losses of one cell on the rows it was validated on."""
+        source = self.source_of[cell]
+        rows = self.folds[source] >= 0
+        for name in ROW_ARRAYS:
+            if getattr(self, name) is not None:
+                rows = rows & ~np.isnan(getattr(self, name)[cell])
+        parts = {n: _take(getattr(self, n), cell, rows) for n in ROW_ARRAYS}
+        for name in TARGET_ARRAYS:
+            losses = _take(getattr(self, name), cell, slice(None))
+            parts[name] = None if losses is None else losses[~np.isnan(losses)]
+        return FittedFolds(weights=_take(self.weights, source, rows), **parts)
+
+    def values(self, criterion: str | None = None) -> Vector:
+        """The criterion of every cell, a loss; NaN for cells that failed (see ``failures``)."""
+        criterion = self._known(criterion)
+        if criterion == "anchored":
+            return self._anchored_values()
+        usable = [status != "failed" for status in self.status(criterion)]
+        function = POINTWISE[criterion]
+        return np.array(
+            [
+                function(self.fitted_folds(cell)).mean if usable[cell] else np.nan
+                for cell in range(len(self.cells))
+            ]
+        )
+
+    def scores(self, criterion: str | None = None) -> Vector:
+        """Accuracy estimates for zero-one loss, else negative losses: greater is better."""
+        values = self.values(criterion)
+        return 1.0 - values if self.is_proportion else -values
+
+    def ranks(self, criterion: str | None = None) -> np.ndarray:
+        """1 for the best cell; stopped cells behind complete ones, failed cells last."""
+        status, values = self.status(criterion), self.values(criterion)
+        order = {"complete": 0, "stopped": 1, "failed": 2}
+        keys = [
+            (order[s], v if s != "failed" else 0.0) for s, v in zip(status, values, strict=True)
+        ]
+        return np.array([1 + sum(other < key for other in keys) for key in keys])
+
+    def ranking(self, criterion: str | None = None) -> list[int]:
+        """Cells from best to worst; equal ones in the order given."""
+        return np.argsort(self.ranks(criterion), kind="stable").tolist()
+
+    @property
+    def best(self) -> int:
+        """The cell that the selecting criterion puts first."""
+        return self.ranking()[0]
+
+    def anchored(self) -> tuple[list[int], Anchored]:
+        """Cells that are complete, and their posterior under the anchored criterion."""
+        cells = [n for n, status in enumerate(self.status("anchored")) if status == "complete"]
+        prior = self.values("trcv")[cells]
+        return cells, anchor(self.labelled[cells], prior, self.guesses[cells])
+
+    def interval(
+        self, level: float = 0.95, *, method: str | None = None, cell: int | None = None
+    ) -> SearchInterval:
+        """An interval for a cell's score on the target.
+
+        Parameters
+        ----------
+        level : float in (0, 1)
+        method : {"anchored", "labelled", "effective", "paper"}, optional
+            ``"anchored"`` and ``"labelled"`` rest on the labelled target rows, the first around
+            the anchored estimate, the second around the mean of the cell's own TLV losses.
+            ``"paper"`` is Eq. (15), ``"effective"`` the same with the effective sample size. The
+            default is the first of them for which the search has what it needs.
+        cell : int, optional
+            The best one by default.
+        """
+        cell = self.best if cell is None else cell
+        return uncertainty.interval(self, cell, level=level, method=method)
+
+    def prob_better(self, *, method: str | None = None, level: float = 0.95) -> np.ndarray:
+        """P(the row's cell is better on the target than the column's), cells × cells.
+
+        Parameters
+        ----------
+        method : {"paper", "paired"}, optional
+            ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, the default where it
+            is defined: for zero-one loss with TrCV. ``"paired"`` compares losses on the same rows:
+            labelled target rows where there are any, else rows that both cells share.
+        level : float in (0, 1)
+        """
+        return uncertainty.prob_better(self, level=level, method=method)
+
+    def worth_transferring(self, level: float = 0.9) -> Verdict:
+        """Does the best transfer candidate beat target-only and source-only beyond noise?"""
+        return uncertainty.worth_transferring(self, level)
+
+    def available(self) -> tuple[str, ...]:
+        """Criteria that can be computed from the losses at hand, requested or not."""
+        have = {
+            name
+            for name in (*ROW_ARRAYS, *TARGET_ARRAYS, "weights", "guesses")
+            if getattr(self, name) is not None
+        }
+        return tuple(name for name in CRITERIA if NEEDS[name] <= have)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file of arrays and JSON (``.npz``)."""
+        save_record(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        return load_record(cls, path)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self, most: int = 10) -> Iterator[str]:
+        status, scores, labels = self.status(), self.scores(), self.labels
+        failed = status.count("failed")
+        yield (
+            f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
+            f"({self.about['reason']}), {failed} failed{self._saving()}"
+        )
+        for place, cell in enumerate(self.ranking()[:most], start=1):
+            note = "" if status[cell] == "complete" else f"  {status[cell]}"
+            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
+        if len(self.cells) > most:
+            yield f"      … and {len(self.cells) - most} more"
+
+    def _saving(self) -> str:
+        saved = self.about["fits_planned"] - self.about["fits_done"]
+        return f", {saved} fits saved by halving" if saved else ""
+
+    def _known(self, criterion: str | None) -> str:
+        criterion = criterion or self.criterion
+        check_choice(criterion, "criterion", self.available())
+        return criterion
+
+    def _anchored_values(self) -> Vector:
+        """Stopped cells are read together with the complete ones on the rows they were given."""
+        status, prior = self.status("anchored"), self.values("trcv")
+        values = np.full(len(self.cells), np.nan)
+        usable = [n for n, s in enumerate(status) if s != "failed"]
+        seen = ~np.isnan(self.labelled)
+        for pattern in {seen[n].tobytes(): seen[n] for n in usable}.values():
+            group = [n for n in usable if seen[n][pattern].all()]
+            losses = self.labelled[group][:, pattern]
+            posterior = anchor(losses, prior[group], self.guesses[group])
+            for cell, mean in zip(group, posterior.mean, strict=True):
+                if np.array_equal(seen[cell], pattern):
+                    values[cell] = mean
+        return values
+
+
+def _take(array: VectorLike, number: int, rows: Any) -> VectorLike:
+    return None if array is None else array[number][rows]
+
+
+def cell_label(cell: dict[str, Any], *, several: bool) -> str:
+    """A short name of a cell; with its source where there are several."""
+    params = ", ".join(f"{name}={value}" for name, value in cell["params"].items())
+    label = f"{cell['candidate']}({params})" if params else cell["candidate"]
+    return f"{label} from {cell['source']}" if several else label

@@ -1,0 +1,199 @@
+"""The rows that a search is given, checked as far as a search may know them.
+
+Candidates may be pipelines that begin with an encoder, so tables with text columns, missing
+values and lists of documents are handed on as they are. Only the importance weights need numbers.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import (
+    Task,
+    _check_same_names,
+    _check_target_labels,
+    _union_of_classes,
+    check_groups,
+    check_like_source,
+    check_new_source,
+    column_names,
+    raise_half_a_target,
+    sklearn_errors,
+    stack_rows,
+)
+
+# Whole numbers with more values than this are counts, not classes, unless candidates say so.
+MOST_CLASSES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class SearchData:
+    """Rows as the candidates get them; ``None`` where nothing was given."""
+
+    X: MatrixLike
+    y: Vector
+    groups: VectorLike
+    X_target: MatrixLike
+    y_target: VectorLike
+    X_unlabeled: MatrixLike
+    task: Task
+
+    @property
+    def n_rows(self) -> int:
+        return self.y.shape[0]
+
+    @property
+    def n_labelled(self) -> int:
+        return 0 if self.y_target is None else self.y_target.shape[0]
+
+    @property
+    def target_rows(self) -> MatrixLike:
+        """All target rows, labelled first."""
+        return stack_rows([part for part in (self.X_target, self.X_unlabeled) if part is not None])
+
+    @property
+    def rows_to_label(self) -> MatrixLike:
+        """The rows that reverse validation gives pseudo-labels to."""
+        return self.X_target if self.X_unlabeled is None else self.X_unlabeled
+
+    @property
+    def classes(self) -> VectorLike:
+        """Labels of source and target, sorted; ``None`` for regression."""
+        if self.task == "regression":
+            return None
+        return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
+
+    def encode(self, labels: Vector) -> Vector:
+        """Labels as their positions in ``classes``; numbers as they are."""
+        return labels if self.classes is None else np.searchsorted(self.classes, labels)
+
+    def transformed(self, X: MatrixLike) -> "SearchData":
+        """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""
+        n, m = self.n_rows, self.n_rows + self.n_labelled
+        return replace(
+            self,
+            X=X[:n],
+            X_target=None if self.X_target is None else X[n:m],
+            X_unlabeled=None if self.X_unlabeled is None else X[m:],
+        )
+
+
+def check_search_data(
+    search: Any,
+    X: MatrixLike,
+    y: VectorLike,
+    *,
+    task: Task | None,
+    groups: VectorLike,
+    X_target: MatrixLike,
+    y_target: VectorLike,
+    X_unlabeled: MatrixLike,
+) -> SearchData:
+    """Check the arguments of a search; ``task`` is read from ``y`` where it is open."""
+    if X_target is None and X_unlabeled is None and y_target is None:
+        raise ValueError(
+            "`X_target` or `X_unlabeled` must hold rows of the target; got no target rows at all. "
+            "Pass X_target with y_target, or X_unlabeled; for a search without a target use "
+            "sklearn.model_selection.GridSearchCV."
+        )
+    if (X_target is None) != (y_target is None):
+        raise_half_a_target(X_target)
+    X, y = _check_rows_and_labels(search, X, y)
+    task = task or task_of(y)
+    if task == "classification":
+        check_classification_targets(y)
+    if X_target is not None:
+        X_target = _check_table_like_source(search, X_target, "X_target")
+        y_target = _check_target_labels(y_target, X_target, y, task)
+    if X_unlabeled is not None:
+        X_unlabeled = _check_table_like_source(search, X_unlabeled, "X_unlabeled")
+    if task == "classification":
+        _union_of_classes(y, y_target, "any", 2)
+    groups = None if groups is None else check_groups(groups, y.shape[0])
+    return SearchData(X, y, groups, X_target, y_target, X_unlabeled, task)
+
+
+def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
+    """Source rows and all target rows as finite numbers, for the importance weights."""
+    named = {"X": data.X, "X_target": data.X_target, "X_unlabeled": data.X_unlabeled}
+    source = _Columns()
+    try:
+        check_new_source(source, data.X)
+        parts = [
+            check_like_source(source, part, name)
+            for name, part in named.items()
+            if part is not None
+        ]
+    except ValueError as error:
+        raise ValueError(
+            f"{error} The importance weights need numbers: encode the table once with "
+            "`preprocessor=`, or choose a criterion without weights (`scv`, `rv`, `tlv`)."
+        ) from error
+    return parts[0], stack_rows(parts[1:])
+
+
+class _Columns(BaseEstimator):
+    """Remembers number and names of columns for the checks of further tables."""
+
+
+def task_of(y: Vector) -> Task:
+    """Regression for numbers that are not whole or of many values, else classification."""
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    whole = bool(np.all(y == np.floor(y)))
+    return "classification" if whole and np.unique(y).size <= MOST_CLASSES else "regression"
+
+
+def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[MatrixLike, Vector]:
+    with sklearn_errors(X, "X"):
+        if _is_table(X):
+            validate_data(search, X, y, skip_check_array=True)
+            y = column_or_1d(y, warn=True)
+            if _num_samples(X) != y.shape[0]:
+                raise ValueError(
+                    f"inconsistent numbers of samples: [{_num_samples(X)}, {y.shape[0]}]"
+                )
+        else:
+            X, y = validate_data(
+                search, X, y, accept_sparse="csr", dtype=None, ensure_all_finite=False
+            )
+    return X, np.asarray(y)
+
+
+def _check_table_like_source(search: Any, X: MatrixLike, name: str) -> MatrixLike:
+    names = column_names(X)
+    if not _is_table(X):
+        with sklearn_errors(X, name):
+            X = check_array(
+                X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name=name
+            )
+    expected = getattr(search, "n_features_in_", None)
+    if expected is not None and X.shape[1] != expected:
+        raise ValueError(
+            f"`{name}` must have {expected} columns like X; got {X.shape[1]}. "
+            "Select the same columns in both."
+        )
+    _check_same_names(names, column_names_of(search), name)
+    return X
+
+
+def column_names_of(search: Any) -> list[str] | None:
+    """Names of the columns that ``X`` had, where it had any."""
+    names = getattr(search, "feature_names_in_", None)
+    return None if names is None else list(names)
+
+
+def _is_table(X: MatrixLike) -> bool:
+    """Tables with columns and sequences of documents go to the candidates as they are."""
+    if hasattr(X, "columns"):
+        return True
+    if sparse.issparse(X) or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"):
+        return False
+    return len(X) > 0 and isinstance(X[0], str)

@@ -1,0 +1,109 @@
+"""Quadratic forms β'Qβ as the interior point needs them: products and factorised solves."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from landbridge._typing import Vector
+
+# Rows handled at a time where a matrix of features is read in double precision.
+BLOCK = 8192
+
+
+class Solve(Protocol):
+    """Solves with one factorised matrix, for a vector or several columns."""
+
+    def __call__(self, b: np.ndarray, *, refine: bool = False) -> np.ndarray: ...
+
+
+class QuadraticForm(Protocol):
+    """What the interior point needs of Q."""
+
+    def product(self, vector: Vector) -> Vector:
+        """Q times a vector."""
+
+    def solver(self, diagonal: Vector) -> Solve:
+        """A function that solves (Q + diag(diagonal)) x = b."""
+
+    def mean_diagonal(self) -> float:
+        """The scale of Q."""
+
+
+@dataclass(frozen=True)
+class FullMatrix:
+    """Q as a symmetric matrix: one Cholesky factorisation a step, n³/3 operations."""
+
+    matrix: np.ndarray
+
+    def product(self, vector: Vector) -> Vector:
+        return self.matrix @ vector
+
+    def solver(self, diagonal: Vector) -> Solve:
+        shifted = self.matrix.copy()
+        shifted.flat[:: len(shifted) + 1] += diagonal
+        # A symmetric matrix is its own transpose, and LAPACK factorises that order in place.
+        factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+
+        def solve(b: np.ndarray, *, refine: bool = False) -> np.ndarray:
+            return cho_solve(factor, b, check_finite=False)
+
+        return solve
+
+    def mean_diagonal(self) -> float:
+        return float(np.mean(np.diagonal(self.matrix)))
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """Q = AA' with few columns: one r × r factorisation a step, n·r² operations.
+
+    A may be stored in single precision; it is read in blocks and all sums are double.
+    """
+
+    features: np.ndarray
+
+    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
+        for start in range(0, len(self.features), BLOCK):
+            rows = slice(start, start + BLOCK)
+            yield rows, self.features[rows].astype(np.float64, copy=False)
+
+    def times(self, coefficients: np.ndarray) -> np.ndarray:
+        """A times a vector of r, or several."""
+        return np.concatenate([block @ coefficients for _, block in self.blocks()])
+
+    def transposed_times(self, vector: np.ndarray) -> np.ndarray:
+        """A' times a vector of n, or several."""
+        return sum(block.T @ vector[rows] for rows, block in self.blocks())
+
+    def product(self, vector: Vector) -> Vector:
+        return self.times(self.transposed_times(vector))
+
+    def solver(self, diagonal: Vector) -> Solve:
+        root = 1.0 / np.sqrt(diagonal)
+        gram = np.zeros((self.features.shape[1],) * 2)
+        for rows, block in self.blocks():
+            scaled = block * root[rows, None]
+            gram += scaled.T @ scaled
+        # What rounding could make negative is lifted; the refinement below takes it out again.
+        gram.flat[:: len(gram) + 1] += 1.0 + 1e-15 * np.trace(gram)
+        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
+
+        def woodbury(b: np.ndarray) -> np.ndarray:
+            scaled = (b.T / diagonal).T
+            inner = cho_solve(factor, self.transposed_times(scaled), check_finite=False)
+            return scaled - (self.times(inner).T / diagonal).T
+
+        def solve(b: np.ndarray, *, refine: bool = False) -> np.ndarray:
+            x = woodbury(b)
+            if not refine:
+                return x
+            # The difference above cancels where the diagonal is tiny; one correction repairs it.
+            return x + woodbury(b - self.product(x) - diagonal * x)
+
+        return solve
+
+    def mean_diagonal(self) -> float:
+        return sum(np.einsum("ij,ij->", b, b) for _, b in self.blocks()) / len(self.features)

@@ -1,0 +1,115 @@
+"""The picture shows the numbers it was given."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.naive_bayes import GaussianNB
+
+import landbridge as lb
+from landbridge import MultiSourceCV, MultiSourceDisplay
+from landbridge.inference import source_intervals
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+RNG = np.random.default_rng(0)
+GROUPS = np.repeat(["north", "south", "east", "west", "mid"], 30)
+X = RNG.normal(size=(150, 2)) + RNG.normal(size=(5, 2))[np.unique(GROUPS, return_inverse=True)[1]]
+Y = (X[:, 0] + RNG.normal(size=150) > 0).astype(int)
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture
+def result():
+    return MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
+
+
+def labels_of(display):
+    return [label.get_text() for label in display.ax_.get_yticklabels()]
+
+
+def test_rows_are_the_sources_by_mean_with_their_intervals(result):
+    display = MultiSourceDisplay.from_result(result, level=0.9)
+    assert np.array_equal(display.means, np.sort(result.source_means))
+    by_name = dict(zip(result.source_names, result.source_means, strict=True))
+    assert [by_name[name] for name in display.names] == display.means.tolist()
+    low, _ = source_intervals(result.losses, GROUPS, 0.9)
+    order = np.argsort(result.source_means, kind="stable")
+    np.testing.assert_allclose(display.lows, np.clip(low[order], 0, 1))
+    assert (display.lows <= display.means).all()
+    assert (display.means <= display.highs).all()
+
+
+def test_answers_are_the_three_intervals(result):
+    display = MultiSourceDisplay.from_result(result, level=0.9)
+    for question, (_, *drawn) in zip(
+        ("new_source", "population", "fixed"), display.answers, strict=True
+    ):
+        answer = result.interval(question, 0.9)
+        assert drawn == [answer.estimate, answer.low, answer.high]
+
+
+def test_plot_draws_what_it_was_given(result):
+    display = MultiSourceDisplay.from_result(result).plot()
+    assert display.figure_ is display.ax_.figure
+    assert labels_of(display) == [
+        *display.names,
+        "a new source",
+        "all such sources",
+        "these sources",
+    ]
+    points = display.ax_.lines[0].get_xdata()
+    assert np.array_equal(points, display.means)
+    assert "error, 95 % intervals" in display.ax_.get_xlabel()
+
+
+def test_plot_into_given_axes(result):
+    _, ax = plt.subplots()
+    assert MultiSourceDisplay.from_result(result).plot(ax).ax_ is ax
+
+
+def test_from_estimator_runs_the_procedure(result):
+    display = MultiSourceDisplay.from_estimator(GaussianNB(), X, Y, groups=GROUPS, loss="log")
+    expected = MultiSourceCV(GaussianNB(), loss="log").fit(X, Y, groups=GROUPS).result_
+    assert np.array_equal(display.means, np.sort(expected.source_means))
+    assert display.xlabel == "log loss"
+
+
+def test_only_answerable_questions_are_shown():
+    random = MultiSourceCV(GaussianNB(), scheme="random", random_state=0)
+    display = MultiSourceDisplay.from_result(random.fit(X, Y, groups=GROUPS).result_)
+    assert [label for label, *_ in display.answers] == ["these sources"]
+
+
+def test_a_source_of_one_row_is_a_point_without_interval():
+    groups = np.where(np.arange(150) == 0, "lonely", GROUPS)
+    cv = MultiSourceCV(DummyRegressor(), loss="squared").fit(X, X[:, 0], groups=groups)
+    display = MultiSourceDisplay.from_result(cv.result_).plot()
+    assert len(display.ax_.collections[0].get_segments()) == 5
+    assert len(display.names) == 6
+    display.figure_.canvas.draw()
+
+
+def test_comparison_shows_paired_differences():
+    comparison = lb.compare_estimators(GaussianNB(), DummyClassifier(), X, Y, groups=GROUPS)
+    display = MultiSourceDisplay.from_comparison(comparison).plot()
+    means = comparison.source_means
+    assert display.means == pytest.approx(np.sort(means[0] - means[1]), abs=1e-15)
+    assert display.reference == 0
+    (test,) = comparison.pairs()
+    assert display.answers[0][1:] == (test.difference, test.low, test.high)
+    assert "GaussianNB − DummyClassifier" in display.xlabel
+    swapped = MultiSourceDisplay.from_comparison(comparison, "DummyClassifier", "GaussianNB")
+    assert swapped.means == pytest.approx(-display.means[::-1])
+
+
+def test_matplotlib_is_named_where_it_is_missing(result, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'landbridge\[plot\]'"):
+        MultiSourceDisplay.from_result(result).plot()

@@ -1,0 +1,187 @@
+"""Transfer components against a dense generalised eigenproblem, and their properties."""
+
+import numpy as np
+import pytest
+from scipy import linalg, sparse
+from sklearn.metrics.pairwise import rbf_kernel
+
+import landbridge as lb
+from landbridge.kernels._graph import neighbor_laplacian
+
+SEEDS = range(5)
+seeds = pytest.mark.parametrize("seed", SEEDS)
+
+
+def domains(seed, n_source=90, n_target=70, n_columns=4):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_source, n_columns)), rng.normal(0.7, 1.2, (n_target, n_columns))
+
+
+def parts(Z, X):
+    """l and H, dense, as the paper writes them."""
+    n = len(Z) + len(X)
+    difference = np.concatenate([np.full(len(Z), 1 / len(Z)), np.full(len(X), -1 / len(X))])
+    return difference, np.eye(n) - 1 / n
+
+
+def dense_solution(K, middle, constraint, n_components):
+    values, vectors = linalg.eigh(K @ middle @ K, constraint)
+    return values[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+
+
+def same_up_to_sign(got, wanted, atol=1e-8):
+    signs = np.sign((got * wanted).sum(axis=0))
+    np.testing.assert_allclose(got * signs, wanted, atol=atol * np.abs(wanted).max())
+
+
+@seeds
+@pytest.mark.parametrize("mu", [0.01, 1.0])
+def test_equals_the_dense_generalised_eigenproblem(seed, mu):
+    Z, X = domains(seed)
+    tca = lb.TransferComponentAnalysis(4, width=1.5, mu=mu).fit(Z, X_unlabeled=X)
+    rows = np.vstack([Z, X])
+    K, (diff, H) = rbf_kernel(rows, gamma=0.5 / 1.5**2), parts(Z, X)
+    constraint = K @ np.outer(diff, diff) @ K + mu * np.eye(len(K))
+    theta, W = dense_solution(K, H, constraint, 4)
+    np.testing.assert_allclose(tca.eigenvalues_, theta, rtol=1e-8)
+    same_up_to_sign(tca.transform(rows), K @ W)
+    np.testing.assert_allclose(
+        tca.components_.T @ constraint @ tca.components_, np.eye(4), atol=1e-8
+    )
+
+
+@seeds
+def test_the_order_of_rows_is_irrelevant(seed):
+    Z, X = domains(seed)
+    rng = np.random.default_rng(seed)
+    first = lb.TransferComponentAnalysis(4).fit(Z, X_unlabeled=X).transform(X)
+    shuffled = lb.TransferComponentAnalysis(4).fit(
+        rng.permutation(Z), X_unlabeled=rng.permutation(X)
+    )
+    np.testing.assert_allclose(shuffled.transform(X), first, atol=1e-8 * np.abs(first).max())
+
+
+@seeds
+@pytest.mark.parametrize("manifold", [0.0, 50.0])
+@pytest.mark.parametrize("rank", [None, 160])
+def test_semi_supervised_variant_is_its_formula(seed, manifold, rank):
+    """(K(L + (λ/n²)𝓛)K + μI)^-1 KH(γYY' + (1 − γ)I)HK, with labels of both domains in Y."""
+    Z, X = domains(seed)
+    y, y_x = Z[:, 0] > 0, X[:20, 0] > 0
+    tca = lb.TransferComponentAnalysis(
+        3, width=1.5, mu=0.5, label_weight=0.3, manifold=manifold, n_neighbors=5, rank=rank
+    ).fit(Z, y, X_target=X[:20], y_target=y_x, X_unlabeled=X[20:])
+    rows = np.vstack([Z, X])
+    n = len(rows)
+    K, (diff, H) = rbf_kernel(rows, gamma=0.5 / 1.5**2), parts(Z, X)
+    labels = np.concatenate([y, y_x])
+    Y = np.zeros((n, 2))
+    Y[: len(labels)] = np.column_stack([~labels, labels])
+    graph = neighbor_laplacian(rows, 5, normalized=False).toarray()
+    constraint = K @ (np.outer(diff, diff) + manifold / n**2 * graph) @ K + 0.5 * np.eye(n)
+    theta, W = dense_solution(K, H @ (0.3 * Y @ Y.T + 0.7 * np.eye(n)) @ H, constraint, 3)
+    np.testing.assert_allclose(tca.eigenvalues_, theta, rtol=1e-7)
+    same_up_to_sign(tca.transform(rows), K @ W, atol=1e-7)
+
+
+@seeds
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "laplacian"])
+def test_full_rank_equals_exact(seed, kernel):
+    Z, X = domains(seed)
+    exact = lb.TransferComponentAnalysis(3, kernel=kernel, mu=0.5).fit(Z, X_unlabeled=X)
+    low = lb.TransferComponentAnalysis(3, kernel=kernel, mu=0.5, rank=160).fit(Z, X_unlabeled=X)
+    same_up_to_sign(low.transform(X), exact.transform(X), atol=1e-6)
+
+
+@seeds
+def test_linear_kernel_needs_no_kernel_matrix(seed):
+    """Products XX'v and the dense kernel give the same, for sparse rows too."""
+    Z, X = domains(seed, n_columns=30)
+    Z[np.abs(Z) < 1], X[np.abs(X) < 1] = 0, 0
+    rows = np.vstack([Z, X])
+    by_products = lb.TransferComponentAnalysis(3, kernel="linear").fit(Z, X_unlabeled=X)
+    by_kernel = lb.TransferComponentAnalysis(3, kernel=lambda a, b: a @ b).fit(Z, X_unlabeled=X)
+    of_sparse = lb.TransferComponentAnalysis(3, kernel="linear").fit(
+        sparse.csr_array(Z), X_unlabeled=sparse.csr_array(X)
+    )
+    wanted = by_kernel.transform(rows)
+    same_up_to_sign(by_products.transform(rows), wanted)
+    same_up_to_sign(of_sparse.transform(sparse.csr_array(rows)), wanted)
+
+
+@seeds
+def test_small_mu_brings_the_means_together(seed):
+    Z, X = domains(seed)
+
+    def distance(mu):
+        tca = lb.TransferComponentAnalysis(3, mu=mu, whiten=True).fit(Z, X_unlabeled=X)
+        return np.linalg.norm(tca.transform(Z).mean(axis=0) - tca.transform(X).mean(axis=0))
+
+    assert distance(1e-4) < 0.1 * distance(1e4)
+
+
+@seeds
+def test_whitened_components_satisfy_the_constraint_of_the_paper(seed):
+    """W'KHKW = I: the embedding of all rows has n·covariance equal to the identity."""
+    Z, X = domains(seed)
+    tca = lb.TransferComponentAnalysis(4, whiten=True).fit(Z, X_unlabeled=X)
+    embedding = tca.transform(np.vstack([Z, X]))
+    np.testing.assert_allclose(np.cov(embedding.T, bias=True) * 160, np.eye(4), atol=1e-8)
+
+
+def test_continuous_labels():
+    Z, X = domains(0)
+    for y in (Z[:, 0], Z[:, :2]):
+        tca = lb.TransferComponentAnalysis(2, label_weight=0.9).fit(Z, y, X_unlabeled=X)
+        assert np.isfinite(tca.transform(X)).all()
+    constant = lb.TransferComponentAnalysis(2, label_weight=0.9)
+    assert np.isfinite(constant.fit(Z, np.full(90, 0.5), X_unlabeled=X).transform(X)).all()
+
+
+def test_labels_draw_the_classes_apart():
+    rng = np.random.default_rng(0)
+    Z, X = rng.normal(size=(150, 6)), rng.normal(size=(100, 6))
+    y = Z[:, 5] > 0
+
+    def separation(label_weight):
+        tca = lb.TransferComponentAnalysis(1, kernel="linear", label_weight=label_weight)
+        scores = tca.fit(Z, y, X_unlabeled=X).transform(Z)[:, 0]
+        return abs(scores[y].mean() - scores[~y].mean()) / scores.std()
+
+    assert separation(1.0) > 1.3 > separation(0.0)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("rank", [None, 10])
+def test_single_rows_and_constant_rows(kernel, rank):
+    many = np.ones((150, 2)), np.ones((90, 2))
+    for Z, X in ([[[1.0, 2.0]], [[1.0, 0.0]]], [many[0][:5], many[1][:4]], many):
+        tca = lb.TransferComponentAnalysis(2, kernel=kernel, whiten=True, rank=rank)
+        assert np.isfinite(tca.fit(Z, X_unlabeled=X).transform(X)).all()
+
+
+def test_components_beyond_the_rank_are_zero():
+    Z, X = domains(0, n_columns=2)
+    for rank in (None, 160):
+        tca = lb.TransferComponentAnalysis(4, kernel="linear", whiten=True, rank=rank)
+        variances = tca.fit(Z, X_unlabeled=X).transform(np.vstack([Z, X])).var(axis=0)
+        np.testing.assert_allclose(variances[:2] * 160, 1.0, atol=1e-8)
+        np.testing.assert_array_equal(variances[2:], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "y", "message"),
+    [
+        ({"n_components": 0}, None, "`n_components` must be a finite number above 0"),
+        ({"mu": 0.0}, None, "`mu` must be a finite number above 0, because it makes"),
+        ({"label_weight": 2.0}, [0] * 90, "`label_weight` must lie in \\[0, 1\\]"),
+        ({"label_weight": 0.5}, None, "`y` must hold the labels of the source"),
+        ({"manifold": -1.0}, None, "`manifold` must be a finite number of at least 0"),
+        ({"n_neighbors": 0}, None, "`n_neighbors` must be a finite number above 0"),
+        ({"rank": 0}, None, "The rank must be None"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, y, message):
+    Z, X = domains(0)
+    with pytest.raises(ValueError, match=message):
+        lb.TransferComponentAnalysis(**parameters).fit(Z, y, X_unlabeled=X)

@@ -1,0 +1,74 @@
+"""The classifier ratio: its direction, its size, cross-fitting and calibration."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.svm import LinearSVC
+
+import landbridge as lb
+from landbridge.datasets import make_covariate_shift
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_covariate_shift(4000, 1000, 2, shift=0.8, scale=1.0, random_state=0)
+
+
+class Overconfident(ClassifierMixin, BaseEstimator):
+    """A logistic regression that triples its log-odds."""
+
+    def fit(self, X, y):
+        self.inner_ = LogisticRegression().fit(X, y)
+        self.classes_ = self.inner_.classes_
+        return self
+
+    def predict_proba(self, X):
+        p = 1 / (1 + np.exp(-3 * self.inner_.decision_function(X)))
+        return np.column_stack([1 - p, p])
+
+
+def test_equals_the_closed_form_ratio_in_direction_and_size(data):
+    """Four times more source rows than target rows: a missing n_s/n_t would show."""
+    ratio = lb.ClassifierRatio().fit(data.X, data.X_target)
+    assert np.corrcoef(ratio.weights_, data.weights)[0, 1] > 0.98
+    assert np.abs(np.log(ratio.weights_ / data.weights)).mean() < 0.15
+    assert ratio.weights_.mean() == pytest.approx(1, abs=0.1)
+    new = make_covariate_shift(500, 10, 2, shift=0.8, scale=1.0, random_state=1)
+    assert np.abs(np.log(ratio.predict_weights(new.X) / new.weights)).mean() < 0.15
+
+
+@pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning")
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic"])
+def test_calibration_repairs_an_overconfident_classifier(data, calibration):
+    def error(kind):
+        ratio = lb.ClassifierRatio(Overconfident(), calibration=kind).fit(data.X, data.X_target)
+        assert np.isfinite(ratio.predict_weights(data.X_target)).all()
+        return np.abs(ratio.weights_ - data.weights).mean()
+
+    assert error(calibration) < 0.3 < error(None)
+
+
+def test_rows_are_judged_by_a_classifier_that_has_not_seen_them(data):
+    """A nearest neighbour that sees the row itself would call every source row source."""
+    X, T = data.X[:400], data.X_target[:400]
+    ratio = lb.ClassifierRatio(KNeighborsClassifier(1), calibration=None).fit(X, T)
+    remembered = ratio.predict_weights(X)
+    assert remembered.max() < 1e-6
+    assert np.mean(ratio.weights_ > 1) > 0.2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"classifier": LinearSVC()}, "`classifier` must have predict_proba; got LinearSVC"),
+        ({"calibration": "platt"}, "`calibration` must be one of 'sigmoid', 'isotonic', None"),
+        ({"cv": 1}, "`cv` must be a number of folds between 2 and the rows .* got 1 with"),
+        ({"cv": 5000}, "got 5000 with n_samples = 1000"),
+        ({"cv": "five"}, "`cv` must be a number of folds"),
+    ],
+)
+def test_bad_parameters_are_refused(data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        lb.ClassifierRatio(**parameters).fit(data.X, data.X_target)

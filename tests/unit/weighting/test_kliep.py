@@ -1,0 +1,124 @@
+"""KLIEP: the optimum is reached, the constraint holds, the width is chosen by likelihood."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from sklearn.metrics.pairwise import rbf_kernel
+
+import landbridge as lb
+from landbridge.datasets import make_covariate_shift
+from landbridge.weighting import kliep as module
+from landbridge.weighting.kliep import mixture_weights
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_covariate_shift(300, 200, 2, shift=0.7, scale=0.8, random_state=0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_mixture_weights_reach_the_optimum_of_an_independent_solver(seed):
+    rng = np.random.default_rng(seed)
+    P = rng.exponential(size=(60, 8)) ** 3
+    alpha, regret, _ = mixture_weights(P)
+    independent = minimize(
+        lambda a: -np.log(P @ a).mean(),
+        np.full(8, 1 / 8),
+        jac=lambda a: -(1 / (P @ a)) @ P / 60,
+        bounds=[(0, 1)] * 8,
+        constraints={"type": "eq", "fun": lambda a: a.sum() - 1},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 1000},
+    )
+    assert np.log(P @ alpha).mean() >= -independent.fun - 1e-8
+    assert alpha.min() >= 0
+    assert alpha.sum() == pytest.approx(1, abs=1e-14)
+    assert regret <= 1e-9
+
+
+def test_regret_bounds_the_distance_to_the_optimum():
+    P = np.random.default_rng(0).exponential(size=(80, 10)) ** 2
+    best, _, _ = mixture_weights(P)
+    early, regret, steps = mixture_weights(P, max_iter=3)
+    assert steps == 3
+    shortfall = np.log(P @ best).mean() - np.log(P @ early).mean()
+    assert 0 < shortfall <= regret
+
+
+def test_solves_the_paper_s_problem(data):
+    """The likelihood under mean_s w = 1, against SLSQP in the coefficients of the paper."""
+    kliep = lb.KLIEP(gamma=0.5, n_centers=12).fit(data.X, data.X_target)
+    centers = kliep._basis.centers
+    A = rbf_kernel(data.X_target, centers, gamma=0.5)
+    b = rbf_kernel(data.X, centers, gamma=0.5).mean(axis=0)
+    independent = minimize(
+        lambda a: -np.log(A @ a).mean(),
+        np.full(12, 1 / b.sum()),
+        jac=lambda a: -(1 / (A @ a)) @ A / len(A),
+        bounds=[(0, None)] * 12,
+        constraints={"type": "eq", "fun": lambda a: b @ a - 1},
+        method="SLSQP",
+        options={"ftol": 1e-15, "maxiter": 2000},
+    )
+    ours = np.log(A @ kliep.alpha_).mean()
+    assert ours == pytest.approx(-independent.fun, abs=1e-6)
+    assert kliep.regret_ < 1e-8
+    assert kliep.weights_.mean() == pytest.approx(1, abs=1e-12)
+    assert kliep.weights_.min() >= 0
+
+
+def test_width_has_the_best_likelihood_on_rows_left_out(data):
+    kliep = lb.KLIEP(gamma=[0.01, 0.5, 200.0]).fit(data.X, data.X_target)
+    assert list(kliep.likelihoods_) == [0.01, 0.5, 200.0]
+    assert kliep.gamma_ == max(kliep.likelihoods_, key=kliep.likelihoods_.get) == 0.5
+    fixed = lb.KLIEP(gamma=0.5).fit(data.X, data.X_target)
+    assert fixed.likelihoods_ == {}
+    np.testing.assert_allclose(fixed.predict_weights(data.X), fixed.weights_)
+
+
+def test_follows_the_true_ratio(data):
+    kliep = lb.KLIEP().fit(data.X, data.X_target)
+    new = make_covariate_shift(300, 10, 2, shift=0.7, scale=0.8, random_state=5)
+    assert np.corrcoef(kliep.predict_weights(new.X), new.weights)[0, 1] > 0.85
+
+
+def test_curvature_in_blocks_gives_the_same_answer(monkeypatch):
+    P = np.random.default_rng(1).exponential(size=(50, 5))
+    expected, _, _ = mixture_weights(P)
+    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 35)
+    np.testing.assert_allclose(mixture_weights(P)[0], expected, atol=1e-8)
+
+
+def test_centres_and_rows_that_feel_nothing_are_left_out():
+    X, T = np.zeros((20, 1)), np.concatenate([np.zeros((20, 1)), np.full((2, 1), 1000.0)])
+    T += np.linspace(0, 0.1, 22)[:, None]
+    kliep = lb.KLIEP(gamma=1.0, n_centers=21).fit(X, T)
+    assert np.isfinite(kliep.weights_).all()
+    assert kliep.weights_.mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"gamma": "loo"}, "`gamma` must be 'cv', 'median', 'scale', a positive number or a list"),
+        ({"gamma": -1.0}, "`gamma` must be 'cv', 'median', 'scale'.*got -1.0"),
+        ({"gamma": []}, "`gamma` must hold at least one width; got none"),
+        ({"n_centers": 0}, "`n_centers` must be a positive integer; got 0"),
+        ({"cv": 1}, "`cv` must lie between 2 and the number of target rows; got 1"),
+        ({"cv": 500}, "`cv` must lie between 2 .* got 500 with n_samples = 200"),
+    ],
+)
+def test_bad_parameters_are_refused(data, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        lb.KLIEP(**parameters).fit(data.X, data.X_target)
+
+
+def test_domains_that_never_meet_are_refused():
+    with pytest.raises(ValueError, match="`gamma` must be small enough .* Pass a smaller gamma"):
+        lb.KLIEP(gamma=1.0).fit(np.zeros((5, 1)), np.full((5, 1), 1e3))
+
+
+def test_says_so_when_it_stops_before_the_optimum(monkeypatch, data):
+    monkeypatch.setattr(module, "mixture_weights", lambda P: mixture_weights(P, max_iter=1))
+    with pytest.warns(lb.NotConvergedWarning, match="KLIEP stopped .* below the largest"):
+        lb.KLIEP(gamma=0.5).fit(data.X, data.X_target)

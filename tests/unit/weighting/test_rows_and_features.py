@@ -1,0 +1,106 @@
+"""Choices that do not depend on the order of rows, kernel widths, feature maps."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+
+from landbridge.weighting import _features
+from landbridge.weighting._features import (
+    FourierFeatures,
+    NystroemFeatures,
+    feature_matrix,
+    feature_mean,
+)
+from landbridge.weighting._rows import (
+    choose_rows,
+    deal_folds,
+    kernel,
+    mean_self_kernel,
+    resolve_gamma,
+)
+
+
+@pytest.fixture
+def rows():
+    return np.random.default_rng(0).normal(size=(300, 4))
+
+
+def seeded():
+    return np.random.RandomState(5)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_choice_of_rows_ignores_their_order(rows, convert):
+    shuffled = np.random.default_rng(1).permutation(rows)
+    one, two = (choose_rows(convert(X), 20, seeded()) for X in (rows, shuffled))
+    one, two = (part.toarray() if sparse.issparse(part) else part for part in (one, two))
+    assert one.shape == (20, 4)
+    assert np.array_equal(one, two)
+    assert choose_rows(rows, 300, seeded()) is rows
+
+
+def test_folds_travel_with_the_rows(rows):
+    order = np.random.default_rng(1).permutation(300)
+    folds = deal_folds(rows, 7, seeded())
+    assert np.array_equal(deal_folds(rows[order], 7, seeded()), folds[order])
+    assert set(np.bincount(folds)) == {42, 43}
+
+
+def test_widths_by_their_formulas(rows):
+    other = rows[:100] + 1
+    squares = euclidean_distances(np.vstack([rows, other]), squared=True)
+    median = np.median(squares[np.triu_indices(400, 1)])
+    assert resolve_gamma("median", rows, other, seeded()) == pytest.approx(1 / (2 * median))
+    scale = 1 / (4 * np.vstack([rows, other]).var())
+    assert resolve_gamma("scale", rows, other, seeded()) == pytest.approx(scale)
+    compressed = sparse.csr_array(rows), sparse.csr_array(other)
+    assert resolve_gamma("scale", *compressed, seeded()) == pytest.approx(scale)
+    assert resolve_gamma(2, rows, other, seeded()) == 2.0
+
+
+def test_widths_of_constant_rows_are_one_half_and_one():
+    same = np.ones((5, 2))
+    assert resolve_gamma("median", same, same, seeded()) == 0.5
+    assert resolve_gamma("scale", same, same, seeded()) == 1.0
+
+
+def test_nystroem_is_exact_at_its_landmarks_and_for_low_rank_kernels(rows):
+    features = NystroemFeatures.draw(
+        rows, rows[:50] + 1, size=60, name="rbf", gamma=0.3, rng=seeded()
+    )
+    assert features.landmarks.shape == (60, 4)
+    own = features(features.landmarks)
+    np.testing.assert_allclose(own @ own.T, rbf_kernel(features.landmarks, gamma=0.3), atol=1e-8)
+    linear = NystroemFeatures.draw(rows, rows, size=30, name="linear", gamma=1.0, rng=seeded())
+    assert linear.width == 4
+    np.testing.assert_allclose(linear(rows) @ linear(rows).T, rows @ rows.T, atol=1e-8)
+
+
+def test_fourier_features_approach_the_gaussian_kernel(rows):
+    errors = [
+        np.abs(a @ a.T - rbf_kernel(rows, gamma=0.3)).mean()
+        for a in (
+            FourierFeatures.draw(4, size=r, gamma=0.3, rng=seeded())(rows) for r in (50, 5000)
+        )
+    ]
+    assert errors[1] < 0.02 < errors[0]
+
+
+def test_features_in_blocks_and_in_single_precision(monkeypatch, rows):
+    features = FourierFeatures.draw(4, size=16, gamma=0.3, rng=seeded())
+    expected = features(rows)
+    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 16 * 7)
+    np.testing.assert_allclose(feature_matrix(features, rows), expected, rtol=1e-12)
+    np.testing.assert_allclose(feature_mean(features, rows), expected.mean(axis=0), atol=1e-12)
+    monkeypatch.setattr(_features, "DOUBLE_ENTRIES", 10)
+    single = feature_matrix(features, rows)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2", "linear", "poly", "cosine"])
+def test_mean_of_the_kernel_of_a_row_with_itself(rows, name):
+    rows = np.abs(rows)
+    expected = np.mean(np.diagonal(kernel(rows, rows, name, 0.3)))
+    assert mean_self_kernel(rows, name, 0.3) == pytest.approx(expected)
