@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._extras import import_extra
 from landbridge._typing import Vector
 from landbridge.boosting.weight_updates import drift_ratio, source_rate, source_sum_ratio
 
@@ -116,12 +117,7 @@ class WeightDriftDisplay:
     def plot(self, *, axes: Any = None) -> Self:
         """Draw the panels side by side, on ``axes`` if given (one a panel)."""
         if axes is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "WeightDriftDisplay.plot needs matplotlib; install landbridge[plot]."
-                ) from error
+            plt = import_extra("matplotlib.pyplot", "plot")
             n = len(self.panels)
             _, axes = plt.subplots(1, n, figsize=(4.2 * n, 3.4), layout="constrained")
         self.ax_ = np.atleast_1d(axes)

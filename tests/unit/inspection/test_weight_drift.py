@@ -1,7 +1,5 @@
 """`WeightDriftDisplay`: the arrays are right, and `plot` only draws them."""
 
-import builtins
-
 import matplotlib as mpl
 import numpy as np
 import pytest
@@ -90,16 +88,3 @@ def test_what_has_no_drift_is_refused():
         WeightDriftDisplay.from_estimator(plain)
     with pytest.raises(ValueError, match="`figure` must be 1 .* or 2 .*; got 3"):
         WeightDriftDisplay.from_closed_forms(3)
-
-
-def test_a_missing_matplotlib_is_named(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *args, **kwargs):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"landbridge\[plot\]"):
-        WeightDriftDisplay.from_closed_forms(1).plot()
