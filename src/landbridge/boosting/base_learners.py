@@ -12,7 +12,7 @@ from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 from landbridge.boosting.binning import bin_rows
 from landbridge.boosting.tree_growth import leaf_of
-from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
 
 NO_ROWS = np.zeros(0, dtype=np.int32)
@@ -162,12 +162,3 @@ def predicted_shares(estimator: Any, X: Matrix, classes: Vector) -> Vector:
     out = np.zeros((X.shape[0], classes.size))
     out[:, np.searchsorted(classes, estimator.classes_)] = estimator.predict_proba(X)
     return out
-
-
-__all__ = [
-    "Learner",
-    "class_codes",
-    "make_learner",
-    "predicted_codes",
-    "predicted_shares",
-]

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from landbridge.boosting.tree_growth import LEAF, TIE, Nodes, Task, bound_on_mistakes
+from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
 # Memory for histograms in any case; more where the binned rows are larger than that.
 HISTOGRAM_BYTES = 1 << 18
 # A node that weighs less than this share of its parent would inherit the parent's rounding.
 LIGHT = 0.01
-SHARE_ROUNDING = 5e-13
 
 
 def native(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,9 +140,9 @@ def _add_up(order, labels, weights, first_target, stretch, sums, target):  # typ
 def _label(sums):  # type: ignore[no-untyped-def]
     # The first class whose share, rounded, is the largest.
     weight = sums[:-1].sum()
-    best, most = 0, np.round(sums[0] / weight, 12)
+    best, most = 0, np.round(sums[0] / weight, DIGITS)
     for c in range(1, sums.size - 1):
-        share = np.round(sums[c] / weight, 12)
+        share = np.round(sums[c] / weight, DIGITS)
         if share > most:
             best, most = c, share
     return best
@@ -158,7 +157,7 @@ def _mistakes(sums, target):  # type: ignore[no-untyped-def]
 def _may_split(sums, depth, max_depth, min_leaf):  # type: ignore[no-untyped-def]
     if depth >= max_depth or sums[-1] < 2 * min_leaf:
         return False
-    return np.round(sums[:-1].max() / sums[:-1].sum(), 12) < 1
+    return np.round(sums[:-1].max() / sums[:-1].sum(), DIGITS) < 1
 
 
 @native

@@ -3,7 +3,6 @@
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -162,6 +161,3 @@ def leaf_of(tree: Tree, X: Matrix) -> Vector:
         at = node[rows]
         goes_left = X[rows, column[at]] <= tree.threshold[at]
         node[rows] = np.where(goes_left, tree.left[at], tree.right[at])
-
-
-__all__: list[Any] = ["LEAF", "Limits", "Nodes", "Task", "Tree", "grow_tree", "leaf_of", "shares"]
