@@ -1,8 +1,8 @@
 """A classification tree grown top-down on binned rows until it is good enough on the target."""
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 from scipy import sparse
@@ -125,13 +125,10 @@ def grow_tree(
 
 def route() -> Callable[[Task], Nodes]:
     """The compiled growth where numba is installed, else the one in numpy: the same trees."""
-    if importlib.util.find_spec("numba") is not None:
-        from landbridge.boosting import growth_native
-
-        return growth_native.grow
-    from landbridge.boosting import growth_numpy
-
-    return growth_numpy.grow
+    try:
+        return import_module("landbridge.boosting.growth_native").grow
+    except ImportError:
+        return import_module("landbridge.boosting.growth_numpy").grow
 
 
 def shares(class_weights: Vector) -> Vector:

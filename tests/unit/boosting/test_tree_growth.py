@@ -1,6 +1,7 @@
 """Trees on binned rows: both routes, the exact tree, the trimming rule."""
 
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ needs_numba = pytest.mark.skipif(
 
 @pytest.fixture
 def without_numba(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "landbridge.boosting.growth_native", None)
 
 
 def problem(seed, n=120, d=5, c=2, values=6, thin=False):
@@ -104,7 +105,7 @@ def test_kernels_compile_also_where_nothing_can_be_kept_on_disk(monkeypatch):
 @pytest.fixture(params=["native", "numpy"])
 def each_route(request, monkeypatch):
     if request.param == "numpy":
-        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setitem(sys.modules, "landbridge.boosting.growth_native", None)
     elif importlib.util.find_spec("numba") is None:
         pytest.skip("numba is not installed")
     return request.param
