@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 
 import numpy as np
@@ -123,6 +124,7 @@ def grow_tree(
     return Tree(nodes.feature, threshold, nodes.left, right, value, n_rows, nodes.gain), leaf
 
 
+@cache
 def route() -> Callable[[Task], Nodes]:
     """The compiled growth where numba is installed, else the one in numpy: the same trees."""
     try:

@@ -22,6 +22,9 @@ needs_numba = pytest.mark.skipif(
 @pytest.fixture
 def without_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "landbridge.boosting.growth_native", None)
+    route.cache_clear()
+    yield
+    route.cache_clear()
 
 
 def problem(seed, n=120, d=5, c=2, values=6, thin=False):
@@ -103,9 +106,9 @@ def test_kernels_compile_also_where_nothing_can_be_kept_on_disk(monkeypatch):
 
 
 @pytest.fixture(params=["native", "numpy"])
-def each_route(request, monkeypatch):
+def each_route(request):
     if request.param == "numpy":
-        monkeypatch.setitem(sys.modules, "landbridge.boosting.growth_native", None)
+        request.getfixturevalue("without_numba")
     elif importlib.util.find_spec("numba") is None:
         pytest.skip("numba is not installed")
     return request.param
