@@ -178,12 +178,13 @@ def _fill(rows, order, labels, weights, stretch, sums, out):  # type: ignore[no-
                 out[offsets[f] + codes[row, f], label] += weight
                 if counted:
                     out[offsets[f] + codes[row, f], -1] += 1.0
-    for f in range(zero.size):  # what the node holds beyond the stored entries are zeros
-        for column in range(out.shape[1]):
-            stored = 0.0
+    for column in range(out.shape[1]):
+        total = sums[column]
+        for f in range(zero.size):  # what the node holds beyond the stored entries are zeros
+            zeros = total
             for slot in range(offsets[f], offsets[f + 1]):
-                stored += out[slot, column]
-            out[zero[f], column] += sums[column] - stored
+                zeros -= out[slot, column]
+            out[zero[f], column] += zeros
 
 
 @native
