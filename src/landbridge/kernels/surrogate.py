@@ -133,8 +133,7 @@ def align_kernel(
             "Pass the surrogate on the same source rows."
         )
     check_not_negative(gamma, "gamma")
-    values, vectors = positive_eigenpairs(K_z)
-    return _solve_alignment(values, vectors, S, gamma, symmetric)[0]
+    return _solve_for_rows(K_z, S, gamma, symmetric)[0]
 
 
 def composite_kernel(
@@ -143,6 +142,29 @@ def composite_kernel(
     """The kernel [[T'K_Z T, T'K_ZX], [K_XZ T, K_X]] of moved source and target, Eq. (10)."""
     cross = T.T @ K_zx
     return np.block([[T.T @ K_z @ T, cross], [cross.T, K_x]])
+
+
+def _solve_for_rows(
+    K_z: np.ndarray, S: np.ndarray, gamma: float, symmetric: bool
+) -> tuple[np.ndarray, float, int]:
+    """T over the rows, tr(T'K_Z T), and the number of clipped eigenvalues."""
+    values, vectors, n_small = _range_of(K_z, gamma)
+    if values.size == K_z.shape[0]:
+        return _solve_alignment(values, vectors, S, gamma, symmetric)
+    S = vectors.T @ S @ vectors
+    t, trace, n_clipped = _solve_alignment(values, np.eye(values.size), S, gamma, symmetric)
+    return vectors @ t @ vectors.T, trace, n_clipped + n_small
+
+
+def _range_of(K: np.ndarray, gamma: float) -> tuple[Vector, np.ndarray, int]:
+    """Eigenpairs of K without those that γ removes whatever S ≤ K is, and the number of these.
+
+    Where κ ≪ √γ the penalty ½γ/κ is far above κ ≥ S: leaving it out changes the result by less
+    than 1e-10 of the largest κ, and keeping it would drown everything else in rounding.
+    """
+    values, vectors = positive_eigenpairs(K)
+    n_small = int(np.searchsorted(values, 1e-5 * np.sqrt(gamma / 2)))
+    return values[n_small:], vectors[:, n_small:], n_small
 
 
 def _solve_alignment(
@@ -189,11 +211,10 @@ def align_exactly(
 ) -> Alignment:
     """Eq. (5) and Eq. (9) with γ and λ relative to the mean diagonal of K_Z (squared) and K_X."""
     n_source, total = K_z.shape[0], float(np.trace(K_z))
-    values, vectors = positive_eigenpairs(K_z)
     root = _whitened_cross_kernel(K_zx, K_x, ridge * np.trace(K_x) / K_x.shape[0])
     S = root.T @ root
     gamma = gamma * (total / n_source) ** 2
-    T, aligned, n_clipped = _solve_alignment(values, vectors, S, gamma, symmetric)
+    T, aligned, n_clipped = _solve_for_rows(K_z, S, gamma, symmetric)
     scale = scale_to_unit_diagonal(aligned, total, n_source)
     return Alignment(T, float(np.trace(S)) / total, n_clipped, scale)
 
@@ -215,14 +236,15 @@ def align_features(
     """
     total = float(np.trace(gram_source))
     projection = _shrinkage(gram_target, ridge * np.trace(gram_target) / n_target)
-    values, vectors = positive_eigenpairs(gram_source)
+    gamma = gamma * (total / n_source) ** 2
+    values, vectors, n_small = _range_of(gram_source, gamma)
     singular = np.sqrt(values)
     S = (vectors * singular).T @ projection @ (vectors * singular)
-    gamma = gamma * (total / n_source) ** 2
     t, aligned, n_clipped = _solve_alignment(values, np.eye(values.size), S, gamma, symmetric)
     moved = (vectors / singular) @ t.T @ (vectors * singular).T
     scale = scale_to_unit_diagonal(aligned, total, n_source)
-    return Alignment(moved, float(np.trace(S)) / total, n_clipped, scale)
+    share = float((projection * gram_source).sum()) / total  # tr(AΠA')
+    return Alignment(moved, share, n_clipped + n_small, scale)
 
 
 def _shrinkage(gram: np.ndarray, ridge: float) -> np.ndarray:
