@@ -208,7 +208,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         self._report_failures()
         self._choose(candidates)
         if hasattr(self, "best_estimator_"):
-            del self.best_estimator_
+            del self.best_estimator_  # of an earlier fit
         if self.refit:
             self._refit(data, candidates, source_rows, settings.seed)
         return self
