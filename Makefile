@@ -8,7 +8,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 .PHONY: demo test slow lint format bench docs clean
 
 demo: $(STAMPS)/demo
-	$(BIN)/landbridge demo
+	$(ONE_THREAD) $(BIN)/landbridge demo
 
 test: $(STAMPS)/dev
 	rm -f .coverage .coverage.*

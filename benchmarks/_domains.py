@@ -153,7 +153,9 @@ def office() -> Iterator[DomainTask]:
 def amazon() -> Iterator[DomainTask]:
     """Sentiment of reviews of another kind of product."""
     data = datasets.fetch_amazon_reviews()
-    rows = _reduced(TfidfTransformer(sublinear_tf=True).fit_transform(data.data))
+    frequent = np.asarray((data.data > 0).sum(axis=0)).ravel() >= 10
+    counts = data.data[:, np.flatnonzero(frequent)]
+    rows = _reduced(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
     yield from _pairs("amazon", rows, data.target, data.domain)
 
 

@@ -157,8 +157,8 @@ and Marsic, *Covariate Shift in Hilbert Space: A Solution via Surrogate Kernels*
 subspace alignment (SA) and a kernel PCA of both domains as controls.
 
 Each draw takes 60 % of the source and of the target rows. Parameters are chosen on 50 labelled
-target rows (images: 30), which are not in the test. Every method has a grid of four points (1-NN has
-no parameter). All target rows are seen without labels by the methods that use them.
+target rows (images: 30), which are not in the test. Every method has a grid of four points (1-NN
+has no parameter). All target rows are seen without labels by the methods that use them.
 
 - *Newsgroups*: subject and body, tf-idf. "words" sees all words; the other methods see the 200
   leading singular directions of both domains' words, which is the linear kernel at low rank.

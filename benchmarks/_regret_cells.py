@@ -8,6 +8,7 @@ import json
 import os
 import tempfile
 import warnings
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -64,17 +65,28 @@ def n_labels(setting: str, n_target: int) -> int:
     return {"10 %": max(20, n_target // 10), "20": 20, "none": 0}[setting]
 
 
-def folder(task: DomainTask, draw: int, setting: str) -> Path:
+@dataclass(frozen=True)
+class CellKey:
+    """Names of one cell of the study."""
+
+    dataset: str
+    task: str
+    draw: int
+    setting: str
+
+
+def folder(key: CellKey) -> Path:
     """Where one cell is kept."""
-    name = f"{task.dataset} {task.name} {draw} {setting}"
+    name = f"{key.dataset} {key.task} {key.draw} {key.setting}"
     return CACHE / "".join(c if c.isalnum() else "_" for c in name)
 
 
-def run_cell(task: DomainTask, draw: int, setting: str) -> None:
+def run_cell(task: DomainTask, draw: int, setting: str) -> CellKey:
     """Search one cell and measure the true accuracy of every candidate; keep both."""
-    home = folder(task, draw, setting)
+    key = CellKey(task.dataset, task.name, draw, setting)
+    home = folder(key)
     if (home / "truth.json").exists():
-        return
+        return key
     home.mkdir(parents=True, exist_ok=True)
     rows = draw_rows(task, draw)
     n = n_labels(setting, len(rows.y_target))
@@ -101,11 +113,12 @@ def run_cell(task: DomainTask, draw: int, setting: str) -> None:
         guesses=truth.pop("guesses"),
     )
     (home / "truth.json").write_text(json.dumps(truth))
+    return key
 
 
-def load_cell(task: DomainTask, draw: int, setting: str) -> tuple[SearchResult, dict[str, Any]]:
+def load_cell(key: CellKey) -> tuple[SearchResult, dict[str, Any]]:
     """What `run_cell` kept."""
-    home = folder(task, draw, setting)
+    home = folder(key)
     return SearchResult.load(home / "result.npz"), json.loads((home / "truth.json").read_text())
 
 

@@ -68,3 +68,6 @@ def splits(lines, name: str) -> None:
 def _decorate(axis, title: str) -> None:
     axis.axhline(0.5, color="0.7", lw=0.8)
     axis.set(title=title, xlabel="features", xscale="log")
+    ticks = [q for q in (1, 3, 10, 30, 100) if q <= axis.get_xlim()[1]]
+    axis.set_xticks(ticks, map(str, ticks))
+    axis.minorticks_off()

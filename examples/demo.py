@@ -16,7 +16,7 @@ from landbridge import Pooled, ReweightedRegressor, SourceOnly, TargetOnly, diag
 from landbridge.datasets import load_auto_mpg
 
 SOURCE, TARGETS = "USA", ("Japan", "Europe")
-N_LABELED, N_TEST, N_DRAWS = 10, 30, 100
+N_LABELED, N_TEST, N_DRAWS = 10, 30, 50
 
 MODELS = {
     "source only": SourceOnly(Ridge()),

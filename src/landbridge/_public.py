@@ -1,13 +1,7 @@
 """The public names and where they live; `landbridge` offers them under its own name."""
 
-from landbridge._version import (
-    __version__,
-)
-from landbridge.baselines import (
-    Pooled,
-    SourceOnly,
-    TargetOnly,
-)
+from landbridge._version import __version__
+from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.boosting import (
     TrAdaBoostClassifier,
     TrAdaBoostRegressor,
@@ -27,22 +21,19 @@ from landbridge.exceptions import (
     WeakLearnerWarning,
     WeightingWarning,
 )
-from landbridge.feature_selection import (
-    FeaturePath,
-    SimilarityLearner,
-    TGreedySelector,
-)
-from landbridge.inference import (
-    cv_variance,
-    interval,
-    paired_test,
-)
+from landbridge.feature_selection import FeaturePath, SimilarityLearner, TGreedySelector
+from landbridge.inference import cv_variance, interval, paired_test
 from landbridge.inspection import (
+    CriteriaDisplay,
     EigenfunctionDisplay,
+    FeatureStabilityDisplay,
     KernelAlignmentDisplay,
     MultiSourceDisplay,
+    PairwiseDisplay,
+    SearchRankingDisplay,
     ShiftDiagnosis,
     ShiftDisplay,
+    SourceCandidateDisplay,
     diagnose_shift,
 )
 from landbridge.kernels import (
@@ -57,10 +48,7 @@ from landbridge.kernels import (
     composite_kernel,
     surrogate_kernel,
 )
-from landbridge.mapping import (
-    CORAL,
-    SubspaceAlignment,
-)
+from landbridge.mapping import CORAL, SubspaceAlignment
 from landbridge.model_selection import (
     LeaveSourcesOut,
     MultiSourceCV,
@@ -72,10 +60,7 @@ from landbridge.model_selection import (
     rank_agreement,
     transfer_cross_validate,
 )
-from landbridge.persistence import (
-    load_model,
-    save_model,
-)
+from landbridge.persistence import load_model, save_model
 from landbridge.weighting import (
     KLIEP,
     ClassifierRatio,
@@ -93,9 +78,11 @@ __all__ = [
     "KLIEP",
     "ClassifierRatio",
     "ConditionWarning",
+    "CriteriaDisplay",
     "EigenfunctionDisplay",
     "FailedFitWarning",
     "FeaturePath",
+    "FeatureStabilityDisplay",
     "FewSourcesWarning",
     "FewTargetRowsWarning",
     "KernelAlignmentDisplay",
@@ -110,15 +97,18 @@ __all__ = [
     "NotConvergedWarning",
     "NothingSelectedWarning",
     "NothingToAlignWarning",
+    "PairwiseDisplay",
     "Pooled",
     "ReweightedClassifier",
     "ReweightedRegressor",
     "RuLSIF",
     "SearchInterval",
+    "SearchRankingDisplay",
     "SearchResult",
     "ShiftDiagnosis",
     "ShiftDisplay",
     "SimilarityLearner",
+    "SourceCandidateDisplay",
     "SourceOnly",
     "SubspaceAlignment",
     "SurrogateKernelClassifier",

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 import numpy as np
 
@@ -25,6 +25,19 @@ HEADER = "header"
 Record = TypeVar("Record")
 # What numpy and zipfile raise for files that are cut short or have flipped bytes.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
+
+
+class Saved:
+    """Gives a frozen dataclass of arrays and JSON values ``save`` and ``load``."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write to one ``.npz`` file, without pickle."""
+        save_record(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote."""
+        return load_record(cls, path)
 
 
 def save_record(record: Any, path: str | os.PathLike[str]) -> None:

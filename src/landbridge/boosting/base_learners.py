@@ -15,7 +15,6 @@ from landbridge.boosting.tree_growth import leaf_of
 from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
 
-
 NO_ROWS = np.zeros(0, dtype=np.int32)
 
 
@@ -45,7 +44,8 @@ def make_learner(
     """
     if type(estimator) is TrimmedTreeClassifier:
         return SharedBins(estimator, parts, codes, classes, judged_by_target, soft)
-    return AnyClassifier(estimator, stack_rows(parts), codes, classes, soft, rng)
+    rows = stack_rows(parts)
+    return AnyClassifier(estimator, rows, codes, classes, soft, rng, mean_one=judged_by_target)
 
 
 def hard_mistakes(predicted: Vector, codes: Vector) -> Vector:
@@ -102,9 +102,11 @@ class AnyClassifier:
         classes: Vector,
         soft: bool,
         rng: np.random.RandomState,
+        *,
+        mean_one: bool,
     ):
         self.estimator, self.X, self.classes, self.rng = estimator, X, classes, rng
-        self.labels, self.soft = codes, soft
+        self.labels, self.soft, self.mean_one = codes, soft, mean_one
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
             warnings.warn(
@@ -118,8 +120,9 @@ class AnyClassifier:
         inside = np.arange(weights.size) if inside is None else inside
         estimator = clone(self.estimator)
         _set_random_states(estimator, self.rng)
-        # Weights of mean 1: a sum of 1 would break regularised learners.
-        given: Vector | None = weights[inside] / weights[inside].mean()
+        given: Vector | None = weights[inside]
+        if self.mean_one:  # a sum of 1, as in scikit-learn's AdaBoost, breaks regularised learners
+            given = weights[inside] / weights[inside].mean()
         if not self.weighted:
             inside, given = self._draw(inside, weights[inside]), None
         with warnings.catch_warnings():

@@ -1,6 +1,5 @@
 """TrAdaBoost (Dai et al. 2007) with the corrections of Al-Stouhi and Reddy (2011)."""
 
-import math
 import numbers
 import warnings
 from dataclasses import dataclass, field
@@ -25,14 +24,12 @@ from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, Weig
 Correction = Literal["dynamic", "paper", "none"] | float
 # How often in a row the target mass is doubled before boosting gives up.
 MAX_DOUBLINGS = 30
-# With on_stall="clip" an error beyond the limit counts as this share of it.
+# An error beyond the limit counts as this share of it (on_stall="clip", or the only learner).
 CLIP = 0.98
 # One row with more than this share of all weight: the base learner sees hardly anything else.
 DOMINANT = 0.99
 # Target rows below which their error is too coarse to steer by.
 FEW = 10
-# A learner at chance keeps a vote, so that an ensemble of one learner answers.
-SMALLEST_VOTE = 1e-9
 TINY = np.finfo(np.float64).tiny
 CHANCE = "the base learner did no better than chance on the target"
 PERFECT = "no row was misclassified any more"
@@ -72,7 +69,7 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
 
     Without source rows it is AdaBoost (SAMME) on the target.
     """
-    weights = np.full(codes.size, 1.0 / codes.size)  # line 1
+    weights = np.ones(codes.size)  # line 1
     rate = formula.source_rate(n_source, rules.n_rounds)  # line 2
     floor, limit = 0.5 / (codes.size - n_source), formula.error_limit(n_classes)
     done, doublings = Boosted(), 0
@@ -91,17 +88,18 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
         if stalled and rules.on_stall != "clip" and done.estimators:
             done.stop_reason = CHANCE
             break
-        beta = formula.target_rate(min(error, CLIP * limit), n_classes, floor)  # line 7
+        counted = CLIP * limit if stalled else error
+        vote = formula.vote_weight(counted, n_classes, floor)  # line 7
         factor = correction_factor(
-            rules, target, mistakes[n_source:], codes[n_source:], beta, error, n_classes
+            rules, target, mistakes[n_source:], codes[n_source:], vote, error, n_classes
         )  # line 8
-        _record(done, rules, estimator, weights, n_source, mistakes, error, beta, factor)
+        _record(done, rules, estimator, weights, n_source, mistakes, error, vote, factor)
         if (stalled and rules.on_stall != "clip") or not mistakes.any():
             done.stop_reason = CHANCE if stalled else PERFECT
             break
         per_row = factor[codes[:n_source]] if isinstance(factor, np.ndarray) else factor
         source *= formula.source_factor(mistakes[:n_source], rate, per_row)  # line 9
-        target *= formula.target_factor(mistakes[n_source:], beta)  # line 10
+        target[:] = formula.update_target(target, mistakes[n_source:], vote)  # line 10
         np.maximum(weights, TINY, out=weights)
         doublings = 0
     return done
@@ -112,7 +110,7 @@ def correction_factor(
     weights: Vector,
     mistakes: Vector,
     codes: Vector,
-    beta: float,
+    vote: float,
     error: float,
     n_classes: int,
 ) -> float | Vector:
@@ -121,7 +119,7 @@ def correction_factor(
         by_label = formula.errors_by_label(weights, mistakes, codes, n_classes, error)
         return formula.label_correction(error, by_label, rules.label_costs, n_classes)
     if rules.correction == "dynamic":
-        return formula.mass_correction(weights, mistakes, beta)
+        return formula.mass_correction(weights, mistakes, vote)
     if rules.correction == "paper":
         return formula.printed_correction(error, n_classes)
     return 1.0 if rules.correction == "none" else float(rules.correction)
@@ -135,7 +133,7 @@ def _record(
     n_source: int,
     mistakes: Vector,
     error: float,
-    beta: float,
+    vote: float,
     factor: float | Vector,
 ) -> None:
     source, target = weights[:n_source], weights[n_source:]
@@ -149,7 +147,7 @@ def _record(
             stacklevel=4,
         )
     done.estimators.append(estimator)
-    done.votes.append(max(-math.log(beta), SMALLEST_VOTE))
+    done.votes.append(vote)
     done.errors.append(error)
     done.corrections.append(factor)
     done.source_mass.append(float(source.sum()))
@@ -367,8 +365,7 @@ class TrAdaBoostClassifier(VotingClassifier):
         if self.store_weights:
             self.source_weights_ = np.array(done.source_weights)
             self.target_weights_ = np.array(done.target_weights)
-        if done.stop_reason == CHANCE:
-            warn_weak_learner(self.errors_)
+        warn_weak_learner(done, self.classes_.size)
 
 
 def check_rounds(n_estimators: Any) -> None:
@@ -417,12 +414,13 @@ def warn_of_target(data: TransferData) -> None:
         warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=3)
 
 
-def warn_weak_learner(errors: Vector) -> None:
-    """Say that boosting ended because a base learner did no better than chance."""
-    warnings.warn(
-        f"The base learner must beat chance on the target rows; its weighted error was "
-        f"{errors[-1]:.3g} in round {errors.size}, the last one kept. Use a stronger learner, for "
-        "example a deeper tree, or on_stall='clip'.",
-        WeakLearnerWarning,
-        stacklevel=4,
-    )
+def warn_weak_learner(done: Boosted, n_classes: int) -> None:
+    """Say that already the first base learner did no better than chance, so that it is alone."""
+    if done.stop_reason == CHANCE and done.errors[0] >= formula.error_limit(n_classes):
+        warnings.warn(
+            "The base learner must beat chance; its weighted error was "
+            f"{done.errors[0]:.3g} in round 1, and it stays the only one. Use a stronger learner, "
+            "for example a deeper tree, or check the labels of the target rows.",
+            WeakLearnerWarning,
+            stacklevel=4,
+        )

@@ -25,9 +25,8 @@ from landbridge._validation import (
 )
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.tradaboost import (
-    CHANCE,
+    CLIP,
     FEW,
-    SMALLEST_VOTE,
     TINY,
     Boosted,
     Correction,
@@ -40,6 +39,7 @@ from landbridge.boosting.tradaboost import (
 from landbridge.boosting.voting import first_voter
 from landbridge.exceptions import FewTargetRowsWarning, WeightingWarning
 
+LARGEST_DECAY = 1e12
 LOSSES: dict[str, Callable[[Vector], Vector]] = {
     "linear": lambda error: error,
     "square": np.square,
@@ -63,16 +63,31 @@ def weighted_median(predictions: Vector, weights: Vector) -> Vector:
     return predictions[rows, order[rows, middle]]
 
 
-def rate_for_mass(source: Vector, errors: Vector, target_mass: float, share: float) -> float:
-    """β in [0, 1] such that Σ w_src β^e leaves the target with ``share`` of all weight."""
+def decay_for_share(source: Vector, errors: Vector, target_mass: float, share: float) -> float:
+    """λ = log(1/β) such that Σ w_src β^e leaves the target with ``share`` of all weight.
+
+    Infinite where no λ does: the source as a whole must go, or rows without error weigh too much.
+    """
     wanted = target_mass * (1.0 - share) / share
 
-    def excess(rate: float) -> float:
-        return float(source @ rate**errors - wanted)
+    def excess(decay: float) -> float:
+        return float(source @ np.exp(-decay * errors) - wanted)
 
-    if excess(0.0) >= 0.0:  # rows without error alone weigh as much
+    if excess(0.0) <= 0.0:
         return 0.0
-    return float(brentq(excess, 0.0, 1.0)) if excess(1.0) > 0.0 else 1.0
+    high = 1.0
+    while excess(high) > 0.0:
+        high *= 4.0
+        if high > LARGEST_DECAY:
+            return np.inf
+    return float(brentq(excess, 0.0, high))
+
+
+def decayed(source: Vector, errors: Vector, decay: float) -> Vector:
+    """w ← w · β^e; nothing is left of the source at an infinite λ."""
+    if np.isinf(decay):
+        return np.full(source.size, TINY)
+    return np.maximum(source * np.exp(-decay * errors), TINY)
 
 
 class WeightedRegressor:
@@ -112,13 +127,13 @@ def boost_target(
         error = formula.weighted_error(weights[inside], mistakes[inside])
         if error >= formula.error_limit(2) and done.estimators:
             break
-        beta = formula.target_rate(min(error, 0.49), floor=0.5 / inside.size)
+        vote = formula.vote_weight(min(error, CLIP / 2), floor=0.5 / inside.size)
         done.estimators.append(estimator)
-        done.votes.append(max(-np.log(beta), SMALLEST_VOTE))
+        done.votes.append(vote)
         done.errors.append(error)
         if not mistakes[target].any():
             break
-        weights[target] *= formula.target_factor(mistakes[target], beta)
+        weights[target] = formula.update_target(weights[target], mistakes[target], vote)
         weights[target] *= mass / weights[target].sum()
     return done
 
@@ -290,8 +305,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         codes = np.zeros(learner.y.size, dtype=np.intp)
         done = boost(learner, codes, n_source, 2, rules)
         self._keep(done, first_voter(len(done.estimators), self.vote))
-        if done.stop_reason == CHANCE:
-            warn_weak_learner(self.errors_)
+        warn_weak_learner(done, 2)
 
     def _fit_two_stages(self, learner: WeightedRegressor, n_source: int) -> None:
         n_rows = learner.y.size
@@ -307,8 +321,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             if share is not None:
                 source, target = weights[:n_source], weights[n_source:]
                 errors = learner.mistakes(learner.fit(weights))[:n_source]
-                rate = rate_for_mass(source, errors, target.sum(), share)
-                source[:] = np.maximum(source * formula.source_factor(errors, rate), TINY)
+                source[:] = decayed(
+                    source, errors, decay_for_share(source, errors, target.sum(), share)
+                )
                 weights /= weights.sum()
         self.cv_errors_ = np.array(scores)
         self.best_step_ = int(self.cv_errors_.argmin())

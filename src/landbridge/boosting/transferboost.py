@@ -11,8 +11,8 @@ from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner, class_codes, make_learner
 from landbridge.boosting.tradaboost import (
     CHANCE,
+    CLIP,
     PERFECT,
-    SMALLEST_VOTE,
     TINY,
     Boosted,
     check_rounds,
@@ -67,13 +67,14 @@ def boost_sources(
             for rows, term in zip(sources, alpha, strict=True):
                 transfer[rows] = term
         error = formula.weighted_error(weights * np.exp(transfer), mistakes)
-        stalled = error >= formula.error_limit(n_classes)
+        limit = formula.error_limit(n_classes)
+        stalled = error >= limit
         if stalled and done.estimators:
             done.stop_reason = CHANCE
             break
-        vote = -np.log(formula.target_rate(min(error, 0.5), n_classes, 0.5 / n_rows))
+        vote = formula.vote_weight(CLIP * limit if stalled else error, n_classes, 0.5 / n_rows)
         done.estimators.append(estimator)
-        done.votes.append(max(float(vote), SMALLEST_VOTE))
+        done.votes.append(vote)
         done.errors.append(error)
         terms.append(alpha)
         done.source_weights.append(np.array([weights[rows].sum() for rows in sources]))
@@ -225,5 +226,4 @@ class TransferBoostClassifier(VotingClassifier):
         self.source_transfer_ = dict(
             zip(self.sources_.tolist(), terms.mean(axis=0).tolist(), strict=True)
         )
-        if done.stop_reason == CHANCE:
-            warn_weak_learner(self.errors_)
+        warn_weak_learner(done, self.classes_.size)

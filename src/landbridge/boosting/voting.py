@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils._tags import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, Vector
@@ -19,11 +18,6 @@ from landbridge.boosting.base_learners import predicted_codes, predicted_shares
 def first_voter(n_rounds: int, vote: str) -> int:
     """Position of the first round that votes: rounds ⌈N/2⌉ … N of N, or all."""
     return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
-
-
-def _has_importances(self: "VotingClassifier") -> bool:
-    check_is_fitted(self, "estimators_")
-    return hasattr(self.estimators_[0], "feature_importances_")
 
 
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -81,9 +75,14 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return np.eye(self.classes_.size)[predicted_codes(estimator, X, self.classes_)]
 
     @property
-    @available_if(_has_importances)
     def feature_importances_(self) -> Vector:
-        """Importances of the voting learners, averaged with their votes."""
+        """Importances of the voting learners, averaged with their votes; where they have them."""
+        check_is_fitted(self, "estimators_")
+        if not hasattr(self.estimators_[0], "feature_importances_"):
+            raise AttributeError(
+                f"{type(self.estimators_[0]).__name__} has no feature_importances_; use a base "
+                "learner that has them, for example a tree."
+            )
         first = first_voter(len(self.estimators_), self.vote)
         importances = [estimator.feature_importances_ for estimator in self.estimators_[first:]]
         return np.average(importances, axis=0, weights=self.estimator_weights_[first:])

@@ -18,13 +18,16 @@ def source_rate(n_source: int, n_rounds: int) -> float:
 
 def weighted_error(weights: Vector, mistakes: Vector) -> float:
     """ε: the mistakes under normalised weights (line 6)."""
-    return float(weights @ mistakes / weights.sum())
+    return float(np.average(mistakes, weights=weights))
 
 
-def target_rate(error: float, n_classes: int = 2, floor: float = 0.0) -> float:
-    """β_t = ε/(1 − ε) (line 7); for c classes ε/((1 − ε)(c − 1)), with ε at least ``floor``."""
+def vote_weight(error: float, n_classes: int = 2, floor: float = 0.0) -> float:
+    """log(1/β_t) with β_t = ε/(1 − ε) (line 7), ε being at least ``floor``.
+
+    For c classes β_t = ε/((1 − ε)(c − 1)).
+    """
     error = max(error, floor)
-    return error / ((1.0 - error) * (n_classes - 1))
+    return float(np.log((1.0 - error) / error) + np.log(n_classes - 1.0))
 
 
 def error_limit(n_classes: int) -> float:
@@ -37,13 +40,13 @@ def printed_correction(error: float, n_classes: int = 2) -> float:
     return n_classes * (1.0 - error)
 
 
-def mass_correction(weights: Vector, mistakes: Vector, rate: float) -> float:
+def mass_correction(weights: Vector, mistakes: Vector, vote: float) -> float:
     """C = target mass after its update / before it, what Theorem 3 solves for.
 
     Equals the printed factor for 0 < ε < 1 − 1/c and 1 for ε = 0, where nothing drifts and
     the printed factor would double the source.
     """
-    return float((weights @ target_factor(mistakes, rate)) / weights.sum())
+    return float(update_target(weights, mistakes, vote).sum() / weights.sum())
 
 
 def label_correction(
@@ -69,12 +72,19 @@ def source_factor(mistakes: Vector, rate: float, correction: float | Vector = 1.
     return factor
 
 
-def target_factor(mistakes: Vector, rate: float) -> Vector:
-    """w ← w · β_t^(−mistake) (line 10)."""
-    return np.power(1.0 / rate, mistakes, dtype=np.float64)
+def update_target(weights: Vector, mistakes: Vector, vote: float) -> Vector:
+    """w ← w · β_t^(−mistake) (line 10), with the vote log(1/β_t).
+
+    In scikit-learn's order of operations, so that AdaBoost is scikit-learn's to the last bit.
+    """
+    if not mistakes.any():
+        return weights.copy()  # exactly, which a logarithm and back would not be
+    return np.exp(np.log(weights) + vote * mistakes)
 
 
-def drift_ratio(target_ratio: float, error: float, n_updates: int | Vector) -> float | Vector:
+def drift_ratio(
+    target_ratio: float, error: float | Vector, n_updates: int | Vector
+) -> float | Vector:
     """TrAdaBoost's weight of a source row that is never misclassified, relative to what the
     weighted majority algorithm would give it, after some updates at a constant ε.
 

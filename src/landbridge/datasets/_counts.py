@@ -1,12 +1,12 @@
 """Texts as term counts: Amazon reviews of four products, Reuters across categories."""
 
-from collections import defaultdict
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
+from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils import Bunch
 
 from landbridge._validation import check_choice
@@ -56,28 +56,15 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
         origin="They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007), to "
         "be unpacked in amazon_blitzer.",
     )
-    columns: dict[str, int] = defaultdict(lambda: len(columns))
-    counts, indices, ends, target, domains = [], [], [0], [], []
-    for (domain, _), path in zip(parts, paths, strict=True):
-        for terms, label in _read_reviews(path):
-            indices += [columns[term] for term, _ in terms]
-            counts += [count for _, count in terms]
-            ends.append(len(indices))
-            target.append(int(label == "positive"))
-            domains.append(domain)
-    names = np.array(list(columns))
-    order = np.argsort(names)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    data = sparse.csr_matrix(
-        (np.array(counts, dtype=np.float64), rank[indices], ends), shape=(len(target), len(names))
-    )
-    data.sum_duplicates()
+    reviews = [_read_reviews(path) for path in paths]
+    vectorizer = DictVectorizer()
+    data = vectorizer.fit_transform(terms for part in reviews for terms, _ in part)
+    labels = [label for part in reviews for _, label in part]
     return Bunch(
         data=data,
-        target=np.array(target),
-        domain=np.array(domains),
-        feature_names=names[order].tolist(),
+        target=(np.array(labels) == "positive").astype(int),
+        domain=np.repeat([domain for domain, _ in parts], [len(part) for part in reviews]),
+        feature_names=list(vectorizer.feature_names_),
         DESCR=fetch_amazon_reviews.__doc__,
     )
 
@@ -134,11 +121,11 @@ def fetch_reuters_crossdomain(
     )
 
 
-def _read_reviews(path: Path) -> list[tuple[list[tuple[str, int]], str]]:
+def _read_reviews(path: Path) -> list[tuple[dict[str, int], str]]:
     """Each line ``term:count … #label#:sign`` as its terms with counts, and its label."""
     reviews = []
     with open_text(path) as lines:
         for line in lines:
             *terms, (_, label) = (token.rsplit(":", 1) for token in line.split())
-            reviews.append(([(term, int(count)) for term, count in terms], label))
+            reviews.append(({term: int(count) for term, count in terms}, label))
     return reviews

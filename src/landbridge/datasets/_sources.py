@@ -7,7 +7,8 @@ from sklearn.utils import Bunch, check_random_state
 
 from landbridge._typing import RandomState
 from landbridge._validation import Task, check_choice
-from landbridge.datasets._gaussian_shift import TASKS, linear_labels
+from landbridge.datasets._concept_shift import linear_labels
+from landbridge.datasets._generator_checks import TASKS
 
 
 def make_sources(

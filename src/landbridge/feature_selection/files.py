@@ -2,12 +2,29 @@
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from landbridge._extras import import_extra
 from landbridge._typing import Vector
+from landbridge._validation import check_finite
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Rows of a file: names of the features, domains in sorted order, rows and labels of each."""
+
+    names: list[str]
+    domains: Vector
+    parts: list[tuple[np.ndarray, Vector]]
+
+    def __len__(self) -> int:
+        return sum(labels.size for _, labels in self.parts)
 
 
 def read_batches(
@@ -16,29 +33,43 @@ def read_batches(
     label: str,
     domain: str,
     features: Sequence[str] | None = None,
-    batch_size: int = 65536,
-) -> Iterator[tuple[Any, Vector, Vector]]:
-    """Yield (table of features, labels, domains); all columns but two are features by default."""
+    dtype: str | None = None,
+    batch_size: int = 32768,
+) -> Iterator[Batch]:
+    """Read a file; all columns but ``label`` and ``domain`` are features by default.
+
+    Rows are split by domain while they are still columns of a table, which is cheaper than to
+    sort the rows of a matrix.
+    """
+    pl = import_extra("polars", "polars")
     table = _scan(Path(path), keep=(label, domain))
     names = _feature_names(table, label, domain, features)
-    for batch in table.select(*names, label, domain).collect_batches(chunk_size=batch_size):
-        for name in (label, domain):
-            if batch[name].null_count():
-                raise ValueError(
-                    f"Column {name!r} of {str(path)!r} must have a value in every row; got "
-                    f"{batch[name].null_count()} missing in one batch. Drop those rows first."
-                )
-        yield batch.select(names), batch[label].to_numpy(), batch[domain].to_numpy()
+    single = dtype == "float32" or (
+        dtype is None and all(table.collect_schema()[name] == pl.Float32 for name in names)
+    )
+    numbers = pl.col(names).cast(pl.Float32 if single else pl.Float64)
+    for batch in table.select(numbers, label, domain).collect_batches(chunk_size=batch_size):
+        if batch.height == 0:
+            continue
+        _check_complete(batch, label, domain)
+        by_name = {key[0]: part for key, part in batch.partition_by(domain, as_dict=True).items()}
+        found = sorted(by_name)
+        parts = [
+            (by_name[key].select(names).to_numpy(writable=True), by_name[key][label].to_numpy())
+            for key in found
+        ]
+        for key, (rows, _) in zip(found, parts, strict=True):
+            check_finite(rows, f"rows of domain {key!r}", names)
+        yield Batch(names, np.array(found), parts)
 
 
 def count_rows(path: str | Path) -> int:
     """Number of rows of the file, for a progress bar."""
-    import polars as pl
-
+    pl = import_extra("polars", "polars")
     return int(_scan(Path(path)).select(pl.len()).collect().item())
 
 
-def with_progress(batches: Iterable[Any], n_rows: int, name: str) -> Iterator[Any]:
+def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Iterator[Batch]:
     """The batches, with a bar on the terminal where rich is installed, or lines in the log."""
     try:
         from rich.progress import Progress
@@ -49,25 +80,28 @@ def with_progress(batches: Iterable[Any], n_rows: int, name: str) -> Iterator[An
         task = bar.add_task(name, total=n_rows)
         for batch in batches:
             yield batch
-            bar.advance(task, len(batch[1]))
+            bar.advance(task, len(batch))
 
 
-def _logged(batches: Iterable[Any], n_rows: int, name: str) -> Iterator[Any]:
+def _logged(batches: Iterable[Batch], n_rows: int, name: str) -> Iterator[Batch]:
     done = 0
     for batch in batches:
         yield batch
-        done += len(batch[1])
+        done += len(batch)
         logger.info("%s: %d of %d rows", name, done, n_rows)
 
 
+def _check_complete(batch: Any, *columns: str) -> None:
+    for name in columns:
+        if batch[name].null_count():
+            raise ValueError(
+                f"Column {name!r} must have a value in every row; got {batch[name].null_count()} "
+                "missing in one batch. Drop those rows first."
+            )
+
+
 def _scan(path: Path, keep: tuple[str, ...] = ()) -> Any:
-    try:
-        import polars as pl
-    except ImportError as error:
-        raise ImportError(
-            "Reading files in batches needs polars; it is not installed. "
-            "Install it with: pip install 'landbridge[polars]'."
-        ) from error
+    pl = import_extra("polars", "polars")
     if not path.exists():
         raise FileNotFoundError(f"`path` must be a Parquet or CSV file; {str(path)!r} is missing.")
     if path.suffix.lower() in (".parquet", ".pq"):
@@ -94,11 +128,11 @@ def _feature_names(
                 f"{list(schema)[:20]}. Pass the name of the {role} column."
             )
     names = [c for c in schema if c not in (label, domain)] if features is None else list(features)
-    absent = [name for name in names if name not in schema]
-    if absent or not names:
+    strange = [name for name in names if name not in schema or name in (label, domain)]
+    if strange or not names:
         raise ValueError(
-            f"`features` must be columns of the file; got {absent or 'none'}, the columns are "
-            f"{list(schema)[:20]}. Pass names that the file has."
+            f"`features` must be columns of the file other than label and domain; got "
+            f"{strange or 'none'}, the columns are {list(schema)[:20]}. Pass names of features."
         )
     kinds = {name: schema[name] for name in names}
     text = [

@@ -7,7 +7,7 @@ file can be summed in any order. Products are taken about the mean of each batch
 the origin lose what a common offset of a column costs in digits.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Self
 
@@ -34,6 +34,11 @@ class Moments:
             raise ValueError(
                 f"Moments to be merged must have the same columns; got {self.means.shape[1] - 1} "
                 f"and {other.means.shape[1] - 1} features. Read the same columns in both places."
+            )
+        if (self.domains.dtype.kind in "US") != (other.domains.dtype.kind in "US"):
+            raise ValueError(
+                "Domains must be text in every batch or numbers in every batch; got "
+                f"{self.domains.tolist()[:3]} and {other.domains.tolist()[:3]}. Convert them first."
             )
         domains = np.union1d(self.domains, other.domains)
         a, b = self._spread(domains), other._spread(domains)
@@ -74,13 +79,20 @@ class Moments:
 def moments_of(X: Matrix, y: Vector, groups: Vector) -> Moments:
     """The moments of rows in memory; single precision data are multiplied in single precision."""
     domains, codes = np.unique(groups, return_inverse=True)
-    width = X.shape[1] + 1
-    counts = np.bincount(codes, minlength=domains.size)
-    means, products = np.empty((domains.size, width)), np.empty((domains.size, width, width))
-    fill = _sparse_products if sparse.issparse(X) else _dense_products
-    for k, (rows, labels) in enumerate(by_domain(X, y, codes)):
-        means[k] = fill(rows, labels, products[k])
-    return Moments(domains, counts, means, products, np.dtype(X.dtype))
+    return moments_of_parts(domains, by_domain(X, y, codes), X.shape[1])
+
+
+def moments_of_parts(
+    domains: Vector, parts: Iterable[tuple[Matrix, Vector]], n_features: int
+) -> Moments:
+    """The moments of the rows and labels of each domain; dense rows are centred in place."""
+    n, width = domains.size, n_features + 1
+    counts = np.empty(n, dtype=np.int64)
+    means, products = np.empty((n, width)), np.empty((n, width, width))
+    for k, (rows, labels) in enumerate(parts):
+        fill = _sparse_products if sparse.issparse(rows) else _dense_products
+        counts[k], means[k] = labels.size, fill(rows, labels, products[k])
+    return Moments(domains, counts, means, products, np.dtype(rows.dtype))
 
 
 def by_domain(X: Matrix, y: Vector, codes: Vector) -> Iterator[tuple[Matrix, Vector]]:
@@ -91,23 +103,24 @@ def by_domain(X: Matrix, y: Vector, codes: Vector) -> Iterator[tuple[Matrix, Vec
 
 
 def _dense_products(X: np.ndarray, y: Vector, products: np.ndarray) -> Vector:
-    middle = y.mean()
-    Z = np.column_stack([X, (y - middle).astype(X.dtype)])
-    average = np.full(Z.shape[0], 1 / Z.shape[0], dtype=Z.dtype)
-    mean = average @ Z
-    Z -= mean
+    """Fill ``products`` and return the mean, of the label last."""
+    average = np.full(y.size, 1 / y.size, dtype=X.dtype)
+    mean = average @ X
+    X -= mean
     # What a rounded mean leaves over is taken off the products and added to the mean.
-    rest = (average @ Z).astype(np.float64)
-    products[...] = Z.T @ Z
-    dger(-Z.shape[0], rest, rest, a=products.T, overwrite_a=True)
-    mean = mean + rest
-    mean[-1] += middle
-    return mean
+    rest = (average @ X).astype(np.float64)
+    deviations = y - y.mean()
+    products[:-1, :-1] = X.T @ X
+    products[:-1, -1] = products[-1, :-1] = deviations.astype(X.dtype) @ X
+    products[-1, -1] = deviations @ deviations
+    remove = np.append(rest, 0.0)
+    dger(-y.size, remove, remove, a=products.T, overwrite_a=True)
+    return np.append(mean + rest, y.mean())
 
 
 def _sparse_products(X: Matrix, y: Vector, products: np.ndarray) -> Vector:
     Z = sparse.hstack([X.astype(np.float64), sparse.csr_array(y[:, None])], format="csr")
     mean = np.asarray(Z.mean(axis=0)).ravel()
     products[...] = (Z.T @ Z).toarray()
-    products -= Z.shape[0] * np.outer(mean, mean)
+    products -= y.size * np.outer(mean, mean)
     return mean

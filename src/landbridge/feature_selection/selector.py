@@ -26,9 +26,9 @@ from landbridge._validation import (
     check_transfer,
 )
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
-from landbridge.feature_selection.files import count_rows, read_batches, with_progress
+from landbridge.feature_selection.files import Batch, count_rows, read_batches, with_progress
 from landbridge.feature_selection.labels import Labels, is_text
-from landbridge.feature_selection.moments import Moments, moments_of
+from landbridge.feature_selection.moments import Moments, moments_of, moments_of_parts
 from landbridge.feature_selection.path import FeaturePath, coefficients, follow_path
 from landbridge.feature_selection.statistics import FullStatistics, Statistics, statistics_of
 from landbridge.feature_selection.stopping import RULES
@@ -205,7 +205,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         label: str,
         domain: str,
         features: Sequence[str] | None = None,
-        batch_size: int = 65536,
+        batch_size: int = 32768,
         progress: bool = False,
     ) -> Self:
         """Select on a Parquet or CSV file of any length, one batch in memory at a time.
@@ -213,14 +213,22 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         ``label`` and ``domain`` name two columns; the others, or those named by ``features``, are
         the features. ``progress`` shows a bar where rich is installed. Needs ``[polars]``.
         """
+        self._check_parameters()
         self._forget()
         batches = read_batches(
-            path, label=label, domain=domain, features=features, batch_size=batch_size
+            path,
+            label=label,
+            domain=domain,
+            features=features,
+            dtype=self.dtype,
+            batch_size=batch_size,
         )
         if progress:
             batches = with_progress(batches, count_rows(path), Path(path).name)
-        for X, y, groups in batches:
-            self.partial_fit(X, y, groups=groups)
+        for batch in batches:
+            self._add_batch(batch)
+        if not hasattr(self, "moments_"):
+            raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
         self._solved()
         return self
 
@@ -292,10 +300,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         self, X: MatrixLike, y: VectorLike, groups: VectorLike
     ) -> tuple[Matrix, Vector, Vector]:
         """Check parameters and rows, and record the columns."""
-        for name, choices in _CHOICES.items():
-            check_choice(getattr(self, name), name, choices)
-        if not 0 < self.alpha < 1:
-            raise ValueError(f"`alpha` must lie between 0 and 1; got {self.alpha!r}.")
+        self._check_parameters()
         y = _as_labels(y)
         task: Task = "classification" if y is not None and is_text(y) else "regression"
         data = check_transfer(self, X, y, task=task, min_classes=1)
@@ -303,13 +308,19 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         self._options()
         return data.X.astype(self.dtype or data.X.dtype, copy=False), data.y, groups
 
-    def _options(self) -> dict[str, Any]:
-        """The parameters of a path for the given number of columns."""
-        p, most = self.n_features_in_, self.max_steps
+    def _check_parameters(self) -> None:
+        for name, choices in _CHOICES.items():
+            check_choice(getattr(self, name), name, choices)
+        if not 0 < self.alpha < 1:
+            raise ValueError(f"`alpha` must lie between 0 and 1; got {self.alpha!r}.")
         for name in ("n_features", "max_steps"):
             value = getattr(self, name)
             if value is not None and not (isinstance(value, Integral) and int(value) > 0):
                 raise ValueError(f"`{name}` must be a positive integer or None; got {value!r}.")
+
+    def _options(self) -> dict[str, Any]:
+        """The parameters of a path for the given number of columns."""
+        p, most = self.n_features_in_, self.max_steps
         if self.n_features is not None and self.n_features > p:
             raise ValueError(
                 f"`n_features` must be at most the number of columns of X, {p}; got "
@@ -335,6 +346,15 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         self._labels = labels
         self.__dict__.pop("_solution", None)
         return self
+
+    def _add_batch(self, batch: Batch) -> None:
+        self.n_features_in_ = len(batch.names)
+        self.feature_names_in_ = np.array(batch.names, dtype=object)
+        labels, parts = getattr(self, "_labels", Labels()), []
+        for rows, y in batch.parts:
+            labels = labels.extend(y)
+            parts.append((rows, labels.encode(y)))
+        self._add(moments_of_parts(batch.domains, parts, len(batch.names)), labels)
 
     def _solved(self) -> _Solution:
         """The solution; after `partial_fit` it is computed on first demand."""

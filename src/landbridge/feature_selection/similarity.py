@@ -70,11 +70,12 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
     --------
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from landbridge import SimilarityLearner
+    >>> from landbridge import SimilarityLearner, TGreedySelector
     >>> X, y = load_digits(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
     >>> known = y < 8
-    >>> learner = SimilarityLearner(n_pairs=200, random_state=0).fit(X[known], y[known])
+    >>> learner = SimilarityLearner(TGreedySelector("gate"), n_pairs=200, random_state=0)
+    >>> learner = learner.fit(X[known], y[known])
     >>> new = X[y == 9]
     >>> bool(learner.similarity(new, new).mean() > learner.similarity(new, X[known]).mean())
     True

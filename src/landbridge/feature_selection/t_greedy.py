@@ -120,7 +120,7 @@ def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:
     usable = size > 0
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
     if criterion == "t":
-        return lambda mean, T: np.abs(T) * usable
+        return lambda mean, T: np.where(usable, np.abs(T), 0.0)
     if criterion == "loss" or n < 2:  # The drop of the squared loss; one domain has no T.
         return lambda mean, T: mean**2 * inverse
     quantile = stats.t.ppf(1 - alpha / 2, n - 1)
@@ -141,6 +141,10 @@ class Stagewise:
         self.effects, self.losses = problem.effects.copy(), problem.losses.copy()
         self.weights: dict[int, float] = {}
 
+    def eligible(self, score: Vector) -> Vector:
+        """Scores of the features that may be picked: all, also those picked before."""
+        return score
+
     def take(self, i: int, delta: float, column: np.ndarray) -> None:
         """One step; ``column`` is E[X X_i | d_k]."""
         self.losses += delta * (delta * self.problem.seconds[:, i] - 2 * self.effects[:, i])
@@ -154,6 +158,11 @@ class Refitted(Stagewise):
     def __init__(self, problem: Problem):
         super().__init__(problem)
         self.columns = np.empty((0, *problem.effects.shape))
+
+    def eligible(self, score: Vector) -> Vector:
+        """Chosen features already have their best weights, up to rounding."""
+        score[list(self.weights)] = 0.0
+        return score
 
     def take(self, i: int, delta: float, column: np.ndarray) -> None:
         """One step; ``delta`` is only where the search for the new weights would start."""
@@ -187,7 +196,7 @@ def greedy_path(
     weights, losses = [], [model.losses.copy()]
     while len(steps) < max_steps and len(model.weights) != n_features:
         mean, T = t_statistics(model.effects[rows], noise)
-        points = score(mean, T)
+        points = model.eligible(score(mean, T))
         i = first_of_best(points)
         if points[i] <= 0:
             break

@@ -12,7 +12,7 @@ nadeau_bengio d̄ / (S_d √(1/K + test/train)), t_{K−1} conservative: allows 
 wilcoxon      signed ranks of the d_k                right for symmetric differences; with fewer
                                                      than 6 sources it never reaches 0.05
 theta_…       d̄ / √θ, normal                         about *these* sources; as tests about new ones
-                                                     θ_A, θ_B and θ5 reject far too often
+                                                     θ_A and θ_B reject far too often
 ============= ====================================== ==============================================
 
 Nadeau and Bengio, *Inference for the generalization error*; Wilcoxon, *Individual comparisons by

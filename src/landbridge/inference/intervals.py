@@ -40,7 +40,7 @@ class Interval:
 
     ``between`` is the variance of the true source means, ``within`` the variance that a source mean
     has because a source has finitely many rows (NaN when a source has one row). ``str`` says it in
-    words.
+    words, calling the loss ``name``.
     """
 
     question: Question
@@ -53,6 +53,7 @@ class Interval:
     effective_sources: float
     between: float
     within: float
+    name: str = "loss"
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -64,20 +65,24 @@ class Interval:
 
     def expected_half_width(self, *, sources: float = 1.0, rows: float = 1.0) -> float:
         """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows."""
-        k, within = self.effective_sources * sources, self.within / rows
-        variance = {
-            "new_source": (self.between + within) * (1 + 1 / k),
-            "population": (self.between + within) / k,
-            "fixed": 2 * within / k,
-        }[self.question]
-        return _quantile(self.question, self.level, k) * math.sqrt(variance)
+        if self.standard_error == 0:
+            return 0.0
+        change = self._variance(sources, rows) / self._variance(1.0, 1.0)
+        quantile = _quantile(self.question, self.level, self.effective_sources * sources)
+        return quantile * self.standard_error * math.sqrt(change)
 
-    def describe(self, name: str = "loss", *, why: bool = True) -> str:
-        """The answer in words, with ``name`` for what was measured; ``why`` adds `advice`."""
+    def _variance(self, sources: float, rows: float) -> float:
+        k, within = self.effective_sources * sources, self.within / rows
+        if self.question == "fixed":
+            return 2 * within / k
+        return (self.between + within) * (1 / k + (self.question == "new_source"))
+
+    def describe(self, *, why: bool = True) -> str:
+        """The answer in words; ``why`` adds `advice`."""
         subject = {
-            "new_source": f"Expected {name} on a new source",
-            "population": f"Mean {name} over all sources of this kind",
-            "fixed": f"Mean {name} over these {self.n_sources} sources",
+            "new_source": f"Expected {self.name} on a new source",
+            "population": f"Mean {self.name} over all sources of this kind",
+            "fixed": f"Mean {self.name} over these {self.n_sources} sources",
         }[self.question]
         digits = decimals(self.standard_error)
         answer = (
@@ -115,6 +120,7 @@ def interval(
     sample_weight: VectorLike = None,
     source_weight: SourceWeight = "equal",
     loss_range: tuple[float, float] | None = None,
+    name: str = "loss",
 ) -> Interval:
     """Interval for the mean loss, with the question it answers.
 
@@ -132,6 +138,8 @@ def interval(
         As in `cv_variance`.
     loss_range : pair of floats, optional
         Smallest and largest possible loss, (0, 1) for zero-one losses: the interval is cut there.
+    name : str, default="loss"
+        What to call the loss in words.
 
     Returns
     -------
@@ -154,7 +162,7 @@ def interval(
     )
     if question != "fixed" and 2 < summary.n_sources < FEW_SOURCES:
         warnings.warn(few_sources(summary.n_sources, "interval"), FewSourcesWarning, stacklevel=2)
-    return interval_of(summary, question, level, loss_range=loss_range)
+    return interval_of(summary, question, level, loss_range=loss_range, name=name)
 
 
 def interval_of(
@@ -163,6 +171,7 @@ def interval_of(
     level: float = 0.95,
     *,
     loss_range: tuple[float, float] | None = None,
+    name: str = "loss",
 ) -> Interval:
     """`interval` from a summary, without its warning."""
     check_choice(question, "question", QUESTIONS)
@@ -194,6 +203,7 @@ def interval_of(
         effective_sources=summary.effective_sources,
         between=between,
         within=within,
+        name=name,
     )
 
 

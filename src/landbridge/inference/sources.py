@@ -95,11 +95,7 @@ def summarise_sources(
     check_choice(source_weight, "source_weight", ("equal", "proportional"))
     losses = check_losses(losses, "losses")
     names, codes = encode_groups(groups, losses.shape[0])
-    if names.shape[0] < 2:
-        raise ValueError(
-            f"`groups` must name at least 2 sources; got 1, {names.tolist()[0]!r}. With one source "
-            "nothing can be said about others: use scikit-learn's cross-validation."
-        )
+    require_two_sources(names)
     n_rows = np.bincount(codes)
     if sample_weight is None:
         total: Vector = n_rows.astype(np.float64)
@@ -147,6 +143,15 @@ def encode_groups(groups: VectorLike, n_rows: int) -> tuple[Vector, Vector]:
     start = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
     names, run_codes = np.unique(groups[start], return_inverse=True)
     return names, np.repeat(run_codes, np.diff(start, append=n_rows))
+
+
+def require_two_sources(names: Vector) -> None:
+    """Raise for one source alone."""
+    if len(names) < 2:
+        raise ValueError(
+            f"`groups` must name at least 2 sources; got 1, {names.tolist()[0]!r}. With one source "
+            "nothing can be said about others: use scikit-learn's cross-validation."
+        )
 
 
 def _weighted_moments(losses: Vector, codes: Vector, p: Vector) -> tuple[Vector, Vector]:

@@ -1,11 +1,23 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
+from landbridge.inspection.criteria_display import (
+    CriteriaDisplay,
+)
+from landbridge.inspection.feature_stability import (
+    FeatureStabilityDisplay,
+)
 from landbridge.inspection.kernel_alignment import (
     EigenfunctionDisplay,
     KernelAlignmentDisplay,
 )
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
+)
+from landbridge.inspection.pairwise_display import (
+    PairwiseDisplay,
+)
+from landbridge.inspection.search_ranking_display import (
+    SearchRankingDisplay,
 )
 from landbridge.inspection.shift import (
     ShiftDiagnosis,
@@ -15,16 +27,24 @@ from landbridge.inspection.shift import (
 from landbridge.inspection.shift_display import (
     ShiftDisplay,
 )
+from landbridge.inspection.source_candidate_display import (
+    SourceCandidateDisplay,
+)
 from landbridge.inspection.weight_drift import (
     WeightDriftDisplay,
 )
 
 __all__ = [
+    "CriteriaDisplay",
     "EigenfunctionDisplay",
+    "FeatureStabilityDisplay",
     "KernelAlignmentDisplay",
     "MultiSourceDisplay",
+    "PairwiseDisplay",
+    "SearchRankingDisplay",
     "ShiftDiagnosis",
     "ShiftDisplay",
+    "SourceCandidateDisplay",
     "WeightDriftDisplay",
     "WeightedSource",
     "diagnose_shift",

@@ -10,6 +10,9 @@ from sklearn.utils.multiclass import type_of_target
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task
 
+# More different numbers than these are taken for measurements rather than classes.
+MAX_NUMERIC_CLASSES = 20
+
 
 @dataclass(frozen=True, slots=True)
 class LabelShift:
@@ -36,7 +39,10 @@ class LabelShift:
 def label_shift(
     y: VectorLike, y_target: VectorLike, task: Literal["auto"] | Task = "auto"
 ) -> LabelShift:
-    """Compare the labels of the two domains; "auto" takes fractional numbers for regression."""
+    """Compare the labels of the two domains.
+
+    "auto" takes fractional numbers, and more than 20 different whole ones, for regression.
+    """
     source, target = _check_labels(y, "y"), _check_labels(y_target, "y_target")
     if (source.dtype.kind in "US") != (target.dtype.kind in "US"):
         raise ValueError(
@@ -44,11 +50,17 @@ def label_shift(
             f"{source.dtype}. Convert both to text or both to numbers."
         )
     if task == "auto":
-        kinds = {type_of_target(source), type_of_target(target)}
-        task = "regression" if "continuous" in kinds else "classification"
+        task = "regression" if _looks_continuous(source, target) else "classification"
     if task == "regression":
         return _shift_of_numbers(source.astype(np.float64), target.astype(np.float64))
     return _shift_of_classes(source, target)
+
+
+def _looks_continuous(source: Vector, target: Vector) -> bool:
+    if source.dtype.kind in "US":
+        return False
+    kinds = {type_of_target(source), type_of_target(target)}
+    return "continuous" in kinds or np.union1d(source, target).size > MAX_NUMERIC_CLASSES
 
 
 def _shift_of_classes(source: Vector, target: Vector) -> LabelShift:

@@ -84,7 +84,7 @@ def _bridge(weighted: "WeightedSource") -> str:
 
 def _labels(labels: LabelShift) -> str:
     if labels.task == "classification":
-        figures = f"{labels.effect:.0%} of the labels, p {_p(labels.p_value)}"
+        figures = f"total variation {labels.effect:.2f}, p {_p(labels.p_value)}"
     else:
         figures = f"{labels.effect:+.2f} sd, p {_p(labels.p_value)}"
     if labels.p_value > LEVEL:

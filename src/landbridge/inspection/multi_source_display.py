@@ -9,7 +9,7 @@ from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge.inference import source_intervals
 from landbridge.inference.intervals import QUESTIONS
 from landbridge.model_selection import Comparison, MultiSourceCV, MultiSourceResult
-from landbridge.model_selection.multi_source_result import LOSS_RANGES, LOSS_WORDS
+from landbridge.model_selection.multi_source_result import LOSS_RANGES, loss_words
 
 ANSWERS = {"new_source": "a new source", "population": "all such sources", "fixed": "these sources"}
 SOURCE_COLOUR, ANSWER_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00", "#888888"
@@ -77,7 +77,7 @@ class MultiSourceDisplay:
             lows,
             highs,
             answers,
-            xlabel=LOSS_WORDS.get(result.loss, "loss"),
+            xlabel=loss_words(result.loss),
             reference=result.estimate,
             level=level,
         )
@@ -124,7 +124,7 @@ class MultiSourceDisplay:
             lows,
             highs,
             [(f"mean (p = {test.p_value:.2g})", test.difference, test.low, test.high)],
-            xlabel=f"{LOSS_WORDS.get(comparison.loss, 'loss')} of {first} − {second}",
+            xlabel=f"{loss_words(comparison.loss)} of {first} − {second}",
             reference=0.0,
             level=level,
         )

@@ -145,7 +145,8 @@ def diagnose_shift(
     y, y_target : labels, optional
         Give both. They need not cover all rows; only their distributions are compared.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the labels are; "auto" takes fractional numbers for regression.
+        What the labels are; "auto" takes fractional numbers, and more than 20 different whole
+        ones, for regression.
     feature_names : sequence of str, default=None
         Names of the columns of arrays and sparse matrices; None takes those of a table.
     weighting : weighting method, default=None

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from landbridge._extras import import_extra
 from landbridge._typing import MatrixLike
 from landbridge.inspection._feature_shift import FeatureShift
 from landbridge.inspection.shift import ShiftDiagnosis, diagnose_shift
@@ -80,13 +81,7 @@ class ShiftDisplay:
 
 
 def _new_axes(n_features: int) -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Drawing needs matplotlib; it is not installed. Install it with "
-            "`pip install landbridge[plot]`."
-        ) from error
+    plt = import_extra("matplotlib.pyplot", "plot")
     height = max(3.4, 0.34 * n_features + 1.7)
     _, axes = plt.subplots(1, 2, figsize=(9, height), width_ratios=[3, 2], layout="constrained")
     return axes

@@ -18,7 +18,7 @@ from sklearn.utils.extmath import randomized_svd
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import stack_rows
 from landbridge.kernels._kernel import KernelSpec, kernel_matrix
-from landbridge.weighting._rows import choose_rows, row_blocks
+from landbridge.weighting._rows import choose_rows, order_of_rows, row_blocks
 
 AUTO_RANK = 200
 
@@ -113,9 +113,11 @@ def draw_landmarks(parts: list[Matrix], rank: int, rng: np.random.RandomState) -
     for domain in range(len(parts)):
         others = shares.sum() - shares[domain]
         shares[domain] = min(sizes[domain], rank - others)
-    return stack_rows(
-        [choose_rows(part, share, rng) for part, share in zip(parts, shares, strict=True) if share]
-    )
+    chosen = [
+        choose_rows(part, share, rng) for part, share in zip(parts, shares, strict=True) if share
+    ]
+    # Sorted, so that the order of the features does not follow the order of the rows.
+    return stack_rows([rows[order_of_rows(rows, rng)] for rows in chosen])
 
 
 def _explicit_features(X: Matrix, rank: int, rng: np.random.RandomState) -> LowRankFeatures:

@@ -53,6 +53,8 @@ from landbridge.weighting._rows import row_blocks
 
 # Lanczos needs some room: for nearly all components, or few rows, a dense solver is faster.
 DENSE_ROWS = 100
+# Below this share of the largest eigenvalue a component is rounding.
+NOISE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -102,6 +104,8 @@ def transfer_components(
 
     operator = LinearOperator((n_rows, n_rows), matvec=multiply, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=n_rows)
+    if not multiply(start).any():  # all rows alike: nothing varies, and Lanczos cannot start
+        return np.zeros(n_components), np.zeros((n_rows, n_components))
     values, vectors = eigsh(operator, n_components, which="LA", v0=start)
     return values[::-1], np.column_stack([inverse_root(v) for v in vectors.T[::-1]])
 
@@ -220,7 +224,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     max_W tr(W'KHKW) subject to W'(KLK + μI)W = I; see the module for the notation. One embedding
     x ↦ k(x, ·)W serves source, target and new rows alike. Without target rows L = 0, which is an
-    uncentred kernel PCA.
+    uncentred kernel PCA. Components beyond the rank of the kernel are 0.
 
     Parameters
     ----------
@@ -367,9 +371,10 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _keep(self, theta: Vector, components: np.ndarray) -> None:
         self.eigenvalues_ = theta
-        # W'KHKW = θ, so that dividing by √θ gives the identity; θ = 0 has nothing to scale.
-        scale = np.where(theta > 0, theta, 1.0) ** -0.5 if self.whiten else 1.0
-        self.components_ = components * scale
+        varies = theta > NOISE * theta.max(initial=0.0)
+        # W'KHKW = θ, so that dividing by √θ gives the identity.
+        scale = np.where(varies, theta, 1.0) ** -0.5 if self.whiten else 1.0
+        self.components_ = components * np.where(varies, scale, 0.0)
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """The embedding of rows of either domain."""

@@ -39,7 +39,8 @@ def principal_axes(X: Matrix, n_components: int | float) -> tuple[np.ndarray, Ve
         model = PCA(
             n_components, svd_solver="full" if not sparse.issparse(X) else "covariance_eigh"
         )
-    model.fit(X)
+    with np.errstate(divide="ignore", invalid="ignore"):  # rows all alike have no shares
+        model.fit(X)
     return model.components_.T.astype(float), model.mean_
 
 

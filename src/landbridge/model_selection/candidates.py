@@ -13,7 +13,9 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge.boosting import TrAdaBoostClassifier
 from landbridge.model_selection.roles import role_of
+from landbridge.weighting import ClassifierRatio, ReweightedClassifier, ReweightedRegressor
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +68,18 @@ def default_candidates(task: Task, *, labelled: bool) -> dict[str, Any]:
     else:
         linear = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
         trees = HistGradientBoostingClassifier()
+    reweighted = ReweightedRegressor if task == "regression" else ReweightedClassifier
     candidates: dict[str, Any] = {
         "source-only linear": SourceOnly(linear),
         "source-only trees": SourceOnly(trees),
+        "reweighted linear": reweighted(linear, ClassifierRatio()),
     }
     if labelled:
         candidates["target-only linear"] = TargetOnly(linear)
         candidates["pooled linear"] = Pooled(linear)
         candidates["pooled trees"] = Pooled(trees)
+        if task == "classification":
+            candidates["transfer boosting"] = TrAdaBoostClassifier()
     return candidates
 
 

@@ -11,7 +11,7 @@ tcv      k-fold cross-validation on the labelled target rows alone             S
 stv      trained on the source, validated on the labelled target rows          Section 5.1
 tlv      trained on the source and the other labelled rows, validated on each  here
          fold of the labelled target rows
-anchored tlv as a measurement of what trcv expects (`anchored.py`)             here
+anchored tlv as a measurement of what trcv and unlabelled rows expect          here
 ======== ===================================================================== =============
 
 Numbers are those of Zhong, Fan, Yang, Verscheure and Ren, "Cross Validation Framework to Choose
@@ -116,7 +116,7 @@ NEEDS: dict[str, frozenset[str]] = {
     "tcv": frozenset({"target_alone"}),
     "stv": frozenset({"source_to_target"}),
     "tlv": frozenset({"labelled"}),
-    "anchored": frozenset({"labelled", "reverse", "weights"}),
+    "anchored": frozenset({"labelled", "reverse", "weights", "guesses"}),
 }
 CRITERIA = tuple(NEEDS)
 OF_LABELLED_ROWS = frozenset({"tcv", "stv", "tlv", "anchored"})

@@ -56,7 +56,6 @@ def run_search(
     """Plan the fits, run them and gather their losses."""
     started = time.perf_counter()
     *fold_seeds, target_seed = spawn_seeds(settings.seed, len(source_rows) + 1)
-    seeds = model_seeds(settings.seed, len(candidates))
     sources = [
         make_source(name, rows, data.y, cv=settings.cv, task=data.task, seed=seed)
         for (name, rows), seed in zip(source_rows.items(), fold_seeds, strict=True)
@@ -73,9 +72,29 @@ def run_search(
         n_target_folds=0 if target_folds is None else int(target_folds.max()) + 1,
         needs=settings.choice.needs,
     )
+    jobs = _jobs(fits, candidates, sources, target_folds, settings)
+    _run_jobs(data, jobs, ledger, settings)
+    about = _about(data, settings)
+    spent = {
+        "fits_planned": len(fits),
+        "fits_done": ledger.fits_done,
+        "weight_seconds": ledger.weight_seconds,
+        "seconds": time.perf_counter() - started,
+    }
+    return ledger.freeze(target_folds, {**about, **spent})
 
-    def job(fit: Fit) -> Job:
-        return Job(
+
+def _jobs(
+    fits: Sequence[Fit],
+    candidates: Sequence[Candidate],
+    sources: Sequence[Source],
+    target_folds: VectorLike,
+    settings: Settings,
+) -> dict[Fit, Job]:
+    """Every planned fit with all it needs besides the data."""
+    seeds = model_seeds(settings.seed, len(candidates))
+    return {
+        fit: Job(
             fit,
             candidates[fit.candidate].estimator,
             sources[fit.source],
@@ -84,22 +103,24 @@ def run_search(
             seeds[fit.candidate],
             settings.record_errors,
         )
+        for fit in fits
+    }
 
-    about = _about(data, settings, len(fits))
-    with Progress(settings.verbose, len(fits), len(cells)) as progress:
-        groups = halving.rounds(fits, n_folds(settings.cv)) if settings.halving else [fits]
+
+def _run_jobs(data: SearchData, jobs: dict[Fit, Job], ledger: Ledger, settings: Settings) -> None:
+    """Run the jobs, with halving in rounds between which cells may stop."""
+    criterion, fits = settings.choice.criterion, list(jobs)
+    groups = halving.rounds(fits, n_folds(settings.cv)) if settings.halving else [fits]
+    with Progress(settings.verbose, len(fits), len(ledger.cells)) as progress:
         for number, group in enumerate(groups, start=1):
             running = ledger.still_running(group)
-            outcomes = iterate_tasks(
-                run_job, ((data, job(fit)) for fit in running), n_jobs=settings.n_jobs
-            )
+            tasks = ((data, jobs[fit]) for fit in running)
+            outcomes = iterate_tasks(run_job, tasks, n_jobs=settings.n_jobs)
             for fit, outcome in zip(running, outcomes, strict=True):
                 ledger.record(fit, outcome)
-                progress.advance(ledger, settings.choice.criterion)
+                progress.advance(ledger, criterion)
             if number < len(groups):
-                ledger.stop(halving.clearly_behind, settings.choice.criterion)
-    about = {**about, "fits_done": ledger.fits_done, "seconds": time.perf_counter() - started}
-    return ledger.freeze(target_folds, about)
+                ledger.stop(halving.clearly_behind, criterion)
 
 
 def model_seeds(seed: int, n_candidates: int) -> list[int]:
@@ -118,7 +139,7 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> VectorLike
             f"There are fewer labelled target rows than folds, {data.n_labelled} for {folds}, so "
             "each of them is a fold of its own. Label more rows, or lower `cv`.",
             FewTargetRowsWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
     return fold_numbers(data.y_target, cv=min(folds, data.n_labelled), task=data.task, seed=seed)
 
@@ -134,7 +155,8 @@ def _fill_weights(
         for number in sound
     )
     answers = run_tasks(_weights_of, tasks, n_jobs=settings.n_jobs)
-    for number, answer in zip(sound, answers, strict=True):
+    for number, (answer, seconds) in zip(sound, answers, strict=True):
+        ledger.weight_seconds += seconds
         if isinstance(answer, Failure):
             ledger.fail_source(number, "weights", answer)
             continue
@@ -146,24 +168,28 @@ def _fill_weights(
                 f"{effective:.0f} of {answer.size} rows, so `wcv` and `trcv` are unstable on it. "
                 "Regularise the weighting, or look at 'rv' and 'tlv' too.",
                 WeightingWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
 
 
 def _weights_of(
     weighting: Any, X: Matrix, X_target: Matrix, record_errors: bool
-) -> Vector | Failure:
+) -> tuple[Vector | Failure, float]:
+    """The weights or the record of their failure, and the seconds they took."""
+    started = time.perf_counter()
+    answer: Vector | Failure
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LandbridgeWarning)
-            return np.asarray(clone(weighting).fit(X, X_target).weights_, dtype=np.float64)
+            answer = np.asarray(clone(weighting).fit(X, X_target).weights_, dtype=np.float64)
     except Exception as error:
         if not record_errors:
             raise
-        return Failure(f"{type(error).__name__}: {error}", format_exc())
+        answer = Failure(f"{type(error).__name__}: {error}", format_exc())
+    return answer, time.perf_counter() - started
 
 
-def _about(data: SearchData, settings: Settings, n_fits: int) -> dict[str, Any]:
+def _about(data: SearchData, settings: Settings) -> dict[str, Any]:
     loss = settings.loss
     return {
         "criterion": settings.choice.criterion,
@@ -172,7 +198,6 @@ def _about(data: SearchData, settings: Settings, n_fits: int) -> dict[str, Any]:
         "loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)),
         "task": data.task,
         "labelled_rows": data.n_labelled,
-        "fits_planned": n_fits,
         "halving": settings.halving,
         "versions": {
             "landbridge": __version__,

@@ -32,6 +32,7 @@ class Outcome:
 
     rows: VectorLike = None
     losses: dict[str, Vector] = field(default_factory=dict)
+    guesses: VectorLike = None
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     constants: int = 0
@@ -114,7 +115,10 @@ def _validate_on_target(
     X, y = _safe_indexing(data.X_target, test), data.y_target[test]
     losses = _validate(job, outcome, model, X, y)
     outcome.rows = test
-    outcome.losses = dict.fromkeys(job.fit.fills, losses)
+    outcome.losses = {name: losses for name in job.fit.fills if name != "guesses"}
+    if "guesses" in job.fit.fills:
+        guesses = _timed_predict(outcome, model.predict, data.rows_to_label)
+        outcome.guesses = data.encode(np.asarray(guesses))
 
 
 def _fit(data: SearchData, job: Job, outcome: Outcome, rows: roles.Training) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
@@ -41,12 +42,16 @@ class Ledger:
         }
         shape = (len(sources), data.n_rows)
         self.weights = np.full(shape, np.nan) if "weights" in needs else None
+        self.guesses = None
+        if "guesses" in needs:
+            kind = float if data.task == "regression" else int
+            self.guesses = np.zeros((len(cells), _num_samples(data.rows_to_label)), dtype=kind)
         self.failures: list[dict[str, Any]] = []
         self.seconds = np.zeros((len(cells), 2))
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
         self.stopped_after: dict[int, int] = {}
         self.folds_seen = 0
-        self.fits_done = 0
+        self.fits_done, self.weight_seconds = 0, 0.0
         for number, source in enumerate(sources):
             if source.problem:
                 self.fail_source(number, "source", Failure(f"ValueError: {source.problem}", ""))
@@ -64,6 +69,8 @@ class Ledger:
             self.constants[cell] += outcome.constants
             if outcome.failure is not None:
                 self._fail(cell, fit.stage, fit.fold, fit.fills, outcome.failure)
+            if self.guesses is not None and outcome.guesses is not None:
+                self.guesses[cell] = outcome.guesses
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -124,6 +131,7 @@ class Ledger:
         return SearchResult(
             cells=tuple(self._describe(number) for number in range(len(self.cells))),
             **{**missing, **self.losses},
+            guesses=self.guesses,
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples, has_fit_parameter
@@ -22,7 +23,7 @@ from landbridge._parallel import iterate_tasks, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, missing_values
 from landbridge.exceptions import FailedFitWarning
-from landbridge.inference.sources import encode_groups
+from landbridge.inference.sources import encode_groups, require_two_sources
 from landbridge.model_selection.losses import Loss, check_loss, pointwise_loss
 from landbridge.model_selection.multi_source_result import Comparison, MultiSourceResult
 
@@ -97,7 +98,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     >>> cv.result_.source_means.round(2)
     array([0.19, 0.19, 0.16, 0.23, 0.29, 0.21])
     >>> answer = cv.result_.interval("new_source", level=0.9)
-    >>> print(answer.describe("error", why=False))
+    >>> print(answer.describe(why=False))
     Expected error on a new source: 0.21, 90 % between 0.11 and 0.31
     >>> answer.advice()
     'noise within sources dominates: more rows in each source help'
@@ -248,11 +249,7 @@ def deal_folds(
             "Drop the rows without a label."
         )
     names, source = encode_groups(groups, n_rows)
-    if len(names) < 2:
-        raise ValueError(
-            f"`groups` must name at least 2 sources; got 1, {names.tolist()[0]!r}. With one source "
-            "nothing can be said about others: use scikit-learn's cross-validation."
-        )
+    require_two_sources(names)
     fold = source if scheme == "source" else random_blocks(n_rows, len(names), rng)
     return Folds(X, y, names, source, fold)
 
@@ -374,7 +371,9 @@ def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
 
 
 def _takes_groups(estimator: Any) -> bool:
-    return has_fit_parameter(estimator, "groups") or isinstance(estimator, BaseSearchCV)
+    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or refuse them
+        return isinstance(estimator.cv, GroupsConsumerMixin)
+    return has_fit_parameter(estimator, "groups")
 
 
 def _require_unlabeled(estimator: Any) -> None:

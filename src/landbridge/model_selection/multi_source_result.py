@@ -1,13 +1,12 @@
 """What multiple-source cross-validation found: pointwise losses, and every answer made of them."""
 
-import os
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from landbridge._storage import load_record, save_record
+from landbridge._storage import Saved
 from landbridge._typing import Vector
 from landbridge.inference import (
     FriedmanTest,
@@ -36,7 +35,7 @@ LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiSourceResult:
+class MultiSourceResult(Saved):
     """Losses of every row under the model that was trained without its source.
 
     Attributes
@@ -104,7 +103,7 @@ class MultiSourceResult:
             question,
             level,
             source_weight=source_weight,
-            loss_range=LOSS_RANGES.get(self.loss),
+            **self._words_and_range(),
         )
 
     def variance(self, kind: str = "theta_b", **options: Any) -> float:
@@ -114,15 +113,14 @@ class MultiSourceResult:
     def describe(self, level: float = 0.95) -> str:
         """Every answer in words."""
         summary = self._summary()
-        name = LOSS_WORDS.get(self.loss, "loss")
         lines = [self._heading()]
         for question in self.questions:
-            answer = interval_of(summary, question, level, loss_range=LOSS_RANGES.get(self.loss))
-            lines.append(answer.describe(name, why=question == "new_source"))
+            answer = interval_of(summary, question, level, **self._words_and_range())
+            lines.append(answer.describe(why=question == "new_source"))
             if question == "new_source":
                 lines.append(_what_shrinks(answer))
         if self.scheme == "random":
-            lines.append(f"Random blocks share sources: on a new source the {name} is higher.")
+            lines.append("Random blocks share sources: expect more on a new source.")
         elif summary.n_sources < 3:
             lines.append("Two sources say nothing about a third: collect more sources.")
         lines += [f"Failed and left out: {fold} ({message})" for fold, message in self.failures]
@@ -131,14 +129,8 @@ class MultiSourceResult:
     def __repr__(self) -> str:
         return self.describe()
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return load_record(cls, path)
+    def _words_and_range(self) -> dict[str, Any]:
+        return {"name": loss_words(self.loss), "loss_range": LOSS_RANGES.get(self.loss)}
 
     def _summary(self) -> SourceSummary:
         return summarise_sources(*self.judged)
@@ -160,7 +152,7 @@ class MultiSourceResult:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Saved):
     """Losses of several estimators on the same rows, and the tests built on them.
 
     Attributes
@@ -234,7 +226,7 @@ class Comparison:
         tests = self.pairs()
         digits = decimals(min(test.standard_error for test in tests))
         means = np.nanmean(self.source_means, axis=1)
-        lines = [f"{LOSS_WORDS.get(self.loss, 'loss')} on left-out sources:"]
+        lines = [f"{loss_words(self.loss)} on left-out sources:"]
         lines += [
             f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
         ]
@@ -242,20 +234,16 @@ class Comparison:
         lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
         return "\n".join(lines)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
-        return load_record(cls, path)
-
     def _position(self, name: str) -> int:
         found = np.flatnonzero(self.names == name)
         if not found.size:
             raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
         return int(found[0])
+
+
+def loss_words(loss: str) -> str:
+    """What a loss is called in sentences and pictures."""
+    return LOSS_WORDS.get(loss, "loss")
 
 
 def _what_shrinks(answer: Interval) -> str:

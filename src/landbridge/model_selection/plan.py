@@ -71,10 +71,17 @@ def plan_fits(
         if fills and sharing:
             source = cells[sharing[0]].source
             fits += [
-                Fit("target_alone", fold, number, source, sharing, fills)
+                Fit("target_alone", fold, number, source, sharing, with_guesses(fills, fold, needs))
                 for fold in range(n_target_folds)
             ]
     return fits
+
+
+def with_guesses(fills: tuple[str, ...], fold: int, needs: frozenset[str]) -> tuple[str, ...]:
+    """Let the first model that is validated by ``labelled`` guess the unlabelled rows too."""
+    if fold == 0 and "labelled" in fills and "guesses" in needs:
+        return (*fills, "guesses")
+    return fills
 
 
 def _fits_of_cell(
@@ -101,10 +108,10 @@ def _fits_of_cell(
         if name in needs and (name == "source_to_target" or ignores_target)
     )
     if fills:
-        yield fit("source_to_target", 0, fills)
+        yield fit("source_to_target", 0, with_guesses(fills, 0, needs))
     if "labelled" in needs and not ignores_target and not _ignores_source(candidate):
         for fold in range(n_target_folds):
-            yield fit("target_fold", fold, ("labelled",))
+            yield fit("target_fold", fold, with_guesses(("labelled",), fold, needs))
 
 
 def _filled_by_target_alone(candidate: Candidate, needs: frozenset[str]) -> tuple[str, ...]:

@@ -10,12 +10,11 @@ import numpy as np
 from landbridge._storage import load_record, save_record
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
-from landbridge.model_selection import confidence
+from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
-from landbridge.model_selection.worth import Verdict, judge
-from landbridge.weighting import effective_sample_size
+from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
 TARGET_ARRAYS = ("source_to_target", "target_alone", "labelled")
@@ -35,6 +34,8 @@ class SearchResult:
         Losses behind `scv`, `wcv` and behind `rv`, `trcv`; NaN on rows outside the cell's source.
     source_to_target, target_alone, labelled : ndarray (cells, labelled target rows) or None
         Losses behind `stv`, `tcv` and `tlv`.
+    guesses : ndarray (cells, unlabelled target rows) or None
+        Predictions of each cell's first model behind `labelled`: positions of classes, or numbers.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -57,6 +58,7 @@ class SearchResult:
     source_to_target: VectorLike
     target_alone: VectorLike
     labelled: VectorLike
+    guesses: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -76,6 +78,11 @@ class SearchResult:
         return self.about["loss"] == "zero_one"
 
     @property
+    def source_of(self) -> list[int]:
+        """Number of the source of every cell."""
+        return [self.sources.index(cell["source"]) for cell in self.cells]
+
+    @property
     def labels(self) -> list[str]:
         """A short name of every cell."""
         several = len(self.sources) > 1
@@ -92,7 +99,7 @@ class SearchResult:
 
     def fitted_folds(self, cell: int) -> FittedFolds:
         """The losses of one cell on the rows it was validated on."""
-        source = self.sources.index(self.cells[cell]["source"])
+        source = self.source_of[cell]
         rows = self.folds[source] >= 0
         for name in ROW_ARRAYS:
             if getattr(self, name) is not None:
@@ -144,7 +151,7 @@ class SearchResult:
         """Cells that are complete, and their posterior under the anchored criterion."""
         cells = [n for n, status in enumerate(self.status("anchored")) if status == "complete"]
         prior = self.values("trcv")[cells]
-        return cells, anchor(self.labelled[cells], prior)
+        return cells, anchor(self.labelled[cells], prior, self.guesses[cells])
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, cell: int | None = None
@@ -162,14 +169,8 @@ class SearchResult:
         cell : int, optional
             The best one by default.
         """
-        _check_level(level)
-        method = method or self._default_method()
-        check_choice(method, "method", tuple(METHODS))
-        self._require(METHODS[method], f"method={method!r}")
         cell = self.best if cell is None else cell
-        if method in ("anchored", "labelled"):
-            return self._interval_from_labels(level, method, cell)
-        return self._interval_from_trcv(level, method, cell)
+        return uncertainty.interval(self, cell, level=level, method=method)
 
     def prob_better(self, *, method: str | None = None, level: float = 0.95) -> np.ndarray:
         """P(the row's cell is better on the target than the column's), cells × cells.
@@ -182,33 +183,17 @@ class SearchResult:
             labelled target rows where there are any, else rows that both cells share.
         level : float in (0, 1)
         """
-        _check_level(level)
-        if method is None:
-            paper = self.is_proportion and "trcv" in self.available()
-            method = "paper" if paper else "paired"
-        check_choice(method, "method", ("paper", "paired"))
-        if method == "paired":
-            return self._paired()
-        self._require("trcv", "method='paper'")
-        accuracy, n = 1 - self.values("trcv"), [self._n_rows(c) for c in range(len(self.cells))]
-        return confidence.prob_better_paper(accuracy, np.array(n), level)
+        return uncertainty.prob_better(self, level=level, method=method)
 
     def worth_transferring(self, level: float = 0.9) -> Verdict:
         """Does the best transfer candidate beat target-only and source-only beyond noise?"""
-        _check_level(level)
-        status = self.status("tlv") if "tlv" in self.available() else []
-        complete = [n for n, s in enumerate(status) if s == "complete"]
-        roles = [self.cells[n]["role"] for n in complete]
-        labels = [self.labels[n] for n in complete]
-        values = self.values()[complete] if complete else np.array([])
-        losses = self.labelled[complete] if complete else None
-        return judge(roles, labels, values, losses, level)
+        return uncertainty.worth_transferring(self, level)
 
     def available(self) -> tuple[str, ...]:
         """Criteria that can be computed from the losses at hand, requested or not."""
         have = {
             name
-            for name in (*ROW_ARRAYS, *TARGET_ARRAYS, "weights")
+            for name in (*ROW_ARRAYS, *TARGET_ARRAYS, "weights", "guesses")
             if getattr(self, name) is not None
         }
         return tuple(name for name in CRITERIA if NEEDS[name] <= have)
@@ -230,13 +215,17 @@ class SearchResult:
         failed = status.count("failed")
         yield (
             f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
-            f"({self.about['reason']}), {failed} failed"
+            f"({self.about['reason']}), {failed} failed{self._saving()}"
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
             note = "" if status[cell] == "complete" else f"  {status[cell]}"
             yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
+
+    def _saving(self) -> str:
+        saved = self.about["fits_planned"] - self.about["fits_done"]
+        return f", {saved} fits saved by halving" if saved else ""
 
     def _known(self, criterion: str | None) -> str:
         criterion = criterion or self.criterion
@@ -251,80 +240,12 @@ class SearchResult:
         seen = ~np.isnan(self.labelled)
         for pattern in {seen[n].tobytes(): seen[n] for n in usable}.values():
             group = [n for n in usable if seen[n][pattern].all()]
-            posterior = anchor(self.labelled[group][:, pattern], prior[group])
+            losses = self.labelled[group][:, pattern]
+            posterior = anchor(losses, prior[group], self.guesses[group])
             for cell, mean in zip(group, posterior.mean, strict=True):
                 if np.array_equal(seen[cell], pattern):
                     values[cell] = mean
         return values
-
-    def _interval_from_labels(self, level: float, method: str, cell: int) -> SearchInterval:
-        losses = self.labelled[cell]
-        losses = losses[~np.isnan(losses)]
-        mean = float(losses.mean())
-        if method == "anchored":
-            mean = float(self.values("anchored")[cell])
-        mean, low, high = confidence.interval_of_mean(
-            mean, losses, level, proportion=self.is_proportion
-        )
-        rests_on = f"{losses.size} labelled target rows"
-        return self._as_score(mean, low, high, level, method, rests_on)
-
-    def _interval_from_trcv(self, level: float, method: str, cell: int) -> SearchInterval:
-        if not self.is_proportion:
-            raise ValueError(
-                f"`method` {method!r} must have zero-one losses; got {self.about['loss']!r}. "
-                "Use method='anchored' or method='labelled'."
-            )
-        n = self._n_rows(cell) if method == "paper" else self._effective_rows(cell)
-        accuracy = float(np.clip(1 - self.values("trcv")[cell], 0, 1))
-        low, high = confidence.score_interval(accuracy, n, level)
-        rests_on = f"{n:.0f} source rows, as if drawn from the target"
-        return SearchInterval(accuracy, low, high, level, method, rests_on)
-
-    def _as_score(
-        self, mean: float, low: float, high: float, level: float, method: str, rests_on: str
-    ) -> SearchInterval:
-        top = 1.0 if self.is_proportion else 0.0
-        return SearchInterval(top - mean, top - high, top - low, level, method, rests_on)
-
-    def _paired(self) -> np.ndarray:
-        if self.labelled is not None:
-            return confidence.prob_better_paired(self.labelled)
-        weighted = self.weights is not None and self.reverse is not None
-        losses = self.reverse if self.reverse is not None else self.forward
-        if weighted:
-            losses = losses * np.array([self._weights_of(c) for c in range(len(self.cells))])
-        return confidence.prob_better_on_shared_rows(losses)
-
-    def _weights_of(self, cell: int) -> Vector:
-        return self.weights[self.sources.index(self.cells[cell]["source"])]
-
-    def _n_rows(self, cell: int) -> int:
-        return int(np.sum(self.folds[self.sources.index(self.cells[cell]["source"])] >= 0))
-
-    def _effective_rows(self, cell: int) -> float:
-        weights = self._weights_of(cell)
-        return effective_sample_size(weights[~np.isnan(weights)])
-
-    def _default_method(self) -> str:
-        usable = [method for method in METHODS if METHODS[method] in self.available()]
-        if not usable:
-            raise ValueError(
-                "`interval` must have the losses of 'tlv' or 'trcv'; got a search with "
-                f"{list(self.about['criteria'])}. Search with one of them among the criteria."
-            )
-        return usable[0]
-
-    def _require(self, criterion: str, what: str) -> None:
-        if criterion not in self.available():
-            raise ValueError(
-                f"{what} must have the losses of {criterion!r}; got a search with "
-                f"{list(self.about['criteria'])}. Search with criterion={criterion!r} among them."
-            )
-
-
-# Which criterion's losses each method of `interval` is made from, the honest ones first.
-METHODS = {"anchored": "anchored", "labelled": "tlv", "effective": "trcv", "paper": "trcv"}
 
 
 def _take(array: VectorLike, number: int, rows: Any) -> VectorLike:
@@ -336,8 +257,3 @@ def cell_label(cell: dict[str, Any], *, several: bool) -> str:
     params = ", ".join(f"{name}={value}" for name, value in cell["params"].items())
     label = f"{cell['candidate']}({params})" if params else cell["candidate"]
     return f"{label} from {cell['source']}" if several else label
-
-
-def _check_level(level: float) -> None:
-    if not 0 < level < 1:
-        raise ValueError(f"`level` must lie between 0 and 1; got {level!r}.")

@@ -13,8 +13,9 @@ target alone      L̄ⱼ                            L̄ⱼ as source, no target 
 final             S ∪ L                         S as source, L, U                  new rows
 ================= ============================= ================================== ===========
 
-A transfer estimator is one whose ``fit`` takes ``X_target``, alone or as the last step of a
-pipeline. Without unlabelled rows the rows of L stand in for U.
+A transfer estimator is one whose ``fit`` takes ``X_target``, alone or as a step of a pipeline,
+whose other steps then treat the target rows too. Without unlabelled rows the rows of L stand in
+for U.
 """
 
 import warnings
@@ -58,8 +59,8 @@ class Training:
 
 
 def takes_target(estimator: Any) -> bool:
-    """Whether ``fit`` takes target rows; for a pipeline: whether its last step's does."""
-    return has_fit_parameter(_last_step(estimator), "X_target")
+    """Whether ``fit`` takes target rows; for a pipeline: whether that of any step does."""
+    return bool(_steps_with_target(estimator))
 
 
 def role_of(estimator: Any) -> str:
@@ -130,10 +131,10 @@ def _fit_with_target(model: Any, rows: Training) -> Any:
     given = {name: value for name, value in named.items() if value is not None}
     if not isinstance(model, Pipeline):
         return model.fit(rows.X, rows.y, **given)
-    # The steps before the last one see the target rows too.
     with config_context(enable_metadata_routing=True):
         model.set_params(transform_input=[name for name in given if name.startswith("X")])
-        model.steps[-1][1].set_fit_request(**dict.fromkeys(given, True))
+        for step in _steps_with_target(model):
+            step.set_fit_request(**dict.fromkeys(given, True))
         return model.fit(rows.X, rows.y, **given)
 
 
@@ -149,3 +150,10 @@ def _seeded(model: Any, seed: int) -> Any:
 
 def _last_step(estimator: Any) -> Any:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _steps_with_target(estimator: Any) -> list[Any]:
+    steps = [estimator]
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
+    return [step for step in steps if has_fit_parameter(step, "X_target")]

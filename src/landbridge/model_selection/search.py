@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._parallel import spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, stack_rows
 from landbridge.exceptions import FailedFitWarning
 from landbridge.model_selection import roles
 from landbridge.model_selection.candidates import (
@@ -39,11 +39,7 @@ def _best_has(method: str) -> Any:
     def check(self: "TransferSearchCV") -> bool:
         if hasattr(self, "best_estimator_"):
             return hasattr(self.best_estimator_, method)
-        if not self.refit:
-            return False
-        if self.candidates is None:
-            return True
-        return all(hasattr(c.estimator, method) for c in expand_candidates(self.candidates))
+        return bool(self.refit)
 
     return available_if(check)
 
@@ -208,10 +204,11 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         settings = self._settings(data)
         self.results_ = run_search(data, candidates, source_rows, settings)
         if data.task == "classification":
-            labels = data.y if data.y_target is None else np.concatenate([data.y, data.y_target])
-            self.classes_ = np.unique(labels)
+            self.classes_ = data.classes
         self._report_failures()
         self._choose(candidates)
+        if hasattr(self, "best_estimator_"):
+            del self.best_estimator_
         if self.refit:
             self._refit(data, candidates, source_rows, settings.seed)
         return self
@@ -276,7 +273,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         if self.preprocessor is None:
             return data
         parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
-        rows = roles.stack_rows(parts)
+        rows = stack_rows(parts)
         self.preprocessor_ = clone(self.preprocessor).fit(rows)
         return data.transformed(self.preprocessor_.transform(rows))
 

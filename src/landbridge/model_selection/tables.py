@@ -63,6 +63,17 @@ class SearchData:
         """The rows that reverse validation gives pseudo-labels to."""
         return self.X_target if self.X_unlabeled is None else self.X_unlabeled
 
+    @property
+    def classes(self) -> VectorLike:
+        """Labels of source and target, sorted; ``None`` for regression."""
+        if self.task == "regression":
+            return None
+        return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
+
+    def encode(self, labels: Vector) -> Vector:
+        """Labels as their positions in ``classes``; numbers as they are."""
+        return labels if self.classes is None else np.searchsorted(self.classes, labels)
+
     def transformed(self, X: MatrixLike) -> "SearchData":
         """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""
         n, m = self.n_rows, self.n_rows + self.n_labelled

@@ -15,7 +15,8 @@ BASELINES = ("target-only", "source-only")
 class Verdict:
     """The answer, its words, and the probability of beating each baseline.
 
-    ``worth`` is ``None`` where the search cannot tell.
+    ``worth`` is ``None`` where the search cannot tell. ``level`` is what each probability had to
+    reach.
     """
 
     worth: bool | None
@@ -41,6 +42,8 @@ def judge(
 
     ``losses`` are those of TLV (candidates × labelled rows); ``values`` say which is best. A plain
     estimator is trained on source and labelled target rows together, so it counts as transfer.
+    The best of m transfer candidates must reach 1 − (1 − level)/m (Bonferroni), because it was
+    chosen for being the best on these rows.
     """
     if losses is None:
         return Verdict(None, {}, level, NO_LABELS)
@@ -50,6 +53,7 @@ def judge(
     if not transfer or not rivals:
         missing = "a transfer candidate" if not transfer else "target-only or source-only"
         return Verdict(None, {}, level, f"The search cannot tell: {missing} must be among them.")
+    level = 1 - (1 - level) / len(transfer)
     best = min(transfer, key=lambda n: values[n])
     probabilities = {}
     for baseline, numbers in rivals.items():

@@ -91,7 +91,7 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
         {
             "loss": loss,
             "level": level,
-            "words": [answer.describe(loss) + "." for answer in answers[:1]],
+            "words": [answer.describe() + "." for answer in answers[:1]],
             "per_source": [
                 dict(zip(("source", "rows", "mean", "low", "high"), line, strict=True))
                 for line in zip(names, counts, means, low, high, strict=True)

@@ -17,13 +17,20 @@ RANK_TOLERANCE = 1e-11
 
 
 class FeatureMap(Protocol):
-    """Rows in, features in double precision out."""
+    """Rows in, features in double precision out: a linear map of simple functions of a row."""
 
     @property
     def width(self) -> int:
         """The number of features."""
 
-    def __call__(self, X: Matrix) -> np.ndarray: ...
+    def simple(self, X: Matrix) -> np.ndarray:
+        """The simple functions of each row."""
+
+    def project(self, simple: np.ndarray) -> np.ndarray:
+        """The linear map."""
+
+    def __call__(self, X: Matrix) -> np.ndarray:
+        """The features of each row."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +64,14 @@ class NystroemFeatures:
     def width(self) -> int:
         return self.projection.shape[1]
 
+    def simple(self, X: Matrix) -> np.ndarray:
+        return kernel(X, self.landmarks, self.kernel, self.gamma)
+
+    def project(self, simple: np.ndarray) -> np.ndarray:
+        return simple @ self.projection
+
     def __call__(self, X: Matrix) -> np.ndarray:
-        return kernel(X, self.landmarks, self.kernel, self.gamma) @ self.projection
+        return self.project(self.simple(X))
 
 
 @dataclass(frozen=True)
@@ -79,9 +92,15 @@ class FourierFeatures:
     def width(self) -> int:
         return 2 * self.frequencies.shape[1]
 
-    def __call__(self, X: Matrix) -> np.ndarray:
+    def simple(self, X: Matrix) -> np.ndarray:
         angles = np.asarray(X @ self.frequencies, dtype=np.float64)
-        return np.hstack([np.cos(angles), np.sin(angles)]) / np.sqrt(self.frequencies.shape[1])
+        return np.hstack([np.cos(angles), np.sin(angles)])
+
+    def project(self, simple: np.ndarray) -> np.ndarray:
+        return simple / np.sqrt(self.frequencies.shape[1])
+
+    def __call__(self, X: Matrix) -> np.ndarray:
+        return self.project(self.simple(X))
 
 
 def feature_matrix(features: FeatureMap, X: Matrix) -> np.ndarray:
@@ -94,6 +113,7 @@ def feature_matrix(features: FeatureMap, X: Matrix) -> np.ndarray:
 
 
 def feature_mean(features: FeatureMap, X: Matrix) -> Vector:
-    """The mean of the features over the rows, without storing them."""
-    total = sum(features(X[rows]).sum(axis=0) for rows in row_blocks(X, features.width))
-    return np.asarray(total) / X.shape[0]
+    """The mean of the features over the rows: the linear map once, of the mean."""
+    blocks = row_blocks(X, features.width)
+    total = sum(features.simple(X[rows]).sum(axis=0) for rows in blocks)
+    return features.project(np.asarray(total) / X.shape[0])

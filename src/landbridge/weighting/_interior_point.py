@@ -41,19 +41,21 @@ def solve_box_and_slab(
     *,
     bound: float,
     eps: float,
-    ridge: float = 0.0,
+    ridge: float | Vector = 0.0,
     tol: float = 1e-9,
     max_iter: int = 100,
 ) -> Solution:
-    """Minimise ½ β'(Q + ridge·I)β − linear'β over the box [0, bound] and the slab.
+    """Minimise ½ β'(Q + diag(ridge))β − linear'β over the box [0, bound] and the slab.
 
     Predictor and corrector (Mehrotra) share one factorisation a step. It stops when the duality
     gap, relative to n² times the mean diagonal of Q, is below ``tol``.
     """
     n = len(linear)
-    scale = max(n * (form.mean_diagonal() + ridge), np.abs(linear).max()) or 1.0
+    scale = max(n * (form.mean_diagonal() + np.mean(ridge)), np.abs(linear).max()) or 1.0
+    # Where a ridge is tiny the diagonal has entries near 0, and a solve loses digits there.
+    refine = bool(np.min(ridge) < 1e-6 * scale / n)
     start = (form.product(np.ones(n)) + ridge - linear) / scale
-    point = _Iterate(n, bound, eps, product=float(np.abs(start).mean()) + 1e-3)
+    point = _Iterate(n, bound, eps, product=0.1 * float(np.abs(start).mean()) + 1e-4)
     best, best_error, best_step = point, np.inf, 0
     for step in range(max_iter + 1):
         gradient = (form.product(point.beta) + ridge * point.beta - linear) / scale
@@ -70,8 +72,7 @@ def solve_box_and_slab(
             if best_error > 1e-4:  # far from the end it is not rounding: Q is not convex
                 raise
             break
-        # Without a ridge the diagonal has entries near 0, and the solve loses digits there.
-        direction = _predictor_corrector(point, residual, solve, scale, refine=ridge == 0)
+        direction = _predictor_corrector(point, residual, solve, scale, refine)
         # Nearer to the bounds as the answer gets near, never so near that a bound holds it.
         length = min(1.0, float(np.clip(1 - error, 0.9, 0.999)) * point.longest_step(*direction))
         point = point.moved(length, *direction)

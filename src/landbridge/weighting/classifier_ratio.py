@@ -3,6 +3,7 @@
 from typing import Any, Literal
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
@@ -121,7 +122,7 @@ class ClassifierRatio(Weighting):
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         check_choice(self.calibration, "calibration", list(CALIBRATIONS))
-        classifier = self._classifier()
+        classifier = self._classifier(sparse.issparse(X))
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
         rows = stack_rows([X, X_target])
@@ -137,10 +138,12 @@ class ClassifierRatio(Weighting):
         scores = log_odds(self.classifier_.predict_proba(X)[:, 1])
         return odds_to_ratio(self._calibration(scores), *self._sizes)
 
-    def _classifier(self) -> Any:
+    def _classifier(self, thin: bool) -> Any:
         if self.classifier is None:
-            # Scaled but not centred, so that sparse rows stay sparse.
-            return make_pipeline(StandardScaler(with_mean=False), LogisticRegression())
+            # Sparse rows are scaled but not centred, so that they stay sparse.
+            return make_pipeline(
+                StandardScaler(with_mean=not thin), LogisticRegression(tol=1e-7, max_iter=1000)
+            )
         if not hasattr(self.classifier, "predict_proba"):
             raise ValueError(
                 "`classifier` must have predict_proba; got "

@@ -21,7 +21,7 @@ from landbridge.weighting._features import (
 )
 from landbridge.weighting._interior_point import Solution, solve_box_and_slab
 from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
-from landbridge.weighting._rows import kernel, resolve_gamma, row_blocks
+from landbridge.weighting._rows import kernel, mean_self_kernel, resolve_gamma, row_blocks
 
 # Up to this number of source rows the exact problem costs seconds; beyond, features do.
 EXACT_ROWS = 2000
@@ -55,19 +55,31 @@ def objective(form: QuadraticForm, kappa: Vector, beta: Vector, ridge: float = 0
 
 @dataclass(frozen=True)
 class Problem:
-    """The quadratic program of one fit with all its numbers."""
+    """The quadratic program of one fit with all its numbers.
+
+    ``left_out`` is the mean of k(x, x) − ‖a(x)‖²: features leave out that much of the diagonal of
+    K, and spread evenly it gives AA' + left_out·I the trace of K.
+    """
 
     form: QuadraticForm
     kappa: Vector
     bound: float
     eps: float
     ridge: float
+    left_out: float
+
+    @property
+    def diagonal(self) -> float:
+        """All that is added to the diagonal of the form."""
+        return self.ridge + self.left_out
 
     def solve(self) -> Solution:
-        # A weight near 0 is right to about √(tol·n/ridge) only: with a ridge, aim at 1e-4.
-        tol = np.clip(1e-8 * self.ridge / len(self.kappa), 1e-12, 1e-9) if self.ridge else 1e-9
+        tol = 1e-7 if isinstance(self.form, LowRank) else 1e-9  # features err by more than 1e-7
+        if self.ridge > 0:
+            # A weight near 0 is right to about √(tol·n/ridge) only: aim at 1e-4.
+            tol = float(np.clip(1e-8 * self.ridge / len(self.kappa), 1e-12, 1e-9))
         return solve_box_and_slab(
-            self.form, self.kappa, bound=self.bound, eps=self.eps, ridge=self.ridge, tol=float(tol)
+            self.form, self.kappa, bound=self.bound, eps=self.eps, ridge=self.diagonal, tol=tol
         )
 
 
@@ -85,8 +97,9 @@ class KernelMeanMatching(Weighting):
 
     Deviation 1: the ridge, which the papers do not have. Without it the optimum overfits: it
     matches the sample of the target with a few source rows. ``setting="paper"`` switches it off.
-    Deviation 2: beyond 2 000 source rows K and κ come from the same low-rank features, and the
-    optimum of that problem is found. ``n_components=None`` keeps the exact kernel.
+    Deviation 2: beyond 2 000 source rows K ≈ AA' + δI and κ come from the same few features A,
+    with δ such that the trace of K is kept, and the optimum of that problem is found.
+    ``n_components=None`` keeps the exact kernel.
 
     Parameters
     ----------
@@ -171,7 +184,7 @@ class KernelMeanMatching(Weighting):
         self.bound_, self.eps_, self.ridge_ = problem.bound, problem.eps, problem.ridge
         solution = _solve(problem, self.kernel)
         self.n_iter_ = solution.n_iter
-        self.objective_ = objective(problem.form, problem.kappa, solution.beta, problem.ridge)
+        self.objective_ = objective(problem.form, problem.kappa, solution.beta, problem.diagonal)
         self._keep_extension(X, X_target, problem, solution)
         return solution.beta
 
@@ -180,7 +193,8 @@ class KernelMeanMatching(Weighting):
 
         Stationarity at the optimum determines the weight of a row by its own kernel values,
         β(x) = clip((n·mean_j k(x, t_j) − Σ_i β_i k(x, x_i) + ν) / ridge, 0, bound) with ν the
-        multiplier of the sum, so the same formula gives the weight of a row not seen in ``fit``.
+        multiplier of the sum (and ridge + δ for features), so the same formula gives the weight of
+        a row not seen in ``fit``.
         """
         X = self._new_rows(X)
         if self.ridge_ == 0:
@@ -198,7 +212,7 @@ class KernelMeanMatching(Weighting):
             pull = mean_embedding(X, target, self.kernel, self.gamma_) * (n / X.shape[0])
             for rows in row_blocks(X, n):
                 pull[rows] -= kernel(X[rows], source, self.kernel, self.gamma_) @ self.weights_
-        return np.clip((pull + self._multiplier) / self.ridge_, 0.0, self.bound_)
+        return np.clip((pull + self._multiplier) / self._diagonal, 0.0, self.bound_)
 
     def _width(self, X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
         if self.gamma is not None:
@@ -209,7 +223,7 @@ class KernelMeanMatching(Weighting):
     def _exact(self, X: Matrix, X_target: Matrix) -> Problem:
         K = kernel(X, X, self.kernel, self.gamma_)
         kappa = mean_embedding(X, X_target, self.kernel, self.gamma_)
-        return self._problem(FullMatrix(K), kappa, float(np.mean(np.diagonal(K))))
+        return self._problem(FullMatrix(K), kappa, float(np.mean(np.diagonal(K))), left_out=0.0)
 
     def _approximate(
         self, X: Matrix, X_target: Matrix, size: int, rng: np.random.RandomState
@@ -225,9 +239,13 @@ class KernelMeanMatching(Weighting):
         # κ from the same features as K: otherwise the two sides of the match differ.
         self._target_mean = feature_mean(features, X_target)
         kappa = form.times(X.shape[0] * self._target_mean)
-        return self._problem(form, kappa, form.mean_diagonal()), features
+        scale = mean_self_kernel(X, self.kernel, self.gamma_)
+        left_out = max(scale - form.mean_diagonal(), 0.0)
+        return self._problem(form, kappa, scale, left_out), features
 
-    def _problem(self, form: QuadraticForm, kappa: Vector, scale: float) -> Problem:
+    def _problem(
+        self, form: QuadraticForm, kappa: Vector, scale: float, left_out: float
+    ) -> Problem:
         """Fill in what the setting says where a parameter is None."""
         n, paper = len(kappa), self.setting == "paper"
         eps = self.eps if self.eps is not None else ("huang" if paper else 0.0)
@@ -237,13 +255,14 @@ class KernelMeanMatching(Weighting):
             bound=float(BOUND if self.bound is None else self.bound),
             eps=huang_eps(n) if eps == "huang" else float(eps),
             ridge=float((0.0 if paper else RIDGE * scale) if self.ridge is None else self.ridge),
+            left_out=left_out,
         )
 
     def _keep_extension(
         self, X: Matrix, X_target: Matrix, problem: Problem, solution: Solution
     ) -> None:
         """What ``predict_weights`` needs."""
-        self._multiplier = solution.slab_multiplier
+        self._multiplier, self._diagonal = solution.slab_multiplier, problem.diagonal
         if isinstance(problem.form, LowRank):
             residual = problem.form.transposed_times(solution.beta)
             self._coefficients = X.shape[0] * self._target_mean - residual

@@ -93,6 +93,23 @@ def test_expected_half_width_starts_from_the_present_one(question):
     assert answer.expected_half_width(rows=2) < answer.expected_half_width()
 
 
+@pytest.mark.parametrize("question", ["new_source", "population", "fixed"])
+def test_expected_half_width_where_sources_agree_more_than_noise_allows(question):
+    losses, groups = np.tile([0.0, 1.0, 0.0, 1.0, 1.0], 8), np.repeat(np.arange(8), 5)
+    losses[0] = 1.0
+    answer = interval(losses, groups, question)
+    assert answer.between == 0
+    assert answer.expected_half_width() == pytest.approx(answer.high - answer.estimate, rel=1e-12)
+    assert answer.expected_half_width(rows=2) < answer.expected_half_width()
+
+
+def test_expected_half_width_without_any_variation_is_zero():
+    answer = interval(np.ones(30), np.repeat(np.arange(6), 5))
+    assert answer.expected_half_width(rows=2) == pytest.approx(0, abs=1e-12)
+    zero = interval(np.zeros(30), np.repeat(np.arange(6), 5))
+    assert zero.expected_half_width(rows=2) == 0
+
+
 def test_more_rows_never_remove_the_spread_between_sources():
     answer = interval(LOSSES, GROUPS)
     endless = answer.expected_half_width(rows=1e12)
@@ -118,7 +135,7 @@ def test_words_name_what_dominates(between, noise, words):
 
 
 def test_words_for_each_question():
-    new = interval(LOSSES, GROUPS, level=0.9).describe("error")
+    new = str(interval(LOSSES, GROUPS, level=0.9, name="error"))
     assert new.startswith(
         "Expected error on a new source: 0.5, 90 % between -0.1 and 1.1 (6 sources; "
     )

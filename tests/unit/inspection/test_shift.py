@@ -220,7 +220,7 @@ def test_cheap_weights_in_words(diagnosis):
 def test_shifted_classes_in_words(diagnosis):
     labels = LabelShift("classification", ("a", "b"), (0.5, 0.5), (0.2, 0.8), 0.3, 1e-5)
     changed = dataclasses.replace(diagnosis, labels=labels)
-    assert "The labels shift too (30% of the labels, p < 0.001)" in changed.verdict
+    assert "The labels shift too (total variation 0.30, p < 0.001)" in changed.verdict
     assert "a: 50% → 20%, b: 50% → 80%  p < 0.001" in changed.summary()
 
 
@@ -284,5 +284,5 @@ def test_the_picture_from_data_on_given_axes():
 
 def test_drawing_without_matplotlib_names_the_extra(diagnosis, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"Drawing needs matplotlib.*landbridge\[plot\]"):
+    with pytest.raises(ImportError, match=r"needs matplotlib.*landbridge\[plot\]"):
         ShiftDisplay.from_diagnosis(diagnosis)

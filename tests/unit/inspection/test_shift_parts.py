@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.stats import ks_2samp, norm
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -64,6 +65,26 @@ def test_rows_are_never_scored_by_a_classifier_that_saw_them():
 
     auc = domain_auc(rows(300), rows(300, seed=1), classifier=KNeighborsClassifier(1), seed=0)
     assert auc.value < 0.6
+
+
+class FirstColumn(ClassifierMixin, BaseEstimator):
+    """Scores a row by its first column, whatever it was fitted on."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.column_stack([-X[:, 0], X[:, 0]])
+
+
+def test_folds_of_one_rule_give_the_error_of_the_whole():
+    X, X_target = rows(1000), rows(800, 0.5, seed=1)
+    auc = domain_auc(X, X_target, classifier=FirstColumn(), seed=0)
+    value, variance = delong(X[:, 0], X_target[:, 0])
+    whole = auc_interval(value, variance, 800, 0.95)
+    assert auc.value == pytest.approx(value, abs=0.005)
+    assert auc.high - auc.low == pytest.approx(whole.high - whole.low, rel=0.05)
 
 
 def test_few_rows_get_fewer_folds():
@@ -196,6 +217,9 @@ def test_means_of_numbers_and_their_sign():
 def test_whole_numbers_are_classes_unless_said_otherwise():
     assert label_shift([1, 2, 3], [1, 2, 4]).task == "classification"
     assert label_shift([1, 2, 3], [1, 2, 4], "regression").task == "regression"
+    assert label_shift(range(15), range(10, 20)).task == "classification"
+    assert label_shift(range(15), range(10, 21)).task == "regression"
+    assert label_shift([str(k) for k in range(30)], ["a", "b"]).task == "classification"
 
 
 def test_constant_labels():

@@ -151,10 +151,22 @@ def test_labels_draw_the_classes_apart():
     assert separation(1.0) > 1.3 > separation(0.0)
 
 
-def test_single_rows_and_constant_rows():
-    for Z, X in ([[[1.0, 2.0]], [[1.0, 0.0]]], [np.ones((5, 2)), np.ones((4, 2))]):
-        tca = lb.TransferComponentAnalysis(2).fit(Z, X_unlabeled=X)
-        assert np.isfinite(tca.transform(X)).all()
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("rank", [None, 10])
+def test_single_rows_and_constant_rows(kernel, rank):
+    many = np.ones((150, 2)), np.ones((90, 2))
+    for Z, X in ([[[1.0, 2.0]], [[1.0, 0.0]]], [many[0][:5], many[1][:4]], many):
+        tca = lb.TransferComponentAnalysis(2, kernel=kernel, whiten=True, rank=rank)
+        assert np.isfinite(tca.fit(Z, X_unlabeled=X).transform(X)).all()
+
+
+def test_components_beyond_the_rank_are_zero():
+    Z, X = domains(0, n_columns=2)
+    for rank in (None, 160):
+        tca = lb.TransferComponentAnalysis(4, kernel="linear", whiten=True, rank=rank)
+        variances = tca.fit(Z, X_unlabeled=X).transform(np.vstack([Z, X])).var(axis=0)
+        np.testing.assert_allclose(variances[:2] * 160, 1.0, atol=1e-8)
+        np.testing.assert_array_equal(variances[2:], 0.0)
 
 
 @pytest.mark.parametrize(

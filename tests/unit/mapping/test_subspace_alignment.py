@@ -89,6 +89,16 @@ def test_sparse_rows_with_many_columns():
         lb.SubspaceAlignment(0.5).fit(Z, X_unlabeled=X)
 
 
+@pytest.mark.parametrize("n_components", [2, 0.9])
+def test_single_and_constant_rows_are_finite(n_components):
+    Z, X = domains(0)
+    alike = np.ones((6, 5))
+    for source, target in ((Z, X[:1]), (Z[:1], X), (Z, alike), (alike, X)):
+        model = lb.SubspaceAlignment(n_components)
+        assert np.isfinite(model.fit_transform(source, X_unlabeled=target)).all()
+        assert np.isfinite(model.transform(target)).all()
+
+
 @pytest.mark.parametrize("n_components", [0, -1, 1.5, 0.0, "all"])
 def test_bad_numbers_of_axes_are_refused(n_components):
     Z, X = domains(0)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from landbridge.model_selection.anchored import anchor
+from landbridge.model_selection.anchored import anchor, dissent_from_vote
 
 
 def simulate(rng, n_rows, *, n_candidates=12, spread=0.05, bias=0.2):
@@ -62,9 +62,30 @@ def test_lies_between_measurement_and_prior():
         losses, prior, _ = simulate(rng, 25)
         posterior = anchor(losses, prior)
         measured = losses.mean(axis=1)
-        expected = losses.mean() + posterior.slope * (prior - prior.mean())
+        expected = losses.mean() + posterior.slopes[0] * (prior - prior.mean())
         low, high = np.minimum(measured, expected), np.maximum(measured, expected)
         assert np.all((posterior.mean >= low - 1e-12) & (posterior.mean <= high + 1e-12))
+
+
+def test_dissent_is_the_share_of_rows_off_the_weighted_vote():
+    guesses = np.array([[0, 0, 1, 1], [0, 0, 1, 0], [1, 0, 1, 0]])
+    assert dissent_from_vote(guesses, np.ones(3)).tolist() == [0.25, 0, 0.25]
+    assert dissent_from_vote(guesses, np.array([5.0, 1.0, 1.0])).tolist() == [0, 0.25, 0.5]
+    numbers = np.array([[0.0, 1.0], [2.0, 3.0]])
+    assert dissent_from_vote(numbers, np.ones(2)).tolist() == [1, 1]
+    assert dissent_from_vote(numbers, np.array([3.0, 1.0])).tolist() == [0.25, 2.25]
+
+
+def test_limits_hold_with_guesses_too():
+    rng = np.random.default_rng(3)
+    losses, prior, _ = simulate(rng, 200_000)
+    guesses = rng.integers(0, 2, size=(len(prior), 50))
+    many = anchor(losses, prior, guesses)
+    np.testing.assert_allclose(many.mean, losses.mean(axis=1), atol=2e-3)
+    none = anchor(np.broadcast_to([0.0, 1.0], (len(prior), 2)) + 0.0, prior, guesses)
+    assert np.array_equal(np.argsort(none.mean), np.argsort(prior))
+    noisy = anchor(rng.normal(0, 100.0, size=(len(prior), 2)), prior, guesses)
+    assert abs(noisy.slopes[1]) < 0.5
 
 
 def test_one_candidate_is_its_mean():

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
@@ -37,6 +38,9 @@ Y = (X[:, 0] + RNG.normal(size=150) > 0).astype(int)
 
 def rows_of(name):
     return np.equal(GROUPS, name)
+
+
+FIRST = X[0]
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -242,6 +246,14 @@ def test_progress_is_logged_not_printed(caplog, capsys):
 # Nested searches and transfer estimators
 
 
+@pytest.mark.parametrize("routing", [False, True])
+@pytest.mark.parametrize("cv", [3, LeaveOneGroupOut()])
+def test_nested_search_with_any_splitter_and_with_metadata_routing(routing, cv):
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=cv)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        assert np.isfinite(losses_of(search)).all()
+
+
 def test_nested_search_gets_the_groups_of_its_training_rows():
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=LeaveOneGroupOut())
     result = MultiSourceCV(search).fit(X, Y, groups=GROUPS).result_
@@ -250,6 +262,17 @@ def test_nested_search_gets_the_groups_of_its_training_rows():
     rest = GROUPS != "c"
     inner.fit(X[rest], Y[rest], groups=GROUPS[rest])
     assert np.array_equal(result.losses[~rest], inner.predict(X[~rest]) != Y[~rest])
+
+
+@pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
+def test_a_nested_transfer_search_sees_the_left_out_rows_as_its_target():
+    candidates = {"nb": GaussianNB(), "lr": LogisticRegression()}
+    search = lb.TransferSearchCV(candidates, cv=3, random_state=0)
+    cv = MultiSourceCV(search, unlabeled_target=True, random_state=0)
+    losses = cv.fit(X, Y, groups=GROUPS).result_.losses
+    rest = GROUPS != "c"
+    inner = clone(search).fit(X[rest], Y[rest], groups=GROUPS[rest], X_unlabeled=X[~rest])
+    assert np.array_equal(losses[~rest], inner.predict(X[~rest]) != Y[~rest])
 
 
 @pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
@@ -321,6 +344,20 @@ def test_a_failed_source_is_recorded_and_leaves_every_interval():
     assert "Failed and left out: 'b' (RuntimeError" in repr(result)
 
 
+def test_a_failed_block_is_named_too():
+    class FailsOnTheFirstRow(GaussianNB):
+        def fit(self, X, y):
+            if not (X == FIRST).all(axis=1).any():
+                raise RuntimeError("no first row")
+            return super().fit(X, y)
+
+    cv = MultiSourceCV(FailsOnTheFirstRow(), scheme="random", random_state=0)
+    with pytest.warns(lb.FailedFitWarning, match="without block"):
+        result = cv.fit(X, Y, groups=GROUPS).result_
+    assert result.failures[0][0] == f"block {result.fold[0]}"
+    assert result.interval("fixed").n_sources == 4
+
+
 @pytest.mark.parametrize("gone", [list("abcde"), list("bcde")])
 def test_too_many_failures_raise_with_the_first_reason(gone):
     with pytest.raises(
@@ -378,7 +415,7 @@ def test_words_and_numbers():
     answer = result.interval("new_source", 0.9)
     text = result.describe(0.9)
     assert text.splitlines()[0].startswith("GaussianNB(): zero_one loss on 150 rows, 5 sources")
-    assert answer.describe("error") in text
+    assert str(answer) in text
     assert f"expect {answer.expected_half_width(sources=2):.2f}"[:9] in text
     assert "Mean error over all sources of this kind" in text
     assert "Mean error over these 5 sources" in text

@@ -72,6 +72,7 @@ def test_the_main_job():
         {
             "nb": GaussianNB(),
             "svm": (SVC(), {"C": [0.01, 1, 100]}),
+            "boost": lb.TrAdaBoostClassifier(n_estimators=3),
             "pooled": lb.Pooled(LogisticRegression()),
         },
         criterion="trcv",
@@ -79,14 +80,14 @@ def test_the_main_job():
         sources="each",
         n_jobs=2,
     )
-    assert len(search.cv_results_["params"]) == 3 * 5
+    assert len(search.cv_results_["params"]) == 3 * 6
     assert search.best_source_ in ("a", "b")
     assert set(search.best_params_) <= {"candidate", "C"}
     assert search.best_score_ == search.results_.scores("trcv").max()
     assert search.criterion_ == "trcv"
     low, high = search.interval(0.95, method="paper")
     assert low < search.best_score_ < high
-    assert search.prob_better().shape == (15, 15)
+    assert search.prob_better().shape == (18, 18)
     assert search.score(PROBLEM.X_target, PROBLEM.y_target) > 0.7
     assert list(search.classes_) == ["no", "yes"]
 
@@ -373,6 +374,24 @@ def test_pipelines_pass_target_rows_through_their_steps():
     assert pipeline.transform_input is None
 
 
+def test_maps_between_domains_are_pipeline_steps_that_get_the_target():
+    search = PROBLEM.fit(
+        {"coral": make_pipeline(lb.CORAL(), LogisticRegression())}, sources="pooled"
+    )
+    assert search.results_.cells[0]["role"] == "transfer"
+    coral = lb.CORAL()
+    rows = coral.fit_transform(
+        PROBLEM.X,
+        X_target=PROBLEM.X_target[:30],
+        y_target=PROBLEM.y_target[:30],
+        X_unlabeled=PROBLEM.X_target[30:],
+    )
+    by_hand = LogisticRegression().fit(rows, PROBLEM.y)
+    np.testing.assert_allclose(
+        search.predict_proba(PROBLEM.X_target), by_hand.predict_proba(PROBLEM.X_target)
+    )
+
+
 def mixed_tables(library):
     """Source, labelled and unlabelled rows with a column of text."""
 
@@ -386,9 +405,7 @@ def mixed_tables(library):
 @pytest.mark.parametrize("library", [pd, pl])
 def test_tables_with_text_go_to_the_candidates_as_they_are(library):
     encoder = make_column_transformer((OneHotEncoder(), ["colour"]), remainder="passthrough")
-    tables = [
-        mixed_table(X, library) for X in (PROBLEM.X, PROBLEM.X_target[:30], PROBLEM.X_target[30:])
-    ]
+    tables = mixed_tables(library)
     arguments = {
         "groups": PROBLEM.groups,
         "X_target": tables[1],

@@ -12,7 +12,13 @@ from landbridge.weighting._features import (
     feature_matrix,
     feature_mean,
 )
-from landbridge.weighting._rows import choose_rows, deal_folds, resolve_gamma
+from landbridge.weighting._rows import (
+    choose_rows,
+    deal_folds,
+    kernel,
+    mean_self_kernel,
+    resolve_gamma,
+)
 
 
 @pytest.fixture
@@ -91,3 +97,10 @@ def test_features_in_blocks_and_in_single_precision(monkeypatch, rows):
     single = feature_matrix(features, rows)
     assert single.dtype == np.float32
     np.testing.assert_allclose(single, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2", "linear", "poly", "cosine"])
+def test_mean_of_the_kernel_of_a_row_with_itself(rows, name):
+    rows = np.abs(rows)
+    expected = np.mean(np.diagonal(kernel(rows, rows, name, 0.3)))
+    assert mean_self_kernel(rows, name, 0.3) == pytest.approx(expected)

@@ -97,3 +97,8 @@ def test_warns_in_words_when_few_rows_carry_everything():
 def test_a_target_is_needed():
     with pytest.raises(ValueError, match="`X_target` must hold the rows of the target; got None"):
         lb.UniformWeights().fit(np.eye(3), None)
+
+
+def test_uniform_weights_are_one_for_new_rows_too():
+    uniform = lb.UniformWeights().fit(np.eye(3), np.eye(3))
+    assert np.array_equal(uniform.predict_weights(np.zeros((5, 3))), np.ones(5))

@@ -1,0 +1,60 @@
+"""Measured task: `TrAdaBoostClassifier` on pickled draws, and its floor, the trees alone."""
+
+import pickle
+import time
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+from landbridge import LandbridgeWarning, TrAdaBoostClassifier, TrimmedTreeClassifier
+from landbridge.boosting.base_learners import make_learner
+from landbridge.boosting.binning import bin_rows
+
+
+def prepare(path, rounds, depth=None, trimmed=False, min_depth=1, correction="none", error="hard"):
+    warnings.simplefilter("ignore", LandbridgeWarning)
+    draws = pickle.loads(Path(path).read_bytes())  # noqa: S301
+    tree = TrimmedTreeClassifier(depth, min_depth, target_error=0.5 if trimmed else None)
+    model = TrAdaBoostClassifier(tree, rounds, correction, error=error)
+    X, y, X_target, y_target, _, _ = draws[0]
+    model.fit(X[:200], y[:200], X_target=X_target, y_target=y_target)  # compiles, or loads it
+    return draws, model
+
+
+def work(state):
+    draws, model = state
+    scores, spent, floor = [], 0.0, 0.0
+    for X, y, X_target, y_target, X_test, y_test in draws:
+        started = time.process_time()
+        model.fit(X, y, X_target=X_target, y_target=y_target)
+        spent += time.process_time() - started
+        scores.append(float(np.mean(model.predict(X_test) == y_test)))
+        floor += trees_alone(model, [X, X_target], np.concatenate([y, y_target]))
+    return {"fit_cpu_s": spent, "floor_cpu_s": floor, "scores": scores, **memory(draws[0], model)}
+
+
+def trees_alone(model, parts, y):
+    """Bins and as many trees as rounds, without boosting."""
+    classes, codes = np.unique(y, return_inverse=True)
+    weights = np.full(y.size, 1.0 / y.size)
+    started = time.process_time()
+    learner = make_learner(
+        model.estimator, parts, codes.astype(np.uint8), classes,
+        judged_by_target=True, soft=False, rng=None,
+    )  # fmt: skip
+    for _ in range(model.n_estimators_):
+        learner.fit(weights)
+    return time.process_time() - started
+
+
+def memory(draw, model):
+    """Largest memory of a fit beside the arguments, and that of the binned rows."""
+    X, y, X_target, y_target, _, _ = draw
+    binned = bin_rows([X, X_target]).nbytes
+    tracemalloc.start()
+    model.fit(X, y, X_target=X_target, y_target=y_target)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {"binned_bytes": binned, "peak_bytes": peak}

@@ -1,0 +1,155 @@
+"""How fast a T-greedy path is, and how fast moments are read from a file.
+
+Path: 16 000 rows, 2 000 features, eight domains, 300 steps, single precision. `selector` is
+`TGreedySelector(stop=None)` with its columns multiplied out in blocks when needed; `full` first
+multiplies out all columns; `residual` is the form in which the algorithm is usually written, one
+pass over the rows a step; `default stop` adds the eight paths that leave a domain out. `product`
+is the one matrix product that no form avoids, X'X_S for the features S that the path picks;
+`product of all` is X'X. `of double`: the same rows given in double precision, which the selector is
+told to multiply in single precision (`dtype="float32"`) and the residual form takes as they are.
+Features are independent, or noisy mixtures of 100 factors.
+
+Stream: 10 000 000 rows of 100 features, a label and one of eight domains in a Parquet file of
+single precision. `plain` is a polars pass that only adds up the same products.
+"""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+
+from benchmarks._harness import HERE, Log, markdown_table, measure, read, write_page
+
+NAME = "tgreedy_speed"
+FORMS = [
+    "selector",
+    "product",
+    "full",
+    "product of all",
+    "residual",
+    "default stop",
+    "selector of double",
+    "residual of double",
+]
+KINDS = ["independent", "correlated"]
+ROWS, COLUMNS, CHUNK = 10_000_000, 100, 100_000
+
+
+def write_file(path: Path, n_rows: int) -> None:
+    """Rows in random order of eight domains; x0 has the same effect in all of them."""
+    rng = np.random.default_rng(0)
+    names = np.array([f"s{k}" for k in range(8)])
+    writer = None
+    for _ in range(n_rows // CHUNK):
+        X = rng.standard_normal((COLUMNS, CHUNK), dtype=np.float32)
+        codes = rng.integers(0, 8, CHUNK)
+        y = X[0] + (codes - 3.5).astype(np.float32) * X[1]
+        columns = {f"x{i}": column for i, column in enumerate(X)}
+        table = pl.DataFrame({**columns, "y": y, "site": names[codes]}).to_arrow()
+        if writer is None:
+            writer = pq.ParquetWriter(path, table.schema, compression="none")
+        writer.write_table(table, row_group_size=CHUNK)
+    writer.close()
+
+
+def run() -> None:
+    log = Log(NAME)
+    for kind in KINDS:
+        for form in FORMS:
+            arguments = {"form": form, "kind": kind}
+            figures = measure(HERE / "tasks" / "tgreedy_path.py", arguments)
+            log.write(part="path", seed=0, **arguments, **figures)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        write_file(path, ROWS)
+        for form in ("plain", "landbridge"):
+            arguments = {"form": form, "path": str(path)}
+            figures = measure(HERE / "tasks" / "tgreedy_stream.py", arguments)
+            log.write(part="stream", seed=0, form=form, rows=ROWS, **figures)
+    page()
+
+
+def page() -> None:
+    lines = read(NAME)
+    text = ["# Speed of T-greedy selection", "", __doc__.split("\n\n", 1)[1].strip()]
+    for kind in KINDS:
+        found = {r["form"]: r for r in lines if r["part"] == "path" and r["kind"] == kind}
+        text += ["", f"## Path, {kind} features", "", path_table(found), "", path_verdict(found)]
+    found = {r["form"]: r for r in lines if r["part"] == "stream"}
+    text += ["", "## Stream", "", stream_table(found), "", stream_verdict(found)]
+    write_page(NAME, "\n".join(text))
+
+
+def path_table(found) -> str:
+    rows = [
+        [
+            form,
+            f"{line['cpu_s']:.2f}",
+            f"{line['cpu_s'] / found['residual']['cpu_s']:.2f}",
+            f"{line['cpu_s'] / found['product']['cpu_s']:.1f}",
+            f"{line['extra_mb']:.0f}",
+            line["distinct"],
+        ]
+        for form, line in found.items()
+    ]
+    header = ["form", "CPU s", "× residual", "× product", "extra MB", "features or columns"]
+    return markdown_table(header, rows)
+
+
+def path_verdict(found) -> str:
+    same = sum(
+        a == b for a, b in zip(found["selector"]["first"], found["residual"]["first"], strict=True)
+    )
+    cpu = {form: line["cpu_s"] for form, line in found.items()}
+    facts = [
+        (f"{cpu['selector']:.2f} s of CPU", "at most 1 s", cpu["selector"] <= 1),
+        (
+            f"{cpu['selector'] / cpu['residual']:.2f} of the residual form in the same precision",
+            "at most 0.2",
+            cpu["selector"] <= 0.2 * cpu["residual"],
+        ),
+        (
+            f"{cpu['selector of double'] / cpu['residual of double']:.2f} of the residual form "
+            "when the rows come in double precision",
+            "at most 0.2",
+            cpu["selector of double"] <= 0.2 * cpu["residual of double"],
+        ),
+        (
+            f"{cpu['selector'] / cpu['product']:.1f} times the product with the picked columns",
+            "at most 2",
+            cpu["selector"] <= 2 * cpu["product"],
+        ),
+        (
+            f"{cpu['selector'] / cpu['product of all']:.1f} times the product of all columns",
+            "at most 2",
+            cpu["selector"] <= 2 * cpu["product of all"],
+        ),
+    ]
+    words = [f"- {fact}; aim: {aim}; {'reached' if met else 'missed'}." for fact, aim, met in facts]
+    words.append(
+        f"- The first {same} of 200 picks are those of the residual form (single precision)."
+        if same < 200
+        else "- All of the first 200 picks are those of the residual form."
+    )
+    return "\n".join(words)
+
+
+def stream_table(found) -> str:
+    rows = [
+        [form, f"{r['cpu_s']:.1f}", f"{r['wall_s']:.1f}", f"{r['peak_mb']:.0f}"]
+        for form, r in found.items()
+    ]
+    return markdown_table(["form", "CPU s", "wall s", "peak MB"], rows)
+
+
+def stream_verdict(found) -> str:
+    ours, plain = found["landbridge"], found["plain"]
+    speed = plain["cpu_s"] / ours["cpu_s"]
+    return (
+        f"- {speed:.0%} of the speed of the plain pass (CPU); aim: at least 50 %; "
+        f"{'reached' if speed >= 0.5 else 'missed'}.\n"
+        f"- Peak memory {ours['peak_mb']:.0f} MB with Python and all libraries; aim: below "
+        f"1000 MB; {'reached' if ours['peak_mb'] < 1000 else 'missed'}."
+    )

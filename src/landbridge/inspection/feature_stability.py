@@ -1,0 +1,161 @@
+"""Draw a T-greedy path: how sure each pick was, what it does in each domain, where it leads."""
+
+from typing import Any, Self
+
+import numpy as np
+from scipy import stats
+
+from landbridge._extras import import_extra
+from landbridge._typing import Vector
+from landbridge.feature_selection import FeaturePath, TGreedySelector
+
+# Blue and orange differ for every kind of colour vision.
+PICK, HELD_OUT, QUIET = "#2a6f97", "#c1440e", "#9aa5b1"
+
+
+class FeatureStabilityDisplay:
+    """|T| along the path, effects of the chosen features by domain, source and held-out curves.
+
+    Make it with `from_estimator` or `from_path`; `plot` only draws. The three panels are those of
+    Figures 2 to 4 of Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical
+    Approach", and the effects that T is made of.
+
+    Parameters
+    ----------
+    T : array of shape (n_steps,)
+        T of each pick; its absolute value is drawn.
+    effects : array of shape (n_steps, n_domains)
+        Effect of the pick in each domain, before the step.
+    names : list of str
+        Name of each pick.
+    source, held_out : arrays of shape (n_steps + 1, n_domains)
+        Curves on the domains that were learned from, and on those held out (NaN: not drawn);
+        their means are drawn, with a standard error of the held-out one.
+    n_kept : int
+        Number of steps in the model.
+    threshold : float or None
+        |T| drawn as a line.
+    ylabel : str
+        What the curves measure.
+
+    Attributes
+    ----------
+    ax_ : the three axes, from left to right.
+    figure_ : the matplotlib figure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import TGreedySelector
+    >>> from landbridge.inspection import FeatureStabilityDisplay
+    >>> rng = np.random.default_rng(0)
+    >>> X, site = rng.normal(size=(800, 6)), np.repeat(list("abcdefgh"), 100)
+    >>> y = X[:, 0] + X[:, 1] + rng.normal(size=800)
+    >>> selector = TGreedySelector().fit(X, y, groups=site)
+    >>> display = FeatureStabilityDisplay.from_estimator(selector)
+    >>> display.ax_[2].get_ylabel()
+    'squared loss'
+    """
+
+    def __init__(
+        self,
+        T: Vector,
+        effects: np.ndarray,
+        names: list[str],
+        source: np.ndarray,
+        held_out: np.ndarray,
+        *,
+        n_kept: int,
+        threshold: float | None = None,
+        ylabel: str = "squared loss",
+    ):
+        self.T = T
+        self.effects = effects
+        self.names = names
+        self.source = source
+        self.held_out = held_out
+        self.n_kept = n_kept
+        self.threshold = threshold
+        self.ylabel = ylabel
+
+    @classmethod
+    def from_estimator(
+        cls, selector: TGreedySelector, *, n_features: int = 12, axes: Any = None
+    ) -> Self:
+        """Draw the path of a fitted `TGreedySelector`."""
+        names = selector.__dict__.get("feature_names_in_")
+        return cls.from_path(
+            selector.path_, names=names, alpha=selector.alpha, n_features=n_features, axes=axes
+        )
+
+    @classmethod
+    def from_path(
+        cls,
+        path: FeaturePath,
+        *,
+        names: Any = None,
+        alpha: float = 0.05,
+        n_features: int = 12,
+        axes: Any = None,
+    ) -> Self:
+        """Draw a path; ``names`` are those of all features, by default their indices."""
+        labels = [str(i) if names is None else str(names[i]) for i in path.feature]
+        display = cls(
+            path.T,
+            path.effects,
+            labels,
+            np.vstack([path.start_loss, path.loss]),
+            np.vstack([path.start_held_out_loss, path.held_out_loss]),
+            n_kept=path.n_kept,
+            threshold=float(stats.t.ppf(1 - alpha / 2, path.domains.size - 1)),
+        )
+        return display.plot(n_features=n_features, axes=axes)
+
+    def plot(self, *, n_features: int = 12, axes: Any = None) -> Self:
+        """Draw on three axes, new ones by default; effects of the first ``n_features`` picks."""
+        if axes is None:
+            pyplot = import_extra("matplotlib.pyplot", "plot")
+            _, axes = pyplot.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+        self._draw_statistics(axes[0])
+        self._draw_effects(axes[1], n_features)
+        self._draw_curves(axes[2])
+        self.ax_, self.figure_ = axes, axes[0].figure
+        return self
+
+    def _draw_statistics(self, axis: Any) -> None:
+        steps, height = np.arange(1, self.T.size + 1), np.abs(self.T)
+        kept = steps <= self.n_kept
+        axis.plot(steps, height, color=QUIET, lw=1, zorder=1)
+        axis.scatter(steps[kept], height[kept], color=PICK, s=14, zorder=2, label="kept")
+        axis.scatter(steps[~kept], height[~kept], color=QUIET, s=10, zorder=2, label="not kept")
+        if self.threshold is not None:
+            axis.axhline(self.threshold, color=HELD_OUT, lw=1, ls=":", label="t quantile")
+        axis.set(title="How sure each pick was", xlabel="step", ylabel="|T|", yscale="log")
+        axis.legend(frameon=False)
+
+    def _draw_effects(self, axis: Any, n_features: int) -> None:
+        first = list(dict.fromkeys(self.names))[:n_features]
+        rows = [self.names.index(name) for name in first]
+        for place, row in enumerate(rows):
+            values = self.effects[row]
+            axis.plot([values.min(), values.max()], [place, place], color=QUIET, lw=0.8, zorder=1)
+            axis.scatter(values, np.full(values.size, place), color=PICK, s=16, alpha=0.7, zorder=2)
+            axis.scatter(values.mean(), place, color="k", marker="|", s=90, zorder=3)
+        axis.axvline(0, color="0.6", lw=0.8)
+        axis.set(title="Effect when picked, one dot a domain", xlabel="effect")
+        axis.set_yticks(range(len(first)), first)
+        axis.invert_yaxis()
+
+    def _draw_curves(self, axis: Any) -> None:
+        steps = np.arange(self.source.shape[0])
+        axis.plot(steps, self.source.mean(axis=1), "--", color=PICK, label="source domains")
+        if np.isfinite(self.held_out).all():
+            middle = self.held_out.mean(axis=1)
+            error = self.held_out.std(axis=1, ddof=1) / np.sqrt(self.held_out.shape[1])
+            axis.plot(steps, middle, color=HELD_OUT, label="held-out domains")
+            axis.fill_between(
+                steps, middle - error, middle + error, color=HELD_OUT, alpha=0.2, lw=0
+            )
+        axis.axvline(self.n_kept, color="0.6", lw=0.8, ls=":")
+        axis.set(title="Where it leads", xlabel="step", ylabel=self.ylabel)
+        axis.legend(frameon=False)

@@ -1,0 +1,125 @@
+"""Intervals, probabilities and the verdict on transfer, read off a result.
+
+Which losses each rests on is decided here; the formulas are in `confidence.py` and `worth.py`.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from landbridge._validation import check_choice
+from landbridge.model_selection import confidence
+from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.worth import Verdict, judge
+from landbridge.weighting import effective_sample_size
+
+if TYPE_CHECKING:
+    from landbridge.model_selection.results import SearchResult
+
+# Which criterion's losses each method of `interval` is made from, the honest ones first.
+METHODS = {"anchored": "anchored", "labelled": "tlv", "effective": "trcv", "paper": "trcv"}
+
+
+def interval(
+    result: "SearchResult", cell: int, *, level: float, method: str | None
+) -> SearchInterval:
+    """An interval for a cell's score on the target; see `SearchResult.interval`."""
+    _check_level(level)
+    method = method or _default_method(result)
+    check_choice(method, "method", tuple(METHODS))
+    _require(result, METHODS[method], method)
+    if method in ("anchored", "labelled"):
+        return _interval_from_labels(result, cell, level, method)
+    return _interval_from_trcv(result, cell, level, method)
+
+
+def prob_better(result: "SearchResult", *, level: float, method: str | None) -> np.ndarray:
+    """P(row's cell is better than column's); see `SearchResult.prob_better`."""
+    _check_level(level)
+    if method is None:
+        paper = result.is_proportion and "trcv" in result.available()
+        method = "paper" if paper else "paired"
+    check_choice(method, "method", ("paper", "paired"))
+    if method == "paired":
+        return _paired(result)
+    _require(result, "trcv", method)
+    rows = np.sum(result.folds >= 0, axis=1)[result.source_of]
+    return confidence.prob_better_paper(1 - result.values("trcv"), rows, level)
+
+
+def worth_transferring(result: "SearchResult", level: float) -> Verdict:
+    """The best transfer candidate against the baselines, on the labelled target rows."""
+    _check_level(level)
+    status = result.status("tlv") if "tlv" in result.available() else []
+    complete = [number for number, word in enumerate(status) if word == "complete"]
+    return judge(
+        [result.cells[number]["role"] for number in complete],
+        [result.labels[number] for number in complete],
+        result.values()[complete],
+        result.labelled[complete] if complete else None,
+        level,
+    )
+
+
+def _interval_from_labels(
+    result: "SearchResult", cell: int, level: float, method: str
+) -> SearchInterval:
+    losses = result.labelled[cell]
+    losses = losses[~np.isnan(losses)]
+    mean = float(result.values(METHODS[method])[cell])
+    mean, low, high = confidence.interval_of_mean(
+        mean, losses, level, proportion=result.is_proportion
+    )
+    top = 1.0 if result.is_proportion else 0.0
+    rests_on = f"{losses.size} labelled target rows"
+    return SearchInterval(top - mean, top - high, top - low, level, method, rests_on)
+
+
+def _interval_from_trcv(
+    result: "SearchResult", cell: int, level: float, method: str
+) -> SearchInterval:
+    if not result.is_proportion:
+        raise ValueError(
+            f"`method` {method!r} must have zero-one losses; got {result.about['loss']!r}. "
+            "Use method='anchored' or method='labelled'."
+        )
+    weights = result.weights[result.source_of[cell]]
+    weights = weights[~np.isnan(weights)]
+    n = weights.size if method == "paper" else effective_sample_size(weights)
+    accuracy = float(np.clip(1 - result.values("trcv")[cell], 0, 1))
+    low, high = confidence.score_interval(accuracy, n, level)
+    rests_on = f"{n:.0f} source rows, as if drawn from the target"
+    return SearchInterval(accuracy, low, high, level, method, rests_on)
+
+
+def _paired(result: "SearchResult") -> np.ndarray:
+    """On labelled target rows where there are any, else on source rows that two cells share."""
+    if result.labelled is not None:
+        return confidence.prob_better_paired(result.labelled)
+    losses = result.forward if result.reverse is None else result.reverse
+    if result.weights is not None:
+        losses = losses * result.weights[result.source_of]
+    return confidence.prob_better_on_shared_rows(losses)
+
+
+def _default_method(result: "SearchResult") -> str:
+    usable = [method for method in METHODS if METHODS[method] in result.available()]
+    if not usable:
+        raise ValueError(
+            "`interval` must have the losses of 'tlv' or 'trcv'; got a search with "
+            f"{list(result.about['criteria'])}. Search with one of them among the criteria."
+        )
+    return usable[0]
+
+
+def _require(result: "SearchResult", criterion: str, method: str) -> None:
+    if criterion not in result.available():
+        raise ValueError(
+            f"method={method!r} must have the losses of {criterion!r}; got a search with "
+            f"{list(result.about['criteria'])}. Search with criterion={criterion!r} among them."
+        )
+
+
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise ValueError(f"`level` must lie between 0 and 1; got {level!r}.")

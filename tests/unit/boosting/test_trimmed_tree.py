@@ -1,0 +1,91 @@
+"""`TrimmedTreeClassifier` as a tree of its own."""
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import landbridge as lb
+from landbridge import TrimmedTreeClassifier
+
+quiet = pytest.mark.filterwarnings("ignore::landbridge.NoTargetWarning")
+
+
+def problem(seed=0, n=150):
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(n, 4)), 2)
+    return X, np.where(X[:, 0] + 0.4 * rng.normal(size=n) > 0, "yes", "no")
+
+
+@quiet
+@pytest.mark.parametrize("depth", [2, 5])
+def test_without_a_target_it_is_scikit_learns_tree(depth):
+    X, y = problem()
+    weights = np.random.default_rng(1).exponential(size=150)
+    ours = TrimmedTreeClassifier(depth, min_samples_leaf=3).fit(X, y, sample_weight=weights)
+    reference = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=3, random_state=0)
+    reference.fit(X, y, sample_weight=weights)
+    # Deep in a tree, splits on different features part the training rows alike: compare there.
+    new = X if depth > 2 else np.random.default_rng(2).normal(size=(400, 4))
+    assert np.array_equal(ours.predict(new), reference.predict(new))
+    np.testing.assert_allclose(ours.predict_proba(new), reference.predict_proba(new), atol=1e-9)
+    if depth == 2:
+        assert ours.get_n_leaves() == reference.get_n_leaves()
+        np.testing.assert_allclose(
+            ours.feature_importances_, reference.feature_importances_, atol=1e-9
+        )
+    assert ours.get_depth() == reference.get_depth()
+
+
+def test_apply_tells_leaves():
+    X, y = problem()
+    tree = TrimmedTreeClassifier().fit(X[:100], y[:100], X_target=X[100:], y_target=y[100:])
+    leaves = tree.apply(X)
+    assert set(leaves) <= set(np.flatnonzero(tree.tree_.feature == -1))
+    assert np.bincount(leaves)[leaves].tolist() == tree.tree_.n_rows[leaves].tolist()
+
+
+def test_the_target_trims_the_tree():
+    X, y = problem(3, n=300)
+    trimmed = TrimmedTreeClassifier().fit(X[:250], y[:250], X_target=X[250:], y_target=y[250:])
+    full = TrimmedTreeClassifier(target_error=None).fit(
+        X[:250], y[:250], X_target=X[250:], y_target=y[250:]
+    )
+    assert trimmed.get_depth() == 1 < full.get_depth()
+    assert (trimmed.predict(X[250:]) != y[250:]).mean() < 0.5
+
+
+def test_a_constant_column_has_no_importance_and_a_leaf_alone_has_none():
+    X = np.ones((12, 2))
+    tree = TrimmedTreeClassifier().fit(X, [0, 1] * 6, X_target=X, y_target=[0, 1] * 6)
+    assert tree.get_n_leaves() == 1
+    assert tree.feature_importances_.tolist() == [0.0, 0.0]
+
+
+def test_no_target_warns():
+    X, y = problem()
+    with pytest.warns(lb.NoTargetWarning, match="a classification tree grown in full"):
+        TrimmedTreeClassifier().fit(X, y)
+
+
+@quiet
+def test_rows_of_weight_zero_are_as_good_as_absent():
+    X, y = problem()
+    weights = (np.arange(150) % 3 > 0).astype(float)
+    with_zeros = TrimmedTreeClassifier().fit(X, y, sample_weight=weights)
+    without = TrimmedTreeClassifier().fit(X[weights > 0], y[weights > 0])
+    assert np.array_equal(with_zeros.tree_.threshold, without.tree_.threshold)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"max_depth": 0}, "`max_depth` must be an integer of at least 1 or None; got 0"),
+        ({"max_depth": 1.5}, "`max_depth` must be an integer"),
+        ({"min_depth": -1}, "`min_depth` must be an integer of at least 0; got -1"),
+        ({"min_samples_leaf": 0}, "`min_samples_leaf` must be an integer of at least 1; got 0"),
+        ({"target_error": 0.0}, "`target_error` must lie between 0 and 1, or be None; got 0.0"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters, message):
+    with pytest.raises(ValueError, match=message):
+        TrimmedTreeClassifier(**parameters).fit(*problem())

@@ -1,0 +1,96 @@
+"""The pictures of a search show the numbers they were given."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+
+import landbridge as lb
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+RNG = np.random.default_rng(0)
+X, X_TARGET = RNG.normal(size=(90, 2)), RNG.normal(0.3, 1, size=(60, 2))
+Y, Y_TARGET = (X[:, 0] > 0).astype(int), (X_TARGET[:, 0] > 0.1).astype(int)
+GROUPS = np.repeat(["a", "b", "c"], 30)
+TARGET = {"X_target": X_TARGET[:24], "y_target": Y_TARGET[:24], "X_unlabeled": X_TARGET[24:]}
+
+
+class Never(GaussianNB):
+    def fit(self, X, y):
+        raise RuntimeError("never")
+
+
+@pytest.fixture(scope="module")
+def search():
+    candidates = {
+        "nb": GaussianNB(),
+        "knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5]}),
+        "pooled": lb.Pooled(LogisticRegression()),
+        "never": Never(),
+    }
+    with pytest.warns(lb.FailedFitWarning):
+        return lb.TransferSearchCV(candidates, criterion="all", cv=3, random_state=0).fit(
+            X, Y, groups=GROUPS, **TARGET
+        )
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def test_ranking_shows_scores_and_intervals_best_first(search):
+    display = lb.SearchRankingDisplay.from_estimator(search, level=0.8).plot()
+    assert len(display.labels) == 12  # three cells failed
+    assert display.scores[0] == pytest.approx(search.best_score_)
+    assert np.all(np.diff(display.scores) <= 0)
+    low, high = search.interval(0.8)
+    assert (display.lows[0], display.highs[0]) == (low, high)
+    offsets = display.ax_.collections[1].get_offsets()
+    np.testing.assert_allclose(offsets[:, 0], display.scores)
+    assert "80% interval (anchored)" in display.ax_.get_xlabel()
+    assert len(lb.SearchRankingDisplay.from_result(search.results_, most=3).labels) == 3
+
+
+def test_heat_map_has_a_row_for_each_source_and_says_what_failed(search):
+    display = lb.SourceCandidateDisplay.from_estimator(search, criterion="tlv").plot()
+    assert display.scores.shape == (3, 5)
+    np.testing.assert_array_equal(display.scores.ravel(), search.results_.scores("tlv"))
+    assert display.sources == ["a", "b", "c"]
+    assert display.candidates[1] == "knn(n_neighbors=1)"
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts.count("failed") == 3
+    assert f"{np.nanmax(display.scores):.2f}" in texts
+
+
+def test_pairwise_probabilities_are_ordered_like_the_ranking(search):
+    display = lb.PairwiseDisplay.from_estimator(search, method="paired", most=4).plot()
+    cells = search.results_.ranking()[:4]
+    expected = search.prob_better(method="paired")[np.ix_(cells, cells)]
+    np.testing.assert_array_equal(display.probabilities, expected)
+    assert len(display.ax_.texts) == 4 * 3
+    assert "paired" in display.ax_.get_title()
+
+
+def test_criterion_against_criterion_has_a_point_for_each_cell(search):
+    display = lb.CriteriaDisplay.from_estimator(search, "trcv", "tlv").plot()
+    assert display.ax_.get_xlabel() == "accuracy by trcv"
+    assert display.ax_.get_ylabel() == "accuracy by tlv"
+    points = sum(len(c.get_offsets()) for c in display.ax_.collections)
+    assert points == 15
+    np.testing.assert_array_equal(display.x, search.results_.scores("trcv"))
+
+
+def test_losses_of_numbers_are_named_and_axes_can_be_given():
+    search = lb.TransferSearchCV({"ridge": Ridge()}, cv=3).fit(
+        X, X[:, 0] * 2, X_target=X_TARGET, y_target=X_TARGET[:, 0]
+    )
+    _, ax = plt.subplots()
+    display = lb.SearchRankingDisplay.from_estimator(search).plot(ax)
+    assert display.ax_ is ax
+    assert "negative squared loss" in ax.get_xlabel()

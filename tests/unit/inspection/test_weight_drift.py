@@ -1,0 +1,105 @@
+"""`WeightDriftDisplay`: the arrays are right, and `plot` only draws them."""
+
+import builtins
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+
+from landbridge import TrAdaBoostClassifier, TrimmedTreeClassifier
+from landbridge.inspection import WeightDriftDisplay
+from landbridge.inspection.weight_drift import measured_drift
+
+mpl.use("Agg")
+
+
+def model(correction="none", **parameters):
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(300, 3)), rng.normal(size=(40, 3))
+    y = (X[:, 0] + 0.3 * rng.normal(size=300) > 0).astype(int)
+    y_target = (X_target[:, 0] + 0.3 * rng.normal(size=40) > 0).astype(int)
+    estimator = TrAdaBoostClassifier(
+        TrimmedTreeClassifier(1), 10, correction, store_weights=True, **parameters
+    )
+    return estimator.fit(X, y, X_target=X_target, y_target=y_target)
+
+
+@pytest.mark.parametrize("correction", ["none", "dynamic", 1.2])
+def test_measured_drift_is_the_weight_of_a_row_that_is_never_wrong(correction):
+    fitted = model(correction)
+    weights = fitted.source_weights_ / fitted.source_weights_[0]
+    display = WeightDriftDisplay.from_estimator(fitted)
+    drift = display.panels[0].curves[2].y
+    # No row is heavier than one that has never been wrong.
+    np.testing.assert_allclose(drift, weights.max(axis=1), rtol=1e-12)
+
+
+def test_measured_drift_without_source_errors_is_the_ratio_of_masses():
+    np.testing.assert_allclose(
+        measured_drift(np.array([0.9, 0.6, 0.3]), np.zeros(3), 0.5), [1, 2 / 3, 1 / 3]
+    )
+
+
+def test_panels_of_a_model():
+    fitted = model("dynamic")
+    masses, effective, errors = WeightDriftDisplay.from_estimator(fitted).panels
+    assert [curve.label for curve in masses.curves][:2] == ["source", "target"]
+    np.testing.assert_allclose(masses.curves[0].y + masses.curves[1].y, 1)
+    assert np.array_equal(effective.curves[0].y, fitted.effective_source_rows_)
+    assert np.array_equal(errors.curves[0].y, fitted.errors_)
+    assert len(WeightDriftDisplay.from_estimator(model(error="soft")).panels[0].curves) == 2
+
+
+def test_closed_forms_hold_the_papers_figures():
+    over_rounds, once = WeightDriftDisplay.from_closed_forms(1).panels
+    assert len(over_rounds.curves) == 5
+    assert over_rounds.curves[0].y[0] == 1
+    assert over_rounds.curves[0].y[-1] < 0.001  # ε = 0.1: the source is gone after 20 rounds
+    assert (np.diff([curve.y[-1] for curve in over_rounds.curves]) > 0).all()
+    assert once.curves[0].y[-1] == pytest.approx(1)  # ε = ½: no drift
+    by_rows, by_error = WeightDriftDisplay.from_closed_forms(2).panels
+    assert (np.diff([curve.y[-1] for curve in by_rows.curves]) > 0).all()
+    assert (np.diff(by_error.curves[0].y) < 0).all()
+
+
+def test_plot_draws_every_curve_once():
+    import matplotlib.pyplot as plt
+
+    for display in (
+        WeightDriftDisplay.from_estimator(model()),
+        WeightDriftDisplay.from_closed_forms(2),
+    ):
+        assert display.plot() is display
+        assert len(display.ax_) == len(display.panels)
+        for ax, panel in zip(display.ax_, display.panels, strict=True):
+            lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+            assert [line.get_label() for line in lines] == [c.label for c in panel.curves]
+        plt.close(display.figure_)
+    figure, axes = plt.subplots(1, 2)
+    assert WeightDriftDisplay.from_closed_forms(1).plot(axes=axes).figure_ is figure
+    plt.close(figure)
+
+
+@pytest.mark.filterwarnings("ignore::landbridge.NoTargetWarning")
+def test_what_has_no_drift_is_refused():
+    with pytest.raises(NotFittedError):
+        WeightDriftDisplay.from_estimator(TrAdaBoostClassifier())
+    plain = TrAdaBoostClassifier(TrimmedTreeClassifier(1), 2).fit(np.eye(4), [0, 1, 0, 1])
+    with pytest.raises(ValueError, match="`estimator` must have been fitted with labelled target"):
+        WeightDriftDisplay.from_estimator(plain)
+    with pytest.raises(ValueError, match="`figure` must be 1 .* or 2 .*; got 3"):
+        WeightDriftDisplay.from_closed_forms(3)
+
+
+def test_a_missing_matplotlib_is_named(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.startswith("matplotlib"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"landbridge\[plot\]"):
+        WeightDriftDisplay.from_closed_forms(1).plot()
