@@ -74,16 +74,7 @@ def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
     """The search; for a report also the shift, the sources and the features."""
     require_labels(problem, least=plan.folds)
     search = run_search(problem, plan, session)
-    parts: dict[str, Any] = {}
-    if plan.whole_report:
-        session.note("diagnosing the shift")
-        parts["shift"] = shift_part(problem, plan.seed)
-        if len(problem.labelled_domains) > 1:
-            session.note("leaving every domain out once")
-            model = without_target(search.best_estimator_[-1])
-            parts["sources"] = sources_part(problem, model, plan)
-            if problem.has_numeric_response:
-                parts["features"] = features_part(problem, plan.seed)
+    parts = report_parts(problem, search, plan, session) if plan.whole_report else {}
     summary = summarise(
         title=f"{problem.labels.name} for {problem.target}: which source, which model",  # type: ignore[union-attr]
         target=str(problem.target),
@@ -95,6 +86,21 @@ def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
         **parts,
     )
     return Study(search, summary, make_card(problem, plan, search, summary))
+
+
+def report_parts(
+    problem: Problem, search: TransferSearchCV, plan: Plan, session: "Session"
+) -> dict[str, Any]:
+    """The shift, and what several labelled domains can say, where there are several."""
+    with session.working("diagnosing the shift"):
+        parts = {"shift": shift_part(problem, plan.seed)}
+    if len(problem.labelled_domains) > 1:
+        model = without_target(search.best_estimator_[-1])
+        with session.working("leaving every domain out once"):
+            parts["sources"] = sources_part(problem, model, plan)
+        if problem.has_numeric_response:
+            parts["features"] = features_part(problem, plan.seed)
+    return parts
 
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
