@@ -57,7 +57,7 @@ class Learner:
 
 LEARNERS = [
     Learner("naive Bayes", MultinomialNB, {}, False, draws=30, repeats=2, runs=40),
-    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=12, repeats=2, runs=48, sizes=3),
+    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=12, repeats=2, runs=16, sizes=3),
 ]
 
 
