@@ -169,7 +169,7 @@ def summarise_features(
     if picked:
         found = (
             f"{different} of {len(names)} features keep their meaning across {len(domains)} "
-            f"domains, picked in {path.n_kept} steps (criterion {criterion!r})."
+            f"domains (criterion {criterion!r}, {path.n_kept} steps)."
         )
     else:
         found = f"No feature keeps its meaning across {len(domains)} domains."
