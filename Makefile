@@ -8,7 +8,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 .PHONY: demo test slow lint format bench docs clean
 
 demo: $(STAMPS)/demo
-	$(ONE_THREAD) $(BIN)/python examples/demo.py
+	$(ONE_THREAD) $(BIN)/landbridge demo
 
 test: $(STAMPS)/dev
 	rm -f .coverage .coverage.*
@@ -39,7 +39,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv .venv
 
 $(STAMPS)/demo: $(BIN)/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[plot]" rich
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[cli]"
 	mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/dev: $(BIN)/python pyproject.toml

@@ -31,7 +31,7 @@ def algorithms() -> dict[str, Any]:
         "SVM": linear,
         "C4.5": DecisionTreeClassifier(criterion="entropy", ccp_alpha=0.005, random_state=0),
         "k-NN": KNeighborsClassifier(1),
-        "TrAdaBoost": lb.TrAdaBoostClassifier(n_estimators=20, random_state=0),
+        "TrAdaBoost": lb.TrAdaBoostClassifier(linear, n_estimators=10, random_state=0),
         "reweighted": lb.ReweightedClassifier(LogisticRegression(max_iter=300), lb.RuLSIF()),
         "pooled": lb.Pooled(LogisticRegression(max_iter=300)),
         "target-only": lb.TargetOnly(LogisticRegression(max_iter=300)),

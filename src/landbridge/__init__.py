@@ -1,159 +1,28 @@
-"""Transfer learning that a person can trust."""
+"""Transfer learning that a person can trust.
 
-from landbridge._version import (
-    __version__,
-)
-from landbridge.baselines import (
-    Pooled,
-    SourceOnly,
-    TargetOnly,
-)
-from landbridge.boosting import (
-    TrAdaBoostClassifier,
-    TrAdaBoostRegressor,
-    TransferBoostClassifier,
-    TrimmedTreeClassifier,
-)
-from landbridge.exceptions import (
-    ConditionWarning,
-    FailedFitWarning,
-    FewSourcesWarning,
-    FewTargetRowsWarning,
-    LandbridgeWarning,
-    NoTargetWarning,
-    NotConvergedWarning,
-    NothingSelectedWarning,
-    NothingToAlignWarning,
-    WeakLearnerWarning,
-    WeightingWarning,
-)
-from landbridge.feature_selection import (
-    FeaturePath,
-    SimilarityLearner,
-    TGreedySelector,
-)
-from landbridge.inference import (
-    cv_variance,
-    interval,
-    paired_test,
-)
-from landbridge.inspection import (
-    CriteriaDisplay,
-    EigenfunctionDisplay,
-    FeatureStabilityDisplay,
-    KernelAlignmentDisplay,
-    MultiSourceDisplay,
-    PairwiseDisplay,
-    SearchRankingDisplay,
-    ShiftDiagnosis,
-    ShiftDisplay,
-    SourceCandidateDisplay,
-    diagnose_shift,
-)
-from landbridge.kernels import (
-    LaplacianRLSClassifier,
-    LaplacianRLSRegressor,
-    SurrogateKernelClassifier,
-    SurrogateKernelMap,
-    SurrogateKernelRegressor,
-    TransductiveSVC,
-    TransferComponentAnalysis,
-    align_kernel,
-    composite_kernel,
-    surrogate_kernel,
-)
-from landbridge.mapping import (
-    CORAL,
-    SubspaceAlignment,
-)
-from landbridge.model_selection import (
-    LeaveSourcesOut,
-    MultiSourceCV,
-    SearchInterval,
-    SearchResult,
-    TransferSearchCV,
-    Verdict,
-    compare_estimators,
-    rank_agreement,
-    transfer_cross_validate,
-)
-from landbridge.weighting import (
-    KLIEP,
-    ClassifierRatio,
-    KernelMeanMatching,
-    ReweightedClassifier,
-    ReweightedRegressor,
-    RuLSIF,
-    UniformWeights,
-    WeightDiagnostics,
-    effective_sample_size,
-)
+The names of `landbridge._public` are imported when the first of them is used, so that
+``landbridge --help`` and the reading of a version do not wait for scikit-learn.
+"""
 
-__all__ = [
-    "CORAL",
-    "KLIEP",
-    "ClassifierRatio",
-    "ConditionWarning",
-    "CriteriaDisplay",
-    "EigenfunctionDisplay",
-    "FailedFitWarning",
-    "FeaturePath",
-    "FeatureStabilityDisplay",
-    "FewSourcesWarning",
-    "FewTargetRowsWarning",
-    "KernelAlignmentDisplay",
-    "KernelMeanMatching",
-    "LandbridgeWarning",
-    "LaplacianRLSClassifier",
-    "LaplacianRLSRegressor",
-    "LeaveSourcesOut",
-    "MultiSourceCV",
-    "MultiSourceDisplay",
-    "NoTargetWarning",
-    "NotConvergedWarning",
-    "NothingSelectedWarning",
-    "NothingToAlignWarning",
-    "PairwiseDisplay",
-    "Pooled",
-    "ReweightedClassifier",
-    "ReweightedRegressor",
-    "RuLSIF",
-    "SearchInterval",
-    "SearchRankingDisplay",
-    "SearchResult",
-    "ShiftDiagnosis",
-    "ShiftDisplay",
-    "SimilarityLearner",
-    "SourceCandidateDisplay",
-    "SourceOnly",
-    "SubspaceAlignment",
-    "SurrogateKernelClassifier",
-    "SurrogateKernelMap",
-    "SurrogateKernelRegressor",
-    "TGreedySelector",
-    "TargetOnly",
-    "TrAdaBoostClassifier",
-    "TrAdaBoostRegressor",
-    "TransductiveSVC",
-    "TransferBoostClassifier",
-    "TransferComponentAnalysis",
-    "TransferSearchCV",
-    "TrimmedTreeClassifier",
-    "UniformWeights",
-    "Verdict",
-    "WeakLearnerWarning",
-    "WeightDiagnostics",
-    "WeightingWarning",
-    "__version__",
-    "align_kernel",
-    "compare_estimators",
-    "composite_kernel",
-    "cv_variance",
-    "diagnose_shift",
-    "effective_sample_size",
-    "interval",
-    "paired_test",
-    "rank_agreement",
-    "surrogate_kernel",
-    "transfer_cross_validate",
-]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from landbridge._version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from landbridge._public import *  # noqa: F403
+
+
+def __getattr__(name: str) -> Any:
+    if name != "__all__" and name.startswith("__"):
+        raise AttributeError(name)
+    public = importlib.import_module("landbridge._public")
+    if name == "__all__" or name in public.__all__:
+        return getattr(public, name)
+    if name in globals():  # a room, which the import above has brought along
+        return globals()[name]
+    raise AttributeError(f"module 'landbridge' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__getattr__("__all__")})

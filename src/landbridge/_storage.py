@@ -11,9 +11,10 @@ import os
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import IO, Any, Self, TypeVar
 
 import numpy as np
 
@@ -60,7 +61,8 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
         default=_plain_value,
     )
     arrays[HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
-    _write_whole(Path(path), arrays)
+    with whole_file(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
 def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
@@ -85,11 +87,17 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
     return cls(**content)
 
 
-def _write_whole(path: Path, arrays: dict[str, np.ndarray]) -> None:
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A binary file to write to, which gets its name when it is whole.
+
+    Until then it has a temporary name in the same folder; whatever goes wrong removes it.
+    """
+    path = Path(path)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            yield file
         _keep_permissions(path, name)
         os.replace(name, path)
     except BaseException:

@@ -52,4 +52,6 @@ def _distance(losses: Vector, of_leader: Vector) -> float:
         own, leading = losses[~np.isnan(losses)], of_leader[~np.isnan(of_leader)]
         gap = own.mean() - leading.mean()
         variance = own.var(ddof=1) / own.size + leading.var(ddof=1) / leading.size
-    return float(gap / np.sqrt(variance)) if variance > 0 else float(np.inf * np.sign(gap))
+    if variance == 0:
+        return np.inf if gap > 0 else 0.0
+    return float(gap / np.sqrt(variance))

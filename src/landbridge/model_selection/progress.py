@@ -23,10 +23,18 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self.verbose and find_spec("rich"):
+            from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bar
 
-            self.bar = Bar(TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+            # Standard output is for answers.
+            self.bar = Bar(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                TimeRemainingColumn(),
+                console=Console(stderr=True),
+                transient=True,
+            )
             self.bar.start()
             self.task = self.bar.add_task(f"0 of {self.n_cells} cells", total=self.n_fits)
         return self

@@ -207,7 +207,8 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
             self.classes_ = data.classes
         self._report_failures()
         self._choose(candidates)
-        vars(self).pop("best_estimator_", None)
+        if hasattr(self, "best_estimator_"):
+            del self.best_estimator_  # of an earlier fit
         if self.refit:
             self._refit(data, candidates, source_rows, settings.seed)
         return self

@@ -110,10 +110,10 @@ def check_search_data(
     if task == "classification":
         check_classification_targets(y)
     if X_target is not None:
-        X_target = _check_table_like_source(search, X_target, "X_target")
+        X_target = _check_table_like_source(search, X_target, X, "X_target")
         y_target = _check_target_labels(y_target, X_target, y, task)
     if X_unlabeled is not None:
-        X_unlabeled = _check_table_like_source(search, X_unlabeled, "X_unlabeled")
+        X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
         _union_of_classes(y, y_target, "any", 2)
     groups = None if groups is None else check_groups(groups, y.shape[0])
@@ -164,10 +164,24 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
             X, y = validate_data(
                 search, X, y, accept_sparse="csr", dtype=None, ensure_all_finite=False
             )
-    return X, np.asarray(y)
+    y = np.asarray(y)
+    missing = np.array([label is None or label != label for label in y.tolist()], dtype=bool)
+    if missing.any():
+        raise ValueError(
+            f"`y` must hold a label for every row of X; got {missing.sum()} missing, the first in "
+            f"row {missing.argmax()}. Leave out source rows without a label."
+        )
+    return X, y
 
 
-def _check_table_like_source(search: Any, X: MatrixLike, name: str) -> MatrixLike:
+def _check_table_like_source(
+    search: Any, X: MatrixLike, source: MatrixLike, name: str
+) -> MatrixLike:
+    if _is_table(X) != _is_table(source):
+        raise ValueError(
+            f"`{name}` must be the same kind of table as X, a {type(source).__name__}; got a "
+            f"{type(X).__name__}. Convert one of them."
+        )
     names = column_names(X)
     if not _is_table(X):
         with sklearn_errors(X, name):

@@ -343,6 +343,12 @@ def test_bad_rows_are_refused():
     table = pd.DataFrame(PROBLEM.X, columns=["u", "v", "w"])
     with pytest.raises(ValueError, match="`y` must have one label for each row"):
         search.fit(table, PROBLEM.y[:-1], X_unlabeled=table)
+    with pytest.raises(ValueError, match="`X_unlabeled` must be the same kind of table as X"):
+        search.fit(table, PROBLEM.y, X_unlabeled=PROBLEM.X_target)
+    holes = np.where(np.arange(120) == 7, None, PROBLEM.y)
+    for rows in (table, PROBLEM.X):
+        with pytest.raises(ValueError, match="label for every row of X; got 1 missing.*row 7"):
+            search.fit(rows, holes, X_unlabeled=rows)
     with pytest.raises(ValueError, match="columns of X in the same order"):
         search.fit(table, PROBLEM.y, X_unlabeled=table[["w", "v", "u"]])
 

@@ -268,3 +268,4 @@ def test_only_the_clearly_behind_are_stopped():
     assert halving.clearly_behind(apart, range(4)) == [3]
     constant = np.stack([np.zeros(9), np.zeros(9), np.ones(9), np.ones(9)])
     assert halving.clearly_behind(constant, range(4)) == [2, 3]
+    assert halving.clearly_behind(np.zeros((4, 9)), range(4)) == []

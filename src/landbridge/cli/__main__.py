@@ -1,0 +1,5 @@
+"""``python -m landbridge.cli``."""
+
+from landbridge.cli import main
+
+main()

@@ -1,0 +1,223 @@
+"""Candidates from a YAML or TOML file: names of estimators with parameters and grids.
+
+Nothing in the file is evaluated. A name must lead to an estimator class of scikit-learn or
+landbridge; everything else is a plain value.
+"""
+
+import importlib
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NoReturn
+
+from landbridge.cli._errors import InputError, nearest
+
+PACKAGES = ("landbridge", "sklearn")
+KEYS = ("estimator", "params", "grid")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A value of the file with the line where it stands; lists and mappings hold entries."""
+
+    value: Any
+    line: int
+    path: Path
+
+    def fail(self, message: str) -> NoReturn:
+        raise InputError(f"{self.path}, line {self.line}: {message}")
+
+    def plain(self) -> Any:
+        """The value without lines; estimators inside it are built."""
+        if isinstance(self.value, dict):
+            if "estimator" in self.value:
+                return build_estimator(self)
+            return {key: entry.plain() for key, entry in self.value.items()}
+        if isinstance(self.value, list):
+            return [entry.plain() for entry in self.value]
+        if isinstance(self.value, str) and self.value.startswith(tuple(f"{p}." for p in PACKAGES)):
+            return find_class(self)()
+        return self.value
+
+
+def read_candidates(path: Path) -> dict[str, Any]:
+    """Names to estimators, or to pairs of an estimator and its grid, as a search takes them."""
+    root = _read(path)
+    if not isinstance(root.value, dict) or not root.value:
+        root.fail("the file must map names to candidates; write for example  nb: GaussianNB")
+    return {name: _candidate(entry) for name, entry in root.value.items()}
+
+
+def build_estimator(entry: Entry) -> Any:
+    """The estimator that ``estimator`` names, with its ``params``."""
+    if isinstance(entry.value, str):
+        return find_class(entry)()
+    _check_keys(entry, ("estimator", "params"))
+    cls = find_class(entry.value["estimator"])
+    params = entry.value.get("params", Entry({}, entry.line, entry.path))
+    if not isinstance(params.value, dict):
+        params.fail(f"params must map names to values; got {params.value!r}.")
+    known = cls._get_param_names()
+    for name, value in params.value.items():
+        if name not in known:
+            value.fail(f"{cls.__name__} has no parameter {name!r}.{nearest(name, known)}")
+    try:
+        return cls(**{name: value.plain() for name, value in params.value.items()})
+    except TypeError as error:
+        entry.fail(f"{cls.__name__} cannot be made: {error}")
+
+
+def find_class(entry: Entry) -> Any:
+    """The estimator class of a name such as ``GaussianNB`` or ``sklearn.svm.SVC``."""
+    name = entry.value
+    if not isinstance(name, str):
+        entry.fail(f"an estimator must be given by its name; got {name!r}.")
+    if "." not in name:
+        if name not in _known_classes():
+            entry.fail(f"no estimator is called {name!r}.{nearest(name, _known_classes())}")
+        return _known_classes()[name]
+    module, _, last = name.rpartition(".")
+    parts = name.split(".")
+    if parts[0] not in PACKAGES or any(part.startswith("_") for part in parts):
+        entry.fail(
+            f"estimators must come from {' or '.join(PACKAGES)}; got {name!r}. "
+            "Candidates of your own are for the library, not for a file."
+        )
+    try:
+        found = getattr(importlib.import_module(module), last)
+    except (ImportError, AttributeError):
+        entry.fail(f"{name!r} does not exist.{nearest(last, _known_classes())}")
+    if not _is_estimator_class(found):
+        entry.fail(f"{name!r} must be an estimator with fit; got something else.")
+    return found
+
+
+def _candidate(entry: Entry) -> Any:
+    if isinstance(entry.value, str):
+        return build_estimator(entry)
+    if not isinstance(entry.value, dict) or "estimator" not in entry.value:
+        entry.fail("a candidate must be the name of an estimator, or have the key 'estimator'.")
+    _check_keys(entry, KEYS)
+    inner = {key: value for key, value in entry.value.items() if key != "grid"}
+    estimator = build_estimator(Entry(inner, entry.line, entry.path))
+    grid = entry.value.get("grid")
+    return estimator if grid is None else (estimator, _grid(grid, estimator))
+
+
+def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
+    if not isinstance(grid.value, dict):
+        grid.fail("a grid must map parameters to lists of values, like  C: [0.1, 1, 10]")
+    known = list(estimator.get_params())
+    for name, values in grid.value.items():
+        if name not in known:
+            values.fail(
+                f"{type(estimator).__name__} has no parameter {name!r}.{nearest(name, known)}"
+            )
+        if not isinstance(values.value, list) or not values.value:
+            values.fail(f"the grid of {name!r} must be a list of values; got {values.plain()!r}.")
+    return {name: values.plain() for name, values in grid.value.items()}
+
+
+def _check_keys(entry: Entry, known: tuple[str, ...]) -> None:
+    for key, value in entry.value.items():
+        if key not in known:
+            value.fail(
+                f"unknown key {key!r}.{nearest(key, known)} The keys are {', '.join(known)}."
+            )
+
+
+@cache
+def _known_classes() -> dict[str, Any]:
+    from sklearn.utils import all_estimators
+
+    import landbridge
+
+    classes = dict(all_estimators(type_filter=["classifier", "regressor", "transformer"]))
+    own = {name: getattr(landbridge, name) for name in landbridge.__all__}
+    return classes | {name: value for name, value in own.items() if _is_estimator_class(value)}
+
+
+def _is_estimator_class(value: Any) -> bool:
+    from sklearn.base import BaseEstimator
+
+    return isinstance(value, type) and issubclass(value, BaseEstimator) and hasattr(value, "fit")
+
+
+def _read(path: Path) -> Entry:
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. --candidates must be a YAML or TOML file.")
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: must be text in UTF-8; got {error}.") from error
+    if path.suffix.lower() == ".toml":
+        return _read_toml(text, path)
+    if path.suffix.lower() in (".yaml", ".yml"):
+        return _read_yaml(text, path)
+    raise InputError(f"{path}: the name of --candidates must end in .yaml, .yml or .toml.")
+
+
+def _read_yaml(text: str, path: Path) -> Entry:
+    import yaml
+
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        return Entry({}, 1, path) if node is None else _from_node(node, loader, path)
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(f"{path}, line {line}: this is not YAML: {error.problem}") from error
+    finally:
+        loader.dispose()
+
+
+def _from_node(node: Any, loader: Any, path: Path) -> Entry:
+    import yaml
+
+    line = node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        content: Any = {}
+        for key, value in node.value:
+            name = str(key.value)
+            entry = _from_node(value, loader, path)
+            if name in content:
+                entry.fail(f"{name!r} is given twice. Rename one.")
+            # A mapping begins on the line below its key; the key is what a person looks for.
+            content[name] = Entry(entry.value, key.start_mark.line + 1, path)
+    elif isinstance(node, yaml.SequenceNode):
+        content = [_from_node(item, loader, path) for item in node.value]
+    else:
+        content = loader.construct_object(node)
+    return Entry(content, line, path)
+
+
+def _read_toml(text: str, path: Path) -> Entry:
+    try:
+        values = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"line (\d+)", str(error))
+        line = found.group(1) if found else "1"
+        raise InputError(f"{path}, line {line}: this is not TOML: {error}") from error
+    return _from_toml(values, text.splitlines(), 1, path)
+
+
+def _from_toml(value: Any, lines: list[str], line: int, path: Path) -> Entry:
+    """tomllib keeps no lines: the line of a key is the first one below its parent that names it."""
+    if isinstance(value, dict):
+        content: Any = {
+            key: _from_toml(item, lines, _line_of(key, lines, line), path)
+            for key, item in value.items()
+        }
+    elif isinstance(value, list):
+        content = [_from_toml(item, lines, line, path) for item in value]
+    else:
+        content = value
+    return Entry(content, line, path)
+
+
+def _line_of(key: str, lines: list[str], start: int) -> int:
+    named = re.compile(rf"""(?:^|[\[.{{,\s"']){re.escape(key)}["']?\s*(?:=|\]|\.)""")
+    below = range(start, len(lines) + 1)
+    return next((number for number in below if named.search(lines[number - 1])), start)

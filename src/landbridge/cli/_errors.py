@@ -1,0 +1,21 @@
+"""Mistakes in what the user gave: one clear message, exit code 2, no traceback."""
+
+import difflib
+from collections.abc import Iterable, Sequence
+
+
+class InputError(ValueError):
+    """Something that the user gave cannot be used; the message says what to do."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A sentence with the known name that looks most like ``name``, or nothing."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def listing(names: Sequence[object], limit: int = 12) -> str:
+    """Names in quotes, the rest counted."""
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

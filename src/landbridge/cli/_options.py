@@ -1,0 +1,69 @@
+"""Arguments and options that several commands share, with one wording for each."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    """How an answer is printed."""
+
+    table = "table"
+    json = "json"
+
+
+class Task(StrEnum):
+    """What kind of label there is."""
+
+    classification = "classification"
+    regression = "regression"
+
+
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DATA...",
+        help="CSV, TSV or Parquet: one file with a domain column, or name=path for each domain.",
+        show_default=False,
+    ),
+]
+Label = Annotated[
+    str, typer.Option("--label", "-y", help="Column to learn; empty cells are unlabelled rows.")
+]
+OptionalLabel = Annotated[
+    str | None, typer.Option("--label", "-y", help="Column that is the label and not a feature.")
+]
+Domain = Annotated[
+    str | None,
+    typer.Option(
+        "--domain", "-d", help="Column with the domain of each row ('domain' if omitted)."
+    ),
+]
+Target = Annotated[str, typer.Option("--target", "-t", help="Name of the target domain.")]
+Kind = Annotated[
+    Task | None, typer.Option("--task", help="Kind of label; found from the column if omitted.")
+]
+Drop = Annotated[
+    list[str] | None, typer.Option("--drop", help="Column to leave out; may be repeated.")
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option("--exclude", help="Domain to leave out; may be repeated.")
+]
+MaxRows = Annotated[
+    int, typer.Option("--max-rows", min=0, help="Most rows used of each domain; 0 for all.")
+]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
+Level = Annotated[
+    float, typer.Option("--level", min=0.5, max=0.999, help="Nominal coverage of intervals.")
+]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Tasks at a time; -1 for all cores.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
+Report = Annotated[
+    Path | None, typer.Option("--report", help="Write a report: .html, .md or .json.")
+]
+Output = Annotated[
+    Format, typer.Option("--format", help="A table for people, or JSON on standard output.")
+]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]

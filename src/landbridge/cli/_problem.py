@@ -1,0 +1,245 @@
+"""The question that a table asks: which rows are source, which target, what is to be learnt."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the user asked for on the command line; ``None`` where it was left open."""
+
+    data: list[str]
+    label: str | None = None
+    domain: str | None = None
+    target: str | None = None
+    task: str | None = None
+    drop: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    max_rows: int | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Rows, their domains and their labels; ``labels`` is ``None`` where no label was named."""
+
+    features: "pl.DataFrame"
+    domains: np.ndarray
+    labels: "pl.Series | None"
+    target: str | None
+    task: str | None
+    domain_column: str = DEFAULT_DOMAIN
+
+    @property
+    def is_target(self) -> np.ndarray:
+        if self.target is None:
+            return np.zeros(self.domains.size, dtype=bool)
+        return self.domains == self.target
+
+    @property
+    def has_label(self) -> np.ndarray:
+        if self.labels is None:
+            return np.zeros(self.domains.size, dtype=bool)
+        return self.labels.is_not_null().to_numpy()
+
+    @property
+    def sources(self) -> list[str]:
+        return [str(name) for name in np.unique(self.domains[~self.is_target])]
+
+    @property
+    def labelled_domains(self) -> list[str]:
+        return [str(name) for name in np.unique(self.domains[self.has_label])]
+
+    @property
+    def has_numeric_response(self) -> bool:
+        """Whether the labels are numbers, or two classes that can stand for −1 and +1."""
+        assert self.labels is not None
+        return self.labels.dtype.is_numeric() or self.labels.drop_nulls().n_unique() == 2
+
+    def rows(self, mask: np.ndarray) -> "pl.DataFrame":
+        return self.features.filter(mask)
+
+    def answers(self, mask: np.ndarray) -> np.ndarray:
+        """Labels of rows as an array: numbers for regression, classes as they are written."""
+        assert self.labels is not None
+        values = self.labels.filter(mask)
+        if self.task == "regression":
+            return values.to_numpy().astype(np.float64)
+        return np.asarray(values.to_list())
+
+    def transfer_arguments(self) -> dict[str, Any]:
+        """The arguments of ``fit``: source, labelled target, unlabelled target."""
+        source = ~self.is_target & self.has_label
+        labelled = self.is_target & self.has_label
+        unlabelled = self.is_target & ~self.has_label
+        arguments: dict[str, Any] = {
+            "X": self.rows(source),
+            "y": self.answers(source),
+            "groups": self.domains[source],
+        }
+        if labelled.any():
+            arguments["X_target"] = self.rows(labelled)
+            arguments["y_target"] = self.answers(labelled)
+        if unlabelled.any():
+            arguments["X_unlabeled"] = self.rows(unlabelled)
+        return arguments
+
+    def label_arguments(self, source: np.ndarray) -> dict[str, Any]:
+        """Labels of a source and of the target, where both have some."""
+        known, theirs = source & self.has_label, self.is_target & self.has_label
+        if known.sum() < 2 or theirs.sum() < 2:
+            return {}
+        return {"y": self.answers(known), "y_target": self.answers(theirs), "task": self.task}
+
+    def grouped_arguments(self) -> dict[str, Any]:
+        """The arguments of ``fit`` where every labelled domain is a source."""
+        return {
+            "X": self.rows(self.has_label),
+            "y": self.answers(self.has_label),
+            "groups": self.domains[self.has_label],
+        }
+
+
+def read_problem(question: Question, note: Note) -> Problem:
+    """Read the table and settle the question; every way in which it cannot be asked raises."""
+    frame = read_data(question.data, question.domain)
+    domain = question.domain or DEFAULT_DOMAIN
+    require_column(frame, domain, "--domain")
+    if question.label is not None:
+        require_column(frame, question.label, "--label")
+    for name in question.drop:
+        require_column(frame, name, "--drop")
+    frame = _keep_domains(frame, domain, question, note)
+    if question.max_rows is not None:
+        frame = _sample(frame, domain, question.max_rows, question.seed, note)
+    left_out = {domain, *question.drop} | ({question.label} if question.label else set())
+    features = frame.select(name for name in frame.columns if name not in left_out)
+    if not features.width:
+        raise InputError(
+            "The table must have columns to learn from, besides the label and the domain; got "
+            "none. Check --drop and the separator of the file."
+        )
+    domains = frame[domain].cast(str).to_numpy().astype(str)
+    labels, task = None, None
+    if question.label is not None:
+        task = question.task or find_task(frame[question.label], note)
+        labels = _check_labels(frame[question.label], task)
+    return Problem(features, domains, labels, question.target, task, domain)
+
+
+def find_task(labels: "pl.Series", note: Note) -> str:
+    """Classification or regression, by the library's rule for labels."""
+    from landbridge.model_selection.tables import task_of
+
+    known = labels.drop_nulls()
+    task = task_of(np.asarray(known.to_list())) if len(known) else "classification"
+    what = f"{known.n_unique()} different values in {labels.name!r}"
+    other = "regression" if task == "classification" else "classification"
+    note(f"{what}: this is a {task} task (--task {other} to change it)")
+    return task
+
+
+def require_labels(problem: Problem, *, least: int) -> None:
+    """Raise unless every source has ``least`` labelled rows and the labels differ."""
+    labelled = ~problem.is_target & problem.has_label
+    if not labelled.any():
+        raise InputError(
+            "The source must have labels; got none: the label column is empty outside the target. "
+            "Fill in labels, or name another --label."
+        )
+    if np.unique(problem.answers(problem.has_label)).size < 2:
+        value = problem.answers(problem.has_label)[0]
+        raise InputError(
+            f"The labels must differ between rows; got {str(value)!r} everywhere. "
+            "Name another --label, or add rows with other labels."
+        )
+    for name in problem.sources:
+        count = int((labelled & (problem.domains == name)).sum())
+        if count < least:
+            raise InputError(
+                f"Every source must have at least {least} labelled rows; {name!r} has {count}. "
+                f"Leave it out with --exclude {name}, or merge it with another domain."
+            )
+
+
+def _keep_domains(
+    frame: "pl.DataFrame", domain: str, question: Question, note: Note
+) -> "pl.DataFrame":
+    import polars as pl
+
+    missing = frame[domain].null_count()
+    if missing:
+        row = frame[domain].is_null().arg_max() or 0
+        raise InputError(
+            f"Every row must name its domain; {domain!r} is empty in {missing} rows, the first is "
+            f"row {row + 1}. Fill in the names or remove those rows."
+        )
+    names = sorted(frame[domain].cast(str).unique().to_list())
+    for option, name in [("--target", question.target)] + [
+        ("--exclude", n) for n in question.exclude
+    ]:
+        if name is not None and name not in names:
+            raise InputError(
+                f"{option} must be one of the names in {domain!r}; got {name!r}."
+                f"{nearest(name, names)} The names are {listing(names)}."
+            )
+    frame = frame.filter(~pl.col(domain).cast(str).is_in(list(question.exclude)))
+    counts = frame[domain].cast(str).value_counts()
+    for name, count in sorted(counts.iter_rows()):
+        if count == 1:
+            raise InputError(
+                f"Every domain must have at least 2 rows; {name!r} has 1. Leave it out with "
+                f"--exclude {name}, or merge it with another domain."
+            )
+    if len(counts) < 2 and question.target is not None:
+        raise InputError(
+            f"There must be a source besides the target; {domain!r} holds {question.target!r} "
+            "only. Add rows of another domain."
+        )
+    if question.exclude:
+        note(f"left out: {listing(list(question.exclude))}")
+    return frame
+
+
+def _sample(
+    frame: "pl.DataFrame", domain: str, max_rows: int, seed: int, note: Note
+) -> "pl.DataFrame":
+    """At most ``max_rows`` rows of each domain, drawn once, in the order of the table."""
+    rng = np.random.default_rng(seed)
+    domains = frame[domain].cast(str).to_numpy()
+    keep = []
+    for name in np.unique(domains):
+        rows = np.flatnonzero(domains == name)
+        if rows.size > max_rows:
+            note(f"{name}: {max_rows} of {rows.size} rows are used (--max-rows)")
+            rows = np.sort(rng.choice(rows, size=max_rows, replace=False))
+        keep.append(rows)
+    chosen = np.sort(np.concatenate(keep))
+    return frame if chosen.size == frame.height else frame[chosen]
+
+
+def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
+    import polars as pl
+
+    if task == "classification" or labels.dtype.is_numeric():
+        return labels
+    numbers = labels.cast(pl.Float64, strict=False)
+    wrong = labels.filter(labels.is_not_null() & numbers.is_null())
+    if len(wrong) or labels.dtype != pl.String:
+        example = wrong[0] if len(wrong) else labels.drop_nulls()[0]
+        raise InputError(
+            f"--task regression must have numbers as labels; {labels.name!r} holds {example!r}. "
+            "Use --task classification, or another --label."
+        )
+    return numbers

@@ -1,0 +1,191 @@
+"""One run of a command: where words go, what becomes of errors and warnings.
+
+Answers go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong
+usage or input, 1 anything unexpected, 130 stopped by Ctrl-C.
+"""
+
+import json
+import os
+import shlex
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from landbridge.cli._errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from landbridge.report.blocks import Block, Table
+
+# Tables in a pipe are as wide as they need to be; a program cuts columns, a person scrolls.
+PIPE_WIDTH = 400
+REPORTS = (".html", ".htm", ".md", ".json")
+
+
+class Session:
+    """Prints for one command and collects the warnings of the library."""
+
+    def __init__(self, as_json: bool):
+        from rich.console import Console
+
+        self.as_json = as_json
+        self.out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        self.err = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.warnings: list[str] = []
+
+    @property
+    def interactive(self) -> bool:
+        """Whether somebody watches: only then progress is shown."""
+        return self.err.is_terminal
+
+    def note(self, text: str) -> None:
+        """Something worth knowing that is not part of the answer."""
+        self.err.print(text, style="dim", markup=False)
+
+    def warn(self, text: str) -> None:
+        """Statistical doubt, in the words of the library; each said once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+            self.err.print(f"caution: {text}", style="yellow", markup=False)
+
+    def show(self, data: Any, blocks: "Sequence[Block]") -> None:
+        """The answer: the data as JSON, or the words and tables of the blocks."""
+        if self.as_json:
+            sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+            return
+        for block in blocks:
+            print_block(self.out, block)
+
+    @contextmanager
+    def working(self, words: str) -> Iterator[None]:
+        """A spinner with the seconds gone, where somebody watches."""
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+        with Progress(
+            *columns, console=self.err, transient=True, disable=not self.interactive
+        ) as bar:
+            bar.add_task(words, total=None)
+            yield
+
+    def wrote(self, what: str, path: Path) -> None:
+        """Where an output is."""
+        self.note(f"{what}: {path}")
+
+
+@contextmanager
+def session(as_json: bool, debug: bool) -> Iterator[Session]:
+    """A session in which errors become messages and exit codes."""
+    current = Session(as_json)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.showwarning = lambda message, *_args, **_rest: current.warn(str(message))
+            yield current
+    except typer.Exit:
+        raise
+    except BrokenPipeError:
+        # The reader of a pipe has seen enough; keep Python from complaining when it shuts down.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except KeyboardInterrupt:
+        current.err.print("stopped; nothing half-written was left behind")
+        raise typer.Exit(130) from None
+    except Exception as error:
+        if debug:
+            current.err.print(traceback.format_exc(), markup=False)
+        expected = is_users_mistake(error)
+        hint = "" if expected or debug else " (--debug shows where)"
+        kind = "" if expected else f"unexpected {type(error).__name__}: "
+        current.err.print(f"error: {kind}{_words(error)}{hint}", style="bold red", markup=False)
+        raise typer.Exit(2 if expected else 1) from None
+
+
+def is_users_mistake(error: Exception) -> bool:
+    """Input errors, files that cannot be used, and what the library's own checks raise."""
+    if isinstance(error, (InputError, OSError, MemoryError)):
+        return True
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    module = place.tb_frame.f_globals.get("__name__", "") if place is not None else ""
+    return isinstance(error, (ValueError, ImportError)) and module.startswith("landbridge.")
+
+
+def check_output(path: Path | None, *suffixes: str) -> None:
+    """Raise for an output that cannot be written, before hours are spent on its content."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise InputError(
+            f"{path}: an output must be a file; got a directory. Add a name, for example "
+            f"{path / 'report.html'}."
+        )
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise InputError(
+            f"{path}: the name must end in {', '.join(suffixes)}, which says how it is written."
+        )
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} must exist. Create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(
+            f"{path}: the folder {path.parent} must be writable; it is read-only. "
+            "Choose another place."
+        )
+
+
+def command_line() -> str:
+    """The command as it can be given again."""
+    return shlex.join(["landbridge", *sys.argv[1:]])
+
+
+def print_block(console: "Console", block: "Block | None") -> None:
+    """A piece of the report in the terminal; a picture is shown as its table."""
+    from landbridge.report.blocks import Facts, Heading, Picture, Table
+
+    if block is None:
+        return
+    if isinstance(block, Picture):
+        print_block(console, block.table)
+    elif isinstance(block, Table):
+        print_table(console, block)
+    elif isinstance(block, Facts):
+        for name, text in block.facts:
+            console.print(f"{name}: {text}", markup=False, soft_wrap=True)
+    else:
+        style = "bold" if isinstance(block, Heading) else None
+        console.print(block.text, style=style, markup=False, soft_wrap=True)
+
+
+def print_table(console: "Console", table: "Table") -> None:
+    """A table of the report in the terminal."""
+    from rich import box
+    from rich.table import Table as RichTable
+
+    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in table.columns:
+        shown.add_column(column.title, justify="right" if column.number else "left")
+    for row in table.rows:
+        cells = [_escaped(cell.text) for cell in row.cells]
+        shown.add_row(*cells, style="bold" if row.chosen else None)
+    console.print(shown)
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        name = f"{error.filename}: " if error.filename else ""
+        return f"{name}{error.strerror}. Check the place, its space and its permissions."
+    return str(error)

@@ -1,0 +1,261 @@
+"""What the commands compute: a few lines of the library each, and the summary of the answer."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from landbridge.baselines import Pooled, SourceOnly, TargetOnly
+from landbridge.cli._candidates import Entry, build_estimator, read_candidates
+from landbridge.cli._columns import describe_columns
+from landbridge.cli._encode import make_encoder
+from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._problem import Problem, require_labels
+from landbridge.inspection import diagnose_shift
+from landbridge.model_selection import MultiSourceCV, TransferSearchCV
+from landbridge.model_selection.candidates import default_candidates
+from landbridge.model_selection.losses import LossName
+from landbridge.persistence import save_model
+from landbridge.report import (
+    summarise,
+    summarise_data,
+    summarise_features,
+    summarise_origin,
+    summarise_shift,
+    summarise_sources,
+    write_report,
+)
+from landbridge.report.blocks import Block, Table, Text
+from landbridge.report.tables import checks_table
+
+if TYPE_CHECKING:
+    from landbridge.cli._session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How to search, and what to add for a report."""
+
+    candidates: Path | None = None
+    criterion: str | None = None
+    sources: str = "both"
+    folds: int = 5
+    level: float = 0.95
+    jobs: int = 1
+    seed: int = 0
+    command: str = ""
+    whole_report: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Study:
+    """A finished search with its summary."""
+
+    search: TransferSearchCV
+    summary: dict[str, Any]
+    card: dict[str, Any]
+
+    def verdict_blocks(self) -> list[Block]:
+        """The verdict and the checks, for the terminal."""
+        return [*(Text(sentence) for sentence in self.summary["verdict"]), self.checks()]
+
+    def checks(self) -> Table:
+        return checks_table(self.summary["checks"])
+
+    def save(self, path: Path) -> None:
+        """Write the chosen model with its card."""
+        save_model(self.search.best_estimator_, path, self.card)
+
+
+def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
+    """The search; for a report also the shift, the sources and the features."""
+    require_labels(problem, least=plan.folds)
+    search = run_search(problem, plan, session)
+    parts = report_parts(problem, search, plan, session) if plan.whole_report else {}
+    summary = summarise(
+        title=f"{problem.labels.name} for {problem.target}: which source, which model",  # type: ignore[union-attr]
+        target=str(problem.target),
+        origin=summarise_origin(command=plan.command, seed=plan.seed),
+        result=search.results_,
+        level=plan.level,
+        data=data_part(problem),
+        warnings=session.warnings,
+        **parts,
+    )
+    return Study(search, summary, make_card(problem, plan, search, summary))
+
+
+def report_parts(
+    problem: Problem, search: TransferSearchCV, plan: Plan, session: "Session"
+) -> dict[str, Any]:
+    """The shift, and what several labelled domains can say, where there are several."""
+    with session.working("diagnosing the shift"):
+        parts = {"shift": shift_part(problem, plan.seed)}
+    if len(problem.labelled_domains) > 1:
+        model = without_target(search.best_estimator_[-1])
+        with session.working("leaving every domain out once"):
+            parts["sources"] = sources_part(problem, model, plan)
+        if problem.has_numeric_response:
+            parts["features"] = features_part(problem, plan.seed)
+    return parts
+
+
+def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
+    """How far the target is from each source, on encoded columns."""
+    encoder = make_encoder(seed)
+    X = encoder.fit_transform(problem.features)
+    names = [str(name) for name in encoder.get_feature_names_out()]
+    labels: dict[str, Any] = {}
+    diagnoses = {}
+    for name in problem.sources:
+        rows = problem.domains == name
+        if problem.labels is not None:
+            labels = problem.label_arguments(rows)
+        diagnoses[name] = diagnose_shift(
+            X[rows], X[problem.is_target], feature_names=names, random_state=seed, **labels
+        )
+    return summarise_shift(diagnoses, target=str(problem.target))
+
+
+def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSearchCV:
+    """Every candidate on every source; rows are encoded once, without their labels."""
+    arguments = problem.transfer_arguments()
+    if plan.candidates is not None:
+        candidates = read_candidates(plan.candidates)
+    else:
+        candidates = default_candidates(problem.task, labelled="X_target" in arguments)  # type: ignore[arg-type]
+    search = TransferSearchCV(
+        candidates,
+        criterion=plan.criterion,
+        cv=plan.folds,
+        sources=plan.sources,
+        preprocessor=make_encoder(plan.seed),
+        n_jobs=plan.jobs,
+        random_state=plan.seed,
+        verbose=int(session.interactive),
+    )
+    return search.fit(**arguments)
+
+
+def data_part(problem: Problem) -> dict[str, Any]:
+    """What the table looked like."""
+    return summarise_data(
+        problem.features,
+        problem.domains,
+        problem.labels,
+        target=problem.target,
+        task=problem.task,
+    )
+
+
+def sources_part(problem: Problem, estimator: Any, plan: Plan) -> dict[str, Any]:
+    """Multiple-source cross-validation of an estimator over all labelled domains."""
+    model = Pipeline([("encode", make_encoder(plan.seed)), ("model", clone(estimator))])
+    loss: LossName = "squared" if problem.task == "regression" else "zero_one"
+    cv = MultiSourceCV(model, loss=loss, n_jobs=plan.jobs, random_state=plan.seed)
+    cv.fit(**problem.grouped_arguments())
+    return summarise_sources(cv.result_, level=plan.level)
+
+
+def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, Any]:
+    """T-greedy over all labelled domains, on encoded columns."""
+    from landbridge.feature_selection import TGreedySelector
+
+    arguments = problem.grouped_arguments()
+    encoder = make_encoder(seed)
+    X = encoder.fit_transform(arguments["X"])
+    selector = TGreedySelector(**options).fit(X, arguments["y"], groups=arguments["groups"])
+    names = [str(name) for name in encoder.get_feature_names_out()]
+    return summarise_features(selector.path_, names, criterion=selector.criterion)
+
+
+def without_target(model: Any) -> Any:
+    """The estimator that a baseline wraps: on unseen sources there is no target to adapt to."""
+    return model.estimator if isinstance(model, (Pooled, SourceOnly, TargetOnly)) else model
+
+
+def make_card(
+    problem: Problem, plan: Plan, search: TransferSearchCV, summary: dict[str, Any]
+) -> dict[str, Any]:
+    """What a reader of the saved model should know."""
+    ranking = summary["ranking"]
+    best = ranking["candidates"][0]
+    used = np.isin(problem.domains, training_sources(problem, search)) & problem.has_label
+    rows = {name: int((used & (problem.domains == name)).sum()) for name in problem.sources}
+    rows[f"{problem.target} (labelled)"] = int((problem.is_target & problem.has_label).sum())
+    rows[f"{problem.target} (unlabelled)"] = int((problem.is_target & ~problem.has_label).sum())
+    return {
+        "task": problem.task,
+        "label": problem.labels.name,  # type: ignore[union-attr]
+        "domain": problem.domain_column,
+        "target": problem.target,
+        "sources": training_sources(problem, search),
+        "rows": {name: count for name, count in rows.items() if count},
+        "candidate": best["name"],
+        "criterion": ranking["criterion"]["name"],
+        "score_name": ranking["score"],
+        "score": best["score"],
+        "interval": {**ranking["interval"], "low": best["low"], "high": best["high"]},
+        "classes": [str(c) for c in getattr(search, "classes_", ())],
+        "columns": describe_columns(problem.rows(used | problem.is_target)),
+        "seed": plan.seed,
+        "command": plan.command,
+        "verdict": summary["verdict"],
+    }
+
+
+def training_sources(problem: Problem, search: TransferSearchCV) -> list[str]:
+    """The domains whose rows the chosen model was trained on."""
+    chosen = str(search.best_source_)
+    return [chosen] if chosen in problem.sources else problem.sources
+
+
+def save_results(study: Study, path: Path) -> None:
+    """The summary as JSON, or every row's loss as arrays."""
+    if path.suffix.lower() == ".npz":
+        study.search.results_.save(path)
+    else:
+        write_report(study.summary, path)
+
+
+def run_sources(problem: Problem, model: str | None, plan: Plan) -> dict[str, Any]:
+    """`sources_part` for the estimator that a name leads to, or for a sound default."""
+    require_labels(problem, least=2)
+    if model is None:
+        estimator = default_candidates(problem.task, labelled=False)["source-only linear"]  # type: ignore[arg-type]
+        return sources_part(problem, without_target(estimator), plan)
+    entry = Entry(model, 1, Path("--model"))
+    return sources_part(problem, without_target(build_estimator(entry)), plan)
+
+
+def run_features(
+    problem: Problem, positive: str | None, seed: int, **options: Any
+) -> dict[str, Any]:
+    """`features_part`; of several classes one is told from the others."""
+    require_labels(problem, least=2)
+    if positive is not None:
+        problem = replace(problem, labels=one_class(problem.labels, positive))
+    elif not problem.has_numeric_response:
+        known = problem.labels.drop_nulls().cast(str).unique().sort().to_list()  # type: ignore[union-attr]
+        raise InputError(
+            f"The labels must be numbers or two classes; got the classes {listing(known)}. "
+            f"Tell one from the others, for example with --positive {known[0]}."
+        )
+    return features_part(problem, seed, **options)
+
+
+def one_class(labels: Any, positive: str) -> Any:
+    """+1 for the named class, −1 for every other."""
+    import polars as pl
+
+    known = labels.cast(str)
+    if positive not in known.drop_nulls().to_list():
+        names = known.drop_nulls().unique().sort().to_list()
+        raise InputError(
+            f"--positive must be one of the classes; got {positive!r}."
+            f"{nearest(positive, names)} The classes are {listing(names)}."
+        )
+    return pl.Series(labels.name, [None if k is None else 2 * (k == positive) - 1 for k in known])

@@ -1,0 +1,98 @@
+"""``landbridge demo``: the whole story on the embedded sample, offline, in under a minute."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._session import check_output, session
+
+if TYPE_CHECKING:
+    import polars as pl
+
+TARGET, LABEL, DOMAIN = "Europe", "consumption", "origin"
+LABELLED = 30
+# Blocks of each section that the terminal shows; the report has the rest.
+SHOWN = 3
+
+
+def demo(
+    folder: Annotated[
+        Path, typer.Option("--folder", help="Where the table, the report and the model go.")
+    ] = Path("landbridge-demo"),
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    debug: options.Debug = False,
+) -> None:
+    """Diagnose, select and report on cars of 1970 to 1982: from America and Japan to Europe."""
+    with session(False, debug) as current:
+        folder.mkdir(parents=True, exist_ok=True)
+        table, report, model = folder / "cars.csv", folder / "report.html", folder / "model.skops"
+        for path in (table, report, model):
+            check_output(path)
+        from landbridge.cli._problem import Question, read_problem
+        from landbridge.cli._study import Plan, run_study
+        from landbridge.cli.predict import write_answers
+        from landbridge.report import write_report
+        from landbridge.report.blocks import Heading
+        from landbridge.report.layout import ranking_section, shift_section
+
+        cars, truth = hide_labels(seed)
+        write_answers(cars, table)
+        current.out.print(INTRODUCTION.format(table=table, n=LABELLED), markup=False)
+        problem = read_problem(Question([str(table)], LABEL, DOMAIN, TARGET), current.note)
+        command = f"landbridge select {table} --label {LABEL} --domain {DOMAIN} --target {TARGET}"
+        plan = Plan(jobs=jobs, seed=seed, command=command, whole_report=True)
+        study = run_study(problem, plan, current)
+        write_report(study.summary, report)
+        study.save(model)
+        for section in (
+            shift_section(study.summary["shift"]),
+            ranking_section(study.summary["ranking"]),
+        ):
+            current.show(study.summary, [Heading(section.title.upper()), *section.blocks[:SHOWN]])
+        current.show(study.summary, [Heading("VERDICT"), *study.verdict_blocks()])
+        accuracy = hidden_accuracy(study.search, problem, truth)
+        words = ENDING.format(accuracy=accuracy, report=report, model=model, table=table)
+        current.out.print(words, markup=False)
+
+
+def hide_labels(seed: int) -> "tuple[pl.DataFrame, pl.Series]":
+    """The cars with all but a few labels of the target removed, and the labels as they were."""
+    import numpy as np
+    import polars as pl
+
+    from landbridge.datasets import load_auto_mpg
+
+    cars = load_auto_mpg(task="classification", missing="keep")
+    frame = pl.DataFrame(dict(zip(cars.feature_names, cars.data.T, strict=True)))
+    frame = frame.with_columns(pl.all().fill_nan(None), pl.Series(DOMAIN, cars.domain.tolist()))
+    target = np.flatnonzero(cars.domain == TARGET)
+    known = np.random.default_rng(seed).choice(target, size=LABELLED, replace=False)
+    truth = pl.Series(LABEL, cars.target.tolist())
+    hidden = pl.Series(np.isin(np.arange(len(truth)), np.setdiff1d(target, known)))
+    return frame.with_columns(pl.when(hidden).then(None).otherwise(truth).alias(LABEL)), truth
+
+
+def hidden_accuracy(search: Any, problem: Any, truth: "pl.Series") -> float:
+    """Accuracy on the target rows whose labels were hidden."""
+    hidden = problem.is_target & ~problem.has_label
+    predicted = search.best_estimator_.predict(problem.rows(hidden))
+    return float((predicted == truth.filter(hidden).to_numpy()).mean())
+
+
+INTRODUCTION = """\
+Which European cars go farther on a gallon than most, when nearly all labelled cars are American or
+Japanese? The table {table} has 398 cars; of the 70 European ones {n} have a label.
+"""
+ENDING = """\
+
+The labels that were hidden say: accuracy {accuracy:.3g}.
+
+Next:
+  open the report        {report}
+  predict new rows       landbridge predict {model} {table} -o predictions.csv
+  look at the model      landbridge info {model}
+  your own table         landbridge select FILE --label Y --domain D --target T --report report.html
+"""

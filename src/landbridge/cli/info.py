@@ -1,0 +1,59 @@
+"""``landbridge info``: what a saved model is."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._session import session
+
+
+def info(
+    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")],
+    format: options.Output = options.Format.table,
+    debug: options.Debug = False,
+) -> None:
+    """Say what a saved model is, what it was trained on and how good it is expected to be."""
+    with session(format is options.Format.json, debug) as current:
+        from landbridge.persistence import load_card
+        from landbridge.report.blocks import Column, Facts, make_table
+
+        card = load_card(model)
+        columns = [Column("column"), Column("type"), Column("seen in training")]
+        rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
+        current.show(card, [Facts(list(_facts(card).items())), make_table(columns, rows)])
+
+
+def _facts(card: dict[str, Any]) -> dict[str, str]:
+    versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
+    if "candidate" not in card:
+        return {"saved": card["date"], "versions": versions}
+    expected = f"{card['score_name']} {card['score']:.3g}"
+    interval = card["interval"]
+    if interval["low"] is not None:
+        expected += (
+            f", {100 * interval['level']:g} % interval {interval['low']:.3g} to "
+            f"{interval['high']:.3g}"
+        )
+    return {
+        "model": card["candidate"],
+        "predicts": f"{card['label']} ({card['task']})",
+        "target": card["target"],
+        "trained on": ", ".join(f"{name}: {rows} rows" for name, rows in card["rows"].items()),
+        "expected on the target": expected,
+        "criterion": card["criterion"],
+        "classes": ", ".join(card["classes"]),
+        "saved": card["date"],
+        "seed": str(card["seed"]),
+        "versions": versions,
+        "command": card["command"],
+    }
+
+
+def _seen(column: dict[str, Any]) -> str:
+    from landbridge.cli._columns import seen_range
+
+    if "values" in column:
+        return ", ".join(column["values"])
+    return seen_range(column) if "low" in column else ""

@@ -1,0 +1,100 @@
+"""``landbridge predict``: answers for new rows, with a word about rows that are unlike training."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._errors import InputError
+from landbridge.cli._session import check_output, session
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WRITERS = {".csv": "write_csv", ".tsv": "write_csv", ".parquet": "write_parquet"}
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")],
+    new: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the rows to predict.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write .csv, .tsv or .parquet; else print CSV."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(help="Column of the table to copy to the output; may be repeated."),
+    ] = None,
+    format: options.Output = options.Format.table,
+    debug: options.Debug = False,
+) -> None:
+    """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
+    with session(format is options.Format.json, debug) as current:
+        check_output(output, *WRITERS)
+        from landbridge.cli._columns import check_new_rows
+        from landbridge.cli._tables import read_table, require_column
+        from landbridge.persistence import load_model
+
+        saved = load_model(model)
+        if "columns" not in saved.card:
+            raise InputError(f"{model}: must be a model that `landbridge select --save` wrote.")
+        frame = read_table(new)
+        for name in keep or ():
+            require_column(frame, name, "--keep")
+        rows = check_new_rows(frame, saved.card["columns"])
+        for caution in rows.cautions:
+            current.warn(caution)
+        known = {column["name"] for column in saved.card["columns"]} | set(keep or ())
+        known |= {saved.card["label"], saved.card["domain"]}
+        extra = [name for name in frame.columns if name not in known]
+        if extra:
+            current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
+        answers = predict_table(saved.model, rows.frame, rows.outside)
+        answers = answers.select(*(frame[name] for name in keep or ()), *answers)
+        if output is None:
+            print_answers(answers, as_json=current.as_json)
+            return
+        write_answers(answers, output)
+        current.wrote("predictions", output)
+        if current.as_json:
+            outside = int((rows.outside > 0).sum())
+            done = {"rows": answers.height, "outside": outside, "output": str(output)}
+            current.show(done, [])
+
+
+def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFrame":
+    """Predictions, class scores where the model has them, and columns outside of training."""
+    import numpy as np
+    import polars as pl
+
+    columns: dict[str, Any] = {"prediction": np.asarray(model.predict(frame))}
+    if hasattr(model, "classes_"):
+        method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
+        scores = np.asarray(getattr(model, method)(frame)) if hasattr(model, method) else None
+        if scores is not None and scores.ndim == 1:
+            columns[f"score_{model.classes_[1]}"] = scores
+        elif scores is not None:
+            columns |= {f"score_{c}": scores[:, k] for k, c in enumerate(model.classes_)}
+    return pl.DataFrame(columns | {"columns_outside": outside})
+
+
+def print_answers(answers: "pl.DataFrame", *, as_json: bool) -> None:
+    """All rows on standard output."""
+    import json
+    import sys
+
+    if as_json:
+        sys.stdout.write(json.dumps(answers.to_dicts(), indent=1, default=str) + "\n")
+    else:
+        sys.stdout.write(answers.write_csv())
+
+
+def write_answers(answers: "pl.DataFrame", path: Path) -> None:
+    """A table as the ending of the name says."""
+    from landbridge._storage import whole_file
+
+    suffix = path.suffix.lower()
+    separator = {"separator": "\t"} if suffix == ".tsv" else {}
+    with whole_file(path) as file:
+        getattr(answers, WRITERS[suffix])(file, **separator)

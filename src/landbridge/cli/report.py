@@ -1,0 +1,59 @@
+"""``landbridge report``: a report again from saved results."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._errors import InputError
+from landbridge.cli._session import REPORTS, check_output, command_line, session
+
+
+def report(
+    results: Annotated[
+        Path, typer.Argument(help="File that `select --results` wrote: .json or .npz.")
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Report: .html, .md or .json.")],
+    level: options.Level = 0.95,
+    debug: options.Debug = False,
+) -> None:
+    """Write the report again, from results that were saved."""
+    with session(False, debug) as current:
+        check_output(output, *REPORTS)
+        from landbridge.report import write_report
+
+        write_report(read_results(results, level), output)
+        current.wrote("report", output)
+
+
+def read_results(path: Path, level: float) -> dict[str, Any]:
+    """The summary in a file; pointwise losses are summarised again, at the level asked for."""
+    import json
+
+    from landbridge.report import summarise, summarise_origin
+    from landbridge.report.summary import FORMAT
+
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Give a file that `select --results` wrote.")
+    if path.suffix.lower() == ".npz":
+        from landbridge.model_selection.results import SearchResult
+
+        origin = summarise_origin(command=command_line())
+        result = SearchResult.load(path)
+        return summarise(
+            title=f"Results of {path.name}",
+            target="the target",
+            origin=origin,
+            result=result,
+            level=level,
+        )
+    try:
+        summary = json.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise InputError(f"{path}: must be results saved by landbridge; got {error}.") from error
+    if not isinstance(summary, dict) or summary.get("kind") != "landbridge report":
+        raise InputError(f"{path}: must be results saved by landbridge; got other JSON.")
+    if summary["format"] > FORMAT:
+        raise InputError(f"{path}: was saved by a newer landbridge. Upgrade to read it.")
+    return summary

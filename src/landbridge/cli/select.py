@@ -1,0 +1,109 @@
+"""``landbridge select``: which source, which algorithm, which parameters."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._session import REPORTS, check_output, command_line, session
+
+
+class Sources(StrEnum):
+    """Which sets of source rows compete."""
+
+    each = "each"
+    pooled = "pooled"
+    both = "both"
+
+
+class Criterion(StrEnum):
+    """How candidates are judged."""
+
+    scv = "scv"
+    wcv = "wcv"
+    rv = "rv"
+    trcv = "trcv"
+    tcv = "tcv"
+    stv = "stv"
+    tlv = "tlv"
+    anchored = "anchored"
+
+
+def select(
+    data: options.Data,
+    label: options.Label,
+    target: options.Target,
+    domain: options.Domain = None,
+    candidates: Annotated[
+        Path | None,
+        typer.Option(help="YAML or TOML file with estimators and grids; a short list if omitted."),
+    ] = None,
+    criterion: Annotated[
+        Criterion | None,
+        typer.Option(help="anchored with labelled target rows, trcv without, if omitted."),
+    ] = None,
+    sources: Annotated[
+        Sources, typer.Option(help="Every source alone, all rows together, or both.")
+    ] = Sources.both,
+    task: options.Kind = None,
+    drop: options.Drop = None,
+    exclude: options.Exclude = None,
+    folds: options.Folds = 5,
+    level: options.Level = 0.95,
+    max_rows: options.MaxRows = 20_000,
+    jobs: options.Jobs = 1,
+    seed: options.Seed = 0,
+    report: options.Report = None,
+    save: Annotated[
+        Path | None, typer.Option(help="Write the chosen model, fitted on everything: .skops.")
+    ] = None,
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the results: .json (all of the report) or .npz (every row's loss)."
+        ),
+    ] = None,
+    format: options.Output = options.Format.table,
+    debug: options.Debug = False,
+) -> None:
+    """Rank sources, algorithms and parameters for a target with few labels or none."""
+    with session(format is options.Format.json, debug) as current:
+        check_output(report, *REPORTS)
+        check_output(results, ".json", ".npz")
+        check_output(save)
+        from landbridge.cli._problem import Question, read_problem
+        from landbridge.cli._study import Plan, run_study, save_results
+        from landbridge.report import write_report
+        from landbridge.report.layout import ranking_section
+
+        question = Question(
+            data, label, domain, target, task, drop or (), exclude or (), max_rows or None, seed
+        )
+        problem = read_problem(question, current.note)
+        plan = Plan(
+            candidates=candidates,
+            criterion=criterion,
+            sources=sources,
+            folds=folds,
+            level=level,
+            jobs=jobs,
+            seed=seed,
+            command=command_line(),
+            whole_report=report is not None or (results is not None and results.suffix == ".json"),
+        )
+        study = run_study(problem, plan, current)
+        if report is not None:
+            write_report(study.summary, report)
+            current.wrote("report", report)
+        if results is not None:
+            save_results(study, results)
+            current.wrote("results", results)
+        if save is not None:
+            study.save(save)
+            current.wrote("model", save)
+        current.show(
+            study.summary,
+            [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],
+        )

@@ -1,0 +1,218 @@
+"""Saved models: one skops file with a card inside, which says what the model is.
+
+The file is a zip archive without pickle. Reading it runs no code of the file: every type in it must
+be a scikit-learn estimator, an estimator of landbridge, or on the list below. The card is a JSON
+member of the archive and can be read without the model.
+"""
+
+import importlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from landbridge._storage import whole_file
+from landbridge._version import __version__
+
+CARD = "landbridge-card.json"
+FORMAT = 1
+# Packages whose estimators may be in a file, beyond those that skops trusts itself.
+ESTIMATOR_PACKAGES = ("sklearn", "landbridge", "skrub")
+# Parts of fitted estimators that are not estimators themselves, by module.
+PARTS = {
+    "numpy": "dtype",
+    "sklearn.tree._tree": "Tree",
+    "sklearn.neighbors._kd_tree": "KDTree",
+    "sklearn.neighbors._ball_tree": "BallTree",
+    "sklearn.metrics._dist_metrics": "EuclideanDistance64",
+    "sklearn.ensemble._hist_gradient_boosting.predictor": "TreePredictor",
+    "sklearn.neural_network._stochastic_optimizers": "AdamOptimizer SGDOptimizer",
+    "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
+    "sklearn.gaussian_process.kernels": (
+        "ConstantKernel DotProduct Matern Product RBF Sum WhiteKernel"
+    ),
+    "sklearn._loss.loss": "HalfTweedieLossIdentity",
+    "polars.datatypes.classes": (
+        "Boolean Categorical Date Datetime Duration Float32 Float64 Int64 String"
+    ),
+    "skrub._dataframe._common": "is_any_date is_categorical is_duration is_numeric is_string",
+    "skrub._table_vectorizer": "ShortReprDict _created_by_predicate",
+    "skrub.selectors._base": "All And Cols Filter Inv Or Sub",
+    "skrub.selectors._selectors": "_cardinality_below",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedModel:
+    """A model from a file, with the card that was saved in it."""
+
+    model: Any
+    card: dict[str, Any]
+
+
+def save_model(
+    model: Any, path: str | os.PathLike[str], card: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Write a fitted model and its card to a skops file.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A pipeline that begins with an encoder takes raw rows after loading, too.
+    path : path of the file
+        Written under a temporary name and renamed, so that it is always whole.
+    card : mapping, optional
+        What a reader of the file should know, made of numbers, text, lists and dictionaries.
+        The date and the versions of the packages are added.
+
+    Returns
+    -------
+    card : the card as saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from landbridge.persistence import load_model, save_model
+    >>> model = LogisticRegression().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = save_model(model, f"{folder}/model.skops", {"sources": ["red"]})
+    ...     saved = load_model(f"{folder}/model.skops")
+    >>> saved.card["sources"], saved.model.predict([[2.0]]).tolist()
+    (['red'], ['yes'])
+    """
+    skops_io = _import_skops()
+    card = {"format": FORMAT, **_origin(), **(card or {})}
+    try:
+        dump = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
+    except TypeError as error:
+        raise ValueError(
+            f"`model` must be made of what skops can write; got {type(model).__name__} with a part "
+            f"that it cannot ({error}). Choose another candidate or weighting for a model to save."
+        ) from error
+    content = io.BytesIO(dump)
+    refused = _refused_types(skops_io, content.getvalue())
+    if refused:
+        raise ValueError(
+            "`model` must be made of estimators of scikit-learn, skrub and landbridge to be "
+            f"saved; got {', '.join(refused)}. Save the model with a tool of your own."
+        )
+    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(CARD, json.dumps(card, indent=1))
+    with whole_file(path) as file:
+        file.write(content.getvalue())
+    return card
+
+
+def load_model(path: str | os.PathLike[str]) -> SavedModel:
+    """Read a model that `save_model` wrote.
+
+    Types outside the allow-list are refused with their names before anything of the file is
+    turned into objects.
+    """
+    skops_io = _import_skops()
+    card = load_card(path)
+    content = Path(path).read_bytes()
+    try:
+        refused = _refused_types(skops_io, content)
+        if refused:
+            raise ValueError(
+                f"`{path}` must hold estimators of scikit-learn, skrub and landbridge only; got "
+                f"{', '.join(refused)}. Do not use the file unless you know who made it."
+            )
+        model = skops_io.loads(content, trusted=skops_io.get_untrusted_types(data=content))
+    except (KeyError, AttributeError, ImportError, TypeError) as error:
+        raise ValueError(
+            f"`{path}` must fit the installed packages; got {error!r}. It was saved with "
+            f"{_words(card.get('versions', {}))}; install those versions, or train again."
+        ) from error
+    return SavedModel(model, card)
+
+
+def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Only the card of a saved model."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            damaged = archive.testzip()
+            card = json.loads(archive.read(CARD))
+        if damaged:
+            raise zipfile.BadZipFile(f"{damaged} is damaged")
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise ValueError(
+            f"`{path}` must be a whole model saved by landbridge; got a damaged, incomplete or "
+            f"foreign file ({error}). Copy it again from where it was saved."
+        ) from error
+    except KeyError as error:
+        raise ValueError(
+            f"`{path}` must be a model saved by landbridge; got an archive without a card. "
+            "Pass a file that save_model or `landbridge select --save` wrote."
+        ) from error
+    if card["format"] > FORMAT:
+        raise ValueError(
+            f"`{path}` must have format {FORMAT} or older; got format {card['format']}, saved by "
+            f"landbridge {card['versions']['landbridge']}. Upgrade landbridge to read it."
+        )
+    return card
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of what decides about the answers of a model."""
+    import numpy
+    import scipy
+    import sklearn
+
+    versions = {"landbridge": __version__}
+    for package in (numpy, scipy, sklearn):
+        versions[package.__name__] = package.__version__
+    return versions
+
+
+def _origin() -> dict[str, Any]:
+    return {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": package_versions(),
+    }
+
+
+def _refused_types(skops_io: Any, content: bytes) -> list[str]:
+    return [name for name in skops_io.get_untrusted_types(data=content) if not _is_allowed(name)]
+
+
+def _is_allowed(name: str) -> bool:
+    """On the list, or a class defined (not merely visible) in a package that is known.
+
+    That is a class of estimators or, in landbridge, any class: they hold what was fitted.
+    """
+    module, _, qualified = name.rpartition(".")
+    if qualified in PARTS.get(module, "").split():
+        return True
+    if module.partition(".")[0] not in ESTIMATOR_PACKAGES:
+        return False
+    try:
+        found = getattr(importlib.import_module(module), qualified)
+    except (ImportError, AttributeError):
+        return False
+    if not isinstance(found, type) or found.__module__ != module:
+        return False
+    return module.startswith("landbridge.") or issubclass(found, BaseEstimator)
+
+
+def _import_skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as error:
+        raise ImportError(
+            "Saved models need the package skops. Install it with: pip install 'landbridge[cli]'"
+        ) from error
+    return skops.io
+
+
+def _words(versions: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items()) or "other versions"

@@ -1,0 +1,108 @@
+"""Pieces of vector pictures: a drawing, a scale with round ticks, text that is escaped.
+
+Colours come from the style sheet of the page (classes, not values), so that a picture follows the
+page into dark mode. Every text is text: it can be selected, searched and read aloud. Hover details
+are ``<title>`` elements and need no script.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup
+
+WIDTH = 720
+LETTER = 7.4  # width to allow for a letter at the size that the style sheet sets
+LONGEST_LABEL = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Numbers to horizontal places."""
+
+    low: float
+    high: float
+    left: float
+    right: float
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(self.left + share * (self.right - self.left), 1)
+
+    def ticks(self) -> list[float]:
+        return [tick for tick in round_steps(self.low, self.high) if self.low <= tick <= self.high]
+
+
+@dataclass(slots=True)
+class Drawing:
+    """A growing SVG element."""
+
+    height: float
+    description: str
+    width: float = WIDTH
+    parts: list[Markup] = field(default_factory=list)
+
+    def add(self, template: str, *values: object, **named: object) -> None:
+        """Add markup; every value put into it is escaped."""
+        self.parts.append(Markup(template).format(*values, **named))
+
+    def text(self, x: float, y: float, words: object, classes: str = "") -> None:
+        self.add(
+            '<text x="{}" y="{}" class="{}">{}</text>', round(x, 1), round(y, 1), classes, words
+        )
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, classes: str) -> None:
+        self.add('<line x1="{}" y1="{}" x2="{}" y2="{}" class="{}"/>', x1, y1, x2, y2, classes)
+
+    def grid(self, scale: Scale, top: float, bottom: float, title: str) -> None:
+        """Vertical lines at round numbers, with the numbers and a title below."""
+        ticks = scale.ticks()
+        for tick in ticks:
+            self.line(scale(tick), top, scale(tick), bottom, "rule")
+            self.text(scale(tick), bottom + 15, tick_label(tick, ticks), "middle quiet")
+        self.text((scale.left + scale.right) / 2, bottom + 33, title, "middle quiet")
+
+    def hover(self, words: str, body: Markup) -> None:
+        """A group that shows words when the pointer rests on it."""
+        self.add("<g><title>{}</title>{}</g>", words, body)
+
+    def svg(self) -> Markup:
+        return Markup('<svg viewBox="0 0 {} {}" role="img" aria-label="{}">{}</svg>').format(
+            self.width, round(self.height), self.description, Markup("\n").join(self.parts)
+        )
+
+
+def label_width(labels: Iterable[str]) -> float:
+    """Room for the labels at the left, as they are drawn."""
+    longest = max((len(shorten(label)) for label in labels), default=0)
+    return max(60.0, longest * LETTER + 14)
+
+
+def shorten(label: str, limit: int = LONGEST_LABEL) -> str:
+    """A label that fits; the whole of it is in the hover text and in the table."""
+    return label if len(label) <= limit else label[: limit - 1] + "…"
+
+
+def round_steps(low: float, high: float, about: int = 5) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten that span ``low`` to ``high``."""
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = min((power * k for k in (1, 2, 5, 10)), key=lambda s: abs(s - raw))
+    first = math.floor(low / step)
+    count = math.ceil(high / step) - first
+    return [round((first + k) * step, 12) for k in range(count + 1)]
+
+
+def spanning_scale(values: Sequence[float], left: float, right: float) -> Scale:
+    """A scale that holds all finite values with a little room at both ends."""
+    finite = [value for value in values if math.isfinite(value)] or [0.0]
+    low, high = min(finite), max(finite)
+    room = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
+    return Scale(low - room, high + room, left, right)
+
+
+def tick_label(tick: float, ticks: Sequence[float]) -> str:
+    """As many digits as tell neighbours apart."""
+    step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(tick) or 1.0
+    digits = max(0, -math.floor(math.log10(step) + 1e-9))
+    return f"{tick:.{digits}f}"

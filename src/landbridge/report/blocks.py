@@ -1,0 +1,138 @@
+"""What a page is made of, whatever it is rendered to: text, facts, tables, pictures."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from markupsafe import Markup
+
+State: TypeAlias = str  # "ok", "caution" or "problem"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+    quiet: bool = False
+    kind: str = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+    kind: str = "heading"
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Something to be copied into a shell."""
+
+    text: str
+    kind: str = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Names with a value each."""
+
+    facts: Sequence[tuple[str, str]]
+    kind: str = "facts"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture that is drawn when it is rendered.
+
+    Where there are no pictures (Markdown, the terminal) the table beside it says the same, or
+    ``table`` where there is none beside it.
+    """
+
+    caption: str
+    svg: Callable[[], Markup]
+    table: "Table | None" = None
+    kind: str = "picture"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Title of a column and the format of its numbers, ``None`` for text."""
+
+    title: str
+    format: str | None = None
+
+    @property
+    def number(self) -> bool:
+        return self.format is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What is shown and what is sorted by."""
+
+    text: str
+    value: Any
+    number: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells of a row; the chosen one stands out."""
+
+    cells: Sequence[Cell]
+    chosen: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under columns."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Row]
+    kind: str = "table"
+
+
+Block: TypeAlias = Text | Heading | Code | Facts | Picture | Table
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled part of the page."""
+
+    title: str
+    blocks: Sequence[Block]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A whole report."""
+
+    title: str
+    subtitle: str
+    verdict: Sequence[str] = ()
+    checks: Sequence[dict[str, str]] = ()
+    sections: Sequence[Section] = field(default_factory=tuple)
+
+
+def make_table(
+    columns: Sequence[Column], values: Sequence[Sequence[Any]], chosen: int | None = None
+) -> Table:
+    """A table from plain values; missing numbers are shown as a dash."""
+    rows = [
+        Row(
+            [_cell(column, value) for column, value in zip(columns, line, strict=True)], n == chosen
+        )
+        for n, line in enumerate(values)
+    ]
+    return Table(columns, rows)
+
+
+def _cell(column: Column, value: Any) -> Cell:
+    if column.format is None:
+        return Cell("" if value is None else str(value), value, False)
+    if value is None or (isinstance(value, float) and not math.isfinite(value)):
+        return Cell("–", "", True)
+    return Cell(format(value, column.format), value, True)

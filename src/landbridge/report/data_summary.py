@@ -1,0 +1,92 @@
+"""What the tables looked like: rows, labels and missing cells of every domain."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from landbridge.report.summary import plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_CLASSES = 6
+
+
+def summarise_data(
+    features: "pl.DataFrame",
+    domains: np.ndarray,
+    labels: "pl.Series | None",
+    *,
+    target: str | None = None,
+    task: str | None = None,
+) -> dict[str, Any]:
+    """One entry a domain and one a column."""
+    missing = features.select(n.is_null() for n in features).to_numpy().mean(axis=1)
+    entries = []
+    for name in np.unique(domains):
+        rows = domains == name
+        own = None if labels is None else labels.filter(rows).drop_nulls()
+        entries.append(
+            {
+                "name": name,
+                "role": "target" if name == target else "source",
+                "rows": int(rows.sum()),
+                "labelled": 0 if own is None else len(own),
+                "missing": missing[rows].mean(),
+                "labels": "" if own is None else describe_labels(own, task),
+            }
+        )
+    columns = [
+        {
+            "name": column.name,
+            "type": column_kind(column),
+            "missing": column.null_count() / max(len(column), 1),
+        }
+        for column in features
+    ]
+    return plain(
+        {
+            "label": "" if labels is None else labels.name,
+            "task": task or "",
+            "target": target or "",
+            "domains": entries,
+            "target_only_classes": _target_only_classes(domains, labels, target, task),
+            "columns": columns,
+        }
+    )
+
+
+def column_kind(column: "pl.Series") -> str:
+    """The type of a column in words."""
+    import polars as pl
+
+    if column.dtype.is_numeric():
+        return "number"
+    kinds = {pl.Boolean: "true or false", pl.Date: "date", pl.Datetime: "time"}
+    return next((words for kind, words in kinds.items() if column.dtype == kind), "text")
+
+
+def _target_only_classes(
+    domains: np.ndarray, labels: "pl.Series | None", target: str | None, task: str | None
+) -> list[str] | None:
+    """Classes that labelled target rows have and no source has; None where there are no classes."""
+    if labels is None or target is None or task != "classification":
+        return None
+    there, elsewhere = (
+        set(labels.filter(rows).drop_nulls().to_list())
+        for rows in (domains == target, domains != target)
+    )
+    return [str(name) for name in sorted(there - elsewhere)]
+
+
+def describe_labels(labels: "pl.Series", task: str | None) -> str:
+    """Mean and spread of numbers, shares of classes."""
+    if not len(labels):
+        return "none"
+    if task == "regression":
+        numbers = labels.to_numpy().astype(np.float64)
+        return f"mean {numbers.mean():.4g}, from {numbers.min():.4g} to {numbers.max():.4g}"
+    values, counts = np.unique(np.asarray(labels.to_list()), return_counts=True)
+    most = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    shares = [f"{values[k]}: {counts[k] / counts.sum():.0%}" for k in most]
+    return ", ".join(shares) + (" …" if values.size > MOST_CLASSES else "")

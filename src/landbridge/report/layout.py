@@ -1,0 +1,292 @@
+"""From a summary to a page: which sentences, tables and pictures, in which order."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from landbridge.report.blocks import (
+    Block,
+    Code,
+    Facts,
+    Heading,
+    Page,
+    Picture,
+    Section,
+    Text,
+)
+from landbridge.report.pictures import (
+    Bar,
+    Interval,
+    Strip,
+    bar_picture,
+    interval_picture,
+    matrix_picture,
+    strip_picture,
+)
+from landbridge.report.tables import (
+    MOST_FEATURES,
+    columns_table,
+    domains_table,
+    features_table,
+    intervals_table,
+    matrix_table,
+    moved_table,
+    per_source_table,
+    ranking_table,
+    shift_table,
+)
+
+MOST_ROWS = 25
+
+
+def lay_out(summary: dict[str, Any]) -> Page:
+    """The page of a summary; parts that were not computed are left out."""
+    parts: list[tuple[str, Callable[[Any], Section]]] = [
+        ("ranking", ranking_section),
+        ("shift", shift_section),
+        ("sources", sources_section),
+        ("features", features_section),
+        ("data", data_section),
+        ("origin", origin_section),
+    ]
+    return Page(
+        title=summary["title"],
+        subtitle=summary["subtitle"],
+        verdict=summary.get("verdict", ()),
+        checks=summary.get("checks", ()),
+        sections=[build(summary[name]) for name, build in parts if summary.get(name)],
+    )
+
+
+def ranking_section(ranking: dict[str, Any]) -> Section:
+    """Candidates from best to worst, the matrix over sources, pairwise probabilities."""
+    blocks: list[Block] = [
+        Text(ranking["criterion"]["words"]),
+        Picture(
+            f"{_capital(ranking['score'])} expected on the target. {ranking['interval']['words']} "
+            "The chosen candidate stands out.",
+            lambda: _ranking_picture(ranking),
+        ),
+        ranking_table(ranking),
+    ]
+    if ranking["matrix"]:
+        matrix = ranking["matrix"]
+        blocks += [
+            Heading("Source by candidate"),
+            Picture(
+                f"{_capital(ranking['score'])} of every candidate trained from every source; the "
+                "better, the stronger the colour.",
+                lambda: matrix_picture(
+                    matrix["sources"],
+                    matrix["candidates"],
+                    _numbers(matrix["values"]),
+                    description="Scores of candidates by source",
+                    best_is_high=ranking["higher_is_better"],
+                ),
+                matrix_table(matrix["sources"], matrix["candidates"], matrix["values"], ".3f"),
+            ),
+        ]
+    if ranking["pairwise"]:
+        blocks += _pairwise_blocks(ranking["pairwise"])
+    return Section("Ranking", blocks)
+
+
+def _ranking_picture(ranking: dict[str, Any]) -> Any:
+    rows = [
+        Interval(
+            label=_full_name(row),
+            value=_number(row["score"]),
+            low=_number(row["low"]),
+            high=_number(row["high"]),
+            hover=f"{_full_name(row)}: {_shown(row['score'])} ({_shown(row['low'])} to "
+            f"{_shown(row['high'])})",
+            chosen=place == 0,
+        )
+        for place, row in enumerate(ranking["candidates"][:MOST_ROWS])
+    ]
+    return interval_picture(rows, title=ranking["score"], description="Ranking with intervals")
+
+
+def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
+    names = [f"{place}. {name}" for place, name in enumerate(pairwise["names"], start=1)]
+    heads = [str(place) for place in range(1, len(names) + 1)]
+    return [
+        Heading("Pairwise probabilities"),
+        Picture(
+            "Probability that the candidate of the row is better on the target than the candidate "
+            f"of the column. {pairwise['words']}",
+            lambda: matrix_picture(
+                names,
+                heads,
+                _numbers(pairwise["values"]),
+                description="Probability that the row beats the column",
+                lowest=0.0,
+                highest=1.0,
+                digits=2,
+            ),
+            matrix_table(names, heads, pairwise["values"], ".2f"),
+        ),
+    ]
+
+
+def shift_section(shift: dict[str, Any]) -> Section:
+    """How far the target is from each source, which features moved, what weights can do."""
+    blocks: list[Block] = [
+        Text(f"{source['source']}: {source['words']}") for source in shift["sources"]
+    ]
+    blocks += [
+        shift_table(shift),
+        Picture(
+            "Effective share of the rows when the source is weighted to look like the target. "
+            "A small share means that weighting rests on few rows.",
+            lambda: _effective_picture(shift["sources"]),
+        ),
+    ]
+    for source in shift["sources"]:
+        blocks += [
+            Heading(f"Features that moved: {source['source']} → {shift['target']}"),
+            Picture(
+                "Kolmogorov–Smirnov distance of the two distributions: 0 means alike, 1 means "
+                "without overlap.",
+                lambda source=source: _moved_picture(source),  # type: ignore[misc]
+            ),
+            moved_table(source),
+        ]
+    return Section("Shift between source and target", blocks)
+
+
+def _effective_picture(sources: list[dict[str, Any]]) -> Any:
+    bars = [
+        Bar(
+            label=s["source"],
+            value=s["effective_share"],
+            text=f"{s['effective_share']:.1%}",
+            hover=f"{s['source']}: {s['effective_rows']:.0f} of {s['weighted_rows']} rows",
+        )
+        for s in sources
+    ]
+    return bar_picture(
+        bars, title="share of rows", description="Effective rows by source", most=1.0
+    )
+
+
+def _moved_picture(source: dict[str, Any]) -> Any:
+    bars = [
+        Bar(
+            label=f["name"],
+            value=f["distance"],
+            text=f"{f['distance']:.2f}",
+            hover=f"{f['name']}: mean {_shown(f['mean_difference'])} sd, variance "
+            f"{_shown(f['variance_ratio'])} times",
+        )
+        for f in source["features"][:MOST_FEATURES]
+    ]
+    words = f"Features of {source['source']} that moved"
+    return bar_picture(bars, title="distance", description=words, most=1.0)
+
+
+def sources_section(sources: dict[str, Any]) -> Section:
+    """Multiple-source cross-validation: every source left out once, three intervals."""
+    return Section(
+        "How well on a source nobody has seen",
+        [
+            *(Text(sentence) for sentence in sources["words"]),
+            Picture(
+                f"Mean {sources['loss']} on each source when it was left out of training, and "
+                "intervals for the mean over sources.",
+                lambda: _sources_picture(sources),
+            ),
+            intervals_table(sources),
+            per_source_table(sources),
+        ],
+    )
+
+
+def _sources_picture(sources: dict[str, Any]) -> Any:
+    rows = [
+        Interval(
+            s["source"],
+            s["mean"],
+            _number(s["low"]),
+            _number(s["high"]),
+            f"{s['source']}: {s['mean']:.4g} on {s['rows']} rows",
+        )
+        for s in sources["per_source"]
+    ]
+    rows += [
+        Interval(
+            i["question"], i["estimate"], _number(i["low"]), _number(i["high"]), i["words"], True
+        )
+        for i in sources["intervals"]
+    ]
+    return interval_picture(rows, title=sources["loss"], description="Loss by source left out")
+
+
+def features_section(features: dict[str, Any]) -> Section:
+    """T-greedy: the features picked and their effect in every domain."""
+    if not features["picked"]:
+        return Section("Features that travel", [Text(words) for words in features["words"]])
+    return Section(
+        "Features that travel",
+        [
+            *(Text(sentence) for sentence in features["words"]),
+            Picture(
+                "Effect of every picked feature in each domain (dots) and their mean (tick). Dots "
+                "on both sides of zero mean that the feature changes its meaning.",
+                lambda: _features_picture(features),
+            ),
+            features_table(features),
+        ],
+    )
+
+
+def _features_picture(features: dict[str, Any]) -> Any:
+    strips = [
+        Strip(p["feature"], p["effects"], features["domains"], p["mean_effect"])
+        for p in features["picked"][:MOST_ROWS]
+    ]
+    return strip_picture(
+        strips, title="effect when it was picked", description="Effects of features by domain"
+    )
+
+
+def data_section(data: dict[str, Any]) -> Section:
+    """One line a domain, one line a column."""
+    return Section(
+        "Data",
+        [
+            Facts([("label", data["label"]), ("task", data["task"]), ("target", data["target"])]),
+            domains_table(data),
+            columns_table(data),
+        ],
+    )
+
+
+def origin_section(origin: dict[str, Any]) -> Section:
+    """What made this report, so that it can be made again."""
+    versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())
+    facts = [("made on", origin["date"]), ("seed", str(origin["seed"])), ("versions", versions)]
+    blocks: list[Block] = [Facts(facts)]
+    if origin["command"]:
+        blocks.append(Code(origin["command"]))
+    return Section("How this was made", blocks)
+
+
+def _full_name(row: dict[str, Any]) -> str:
+    return f"{row['name']} · {row['source']}" if row["show_source"] else row["name"]
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else value
+
+
+def _numbers(values: list[list[float | None]]) -> list[list[float]]:
+    return [[_number(value) for value in row] for row in values]
+
+
+def _shown(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]

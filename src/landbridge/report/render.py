@@ -1,0 +1,87 @@
+"""A summary as HTML, Markdown or JSON; the three say the same."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from landbridge._storage import whole_file
+from landbridge.report.layout import lay_out
+
+SUFFIXES = (".html", ".htm", ".md", ".json")
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def render_html(summary: dict[str, Any]) -> str:
+    """One page with style, script and pictures inside: it asks no other place for anything."""
+    from markupsafe import Markup
+
+    return (
+        _environment(escape=True)
+        .get_template("report.html")
+        .render(
+            page=lay_out(summary),
+            style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
+            script=Markup((_TEMPLATES / "report.js").read_text(encoding="utf-8")),
+        )
+    )
+
+
+def render_markdown(summary: dict[str, Any]) -> str:
+    """The same page as Markdown; where HTML has a picture, its table speaks."""
+    return _environment(escape=False).get_template("report.md").render(page=lay_out(summary))
+
+
+def render_json(summary: dict[str, Any]) -> str:
+    """The summary itself."""
+    return json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
+
+
+def write_report(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
+    """Write a report; the ending of the name says in which form."""
+    path = Path(path)
+    render = {".html": render_html, ".htm": render_html, ".md": render_markdown}.get(
+        check_suffix(path), render_json
+    )
+    content = render(summary).encode()
+    with whole_file(path) as file:
+        file.write(content)
+
+
+def check_suffix(path: str | os.PathLike[str]) -> str:
+    """The ending of a report's name, in lower case."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"`path` of a report must end in {', '.join(SUFFIXES)}; got {str(path)!r}. "
+            "The ending says in which form it is written."
+        )
+    return suffix
+
+
+def _environment(*, escape: bool) -> Any:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            "Reports need the package jinja2. Install it with: pip install 'landbridge[report]'"
+        ) from error
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=escape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["plain"] = _plain_markdown
+    return environment
+
+
+def _plain_markdown(text: object) -> str:
+    """Text of the user inside Markdown: no markup of its own, no line of its own."""
+    words = " ".join(str(text).split())
+    for sign in "\\`*_[]<>|":
+        words = words.replace(
+            sign, f"\\{sign}" if sign not in "<>" else {"<": "&lt;", ">": "&gt;"}[sign]
+        )
+    return words

@@ -1,0 +1,156 @@
+"""The tables of a report, which the command line prints, too."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from landbridge.report.blocks import Column, Table, make_table
+
+MOST_FEATURES = 12
+
+
+def ranking_table(ranking: dict[str, Any]) -> Table:
+    """Rank, candidate, source, score, interval, seconds."""
+    columns = [
+        Column("rank", "d"),
+        Column("candidate"),
+        Column("source"),
+        Column(ranking["score"], ".3f"),
+        Column("low", ".3f"),
+        Column("high", ".3f"),
+        Column("seconds", ".2f"),
+        Column("note"),
+    ]
+    values = [
+        [
+            r["rank"],
+            r["name"],
+            r["source"],
+            r["score"],
+            r["low"],
+            r["high"],
+            r["seconds"],
+            r["note"],
+        ]
+        for r in ranking["candidates"]
+    ]
+    return make_table(columns, values, chosen=0)
+
+
+def shift_table(shift: dict[str, Any]) -> Table:
+    """One line a source."""
+    columns = [
+        Column("source"),
+        Column("rows", "d"),
+        Column("domain classifier AUC", ".3f"),
+        Column("low", ".3f"),
+        Column("high", ".3f"),
+        Column("MMD p-value", ".3g"),
+        Column("features moved", "d"),
+        Column("effective share", ".1%"),
+        Column("heaviest row", ".1%"),
+        Column("gap before", ".2f"),
+        Column("gap after", ".2f"),
+    ]
+    keys = (
+        "source", "rows", "auc", "auc_low", "auc_high", "mmd_p_value", "n_moved",
+        "effective_share", "largest_share", "gap_before", "gap_after",
+    )  # fmt: skip
+    return make_table(columns, [[source[key] for key in keys] for source in shift["sources"]])
+
+
+def moved_table(source: dict[str, Any]) -> Table:
+    """The features that moved furthest."""
+    columns = [
+        Column("feature"),
+        Column("distance", ".3f"),
+        Column("mean, sd", "+.2f"),
+        Column("variance ratio", ".2f"),
+        Column("corrected p-value", ".2g"),
+    ]
+    keys = ("name", "distance", "mean_difference", "variance_ratio", "p_value")
+    moved = source["features"][:MOST_FEATURES]
+    return make_table(columns, [[feature[key] for key in keys] for feature in moved])
+
+
+def per_source_table(sources: dict[str, Any]) -> Table:
+    """One line a source that was left out."""
+    columns = [
+        Column("source left out"),
+        Column("rows", "d"),
+        Column(sources["loss"], ".4g"),
+        Column("low", ".4g"),
+        Column("high", ".4g"),
+    ]
+    values = [
+        [s["source"], s["rows"], s["mean"], s["low"], s["high"]] for s in sources["per_source"]
+    ]
+    return make_table(columns, values)
+
+
+def intervals_table(sources: dict[str, Any]) -> Table:
+    """The three questions and their answers."""
+    columns = [
+        Column("question"),
+        Column("estimate", ".4g"),
+        Column("low", ".4g"),
+        Column("high", ".4g"),
+        Column("what it says"),
+    ]
+    values = [
+        [i["question"], i["estimate"], i["low"], i["high"], i["words"]]
+        for i in sources["intervals"]
+    ]
+    return make_table(columns, values)
+
+
+def features_table(features: dict[str, Any]) -> Table:
+    """One line a step of the path."""
+    columns = [
+        Column("step", "d"),
+        Column("feature"),
+        Column("T", ".2f"),
+        Column("weight", ".4g"),
+        *(Column(f"effect in {name}", ".3g") for name in features["domains"]),
+    ]
+    values = [
+        [step, p["feature"], p["t"], p["weight"], *p["effects"]]
+        for step, p in enumerate(features["picked"], start=1)
+    ]
+    return make_table(columns, values)
+
+
+def domains_table(data: dict[str, Any]) -> Table:
+    """Rows, labels and what the labels look like, by domain."""
+    columns = [
+        Column("domain"),
+        Column("role"),
+        Column("rows", "d"),
+        Column("labelled", "d"),
+        Column("missing cells", ".1%"),
+        Column("labels"),
+    ]
+    values = [
+        [d["name"], d["role"], d["rows"], d["labelled"], d["missing"], d["labels"]]
+        for d in data["domains"]
+    ]
+    return make_table(columns, values)
+
+
+def columns_table(data: dict[str, Any]) -> Table:
+    """Name, type and share of missing cells of every column."""
+    columns = [Column("column"), Column("type"), Column("missing", ".1%")]
+    return make_table(columns, [[c["name"], c["type"], c["missing"]] for c in data["columns"]])
+
+
+def checks_table(checks: Sequence[dict[str, str]]) -> Table:
+    """State, name and sentence of every check."""
+    columns = [Column("state"), Column("check"), Column("what it says")]
+    return make_table(columns, [[c["state"], c["name"], c["text"]] for c in checks])
+
+
+def matrix_table(
+    rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[Any]], form: str
+) -> Table:
+    """A matrix with its names, for where there are no pictures."""
+    heads = [Column(""), *(Column(name, form) for name in columns)]
+    return make_table(heads, [[name, *line] for name, line in zip(rows, values, strict=True)])

@@ -1,0 +1,110 @@
+"""Candidates from YAML and TOML: the same estimators, and errors with line numbers."""
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import SVC
+
+import landbridge as lb
+from landbridge.cli._candidates import read_candidates
+from landbridge.cli._errors import InputError
+
+YAML = """\
+# what to try
+nb: GaussianNB
+svm:
+  estimator: sklearn.svm.SVC
+  params: {kernel: linear}
+  grid:
+    C: [0.1, 1, 10]
+pooled:
+  estimator: landbridge.Pooled
+  params:
+    estimator:
+      estimator: LogisticRegression
+      params: {C: 0.5}
+  grid:
+    target_share: [0.3, 0.5]
+    estimator__C: [0.1, 1]
+short:
+  estimator: Pooled
+  params: {estimator: sklearn.linear_model.LogisticRegression}
+"""
+TOML = """\
+nb = "GaussianNB"
+
+[svm]
+estimator = "sklearn.svm.SVC"
+params = {kernel = "linear"}
+grid.C = [0.1, 1, 10]
+
+[pooled]
+estimator = "landbridge.Pooled"
+params.estimator = {estimator = "LogisticRegression", params = {C = 0.5}}
+[pooled.grid]
+target_share = [0.3, 0.5]
+estimator__C = [0.1, 1]
+
+[short]
+estimator = "Pooled"
+params = {estimator = "sklearn.linear_model.LogisticRegression"}
+"""
+
+
+@pytest.mark.parametrize(("name", "text"), [("c.yaml", YAML), ("c.toml", TOML)])
+def test_both_forms_give_the_estimators_and_their_grids(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    found = read_candidates(tmp_path / name)
+    assert list(found) == ["nb", "svm", "pooled", "short"]
+    assert isinstance(found["nb"], GaussianNB)
+    svm, grid = found["svm"]
+    assert isinstance(svm, SVC)
+    assert svm.kernel == "linear"
+    assert grid == {"C": [0.1, 1, 10]}
+    pooled, grid = found["pooled"]
+    assert isinstance(pooled, lb.Pooled)
+    assert pooled.estimator.C == 0.5
+    assert grid == {"target_share": [0.3, 0.5], "estimator__C": [0.1, 1]}
+    assert isinstance(found["short"].estimator, LogisticRegression)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("c.yaml", "nb: GausianNB\n", "line 1: no estimator is called 'GausianNB'. Did you mean"),
+        ("c.yaml", "\nnb: os.system\n", "line 2: estimators must come from landbridge or sklearn"),
+        ("c.yaml", "a: sklearn._isotonic.X\n", "line 1: estimators must come from"),
+        ("c.yaml", "a: sklearn.svm.SVD\n", "line 1: 'sklearn.svm.SVD' does not exist"),
+        ("c.yaml", "a: sklearn.base.clone\n", "must be an estimator"),
+        ("c.yaml", "a: 3\n", "line 1: a candidate must be the name"),
+        ("c.yaml", "a: {estimator: 3}\n", "line 1: an estimator must be given by its name"),
+        ("c.yaml", "a:\n  estimator: SVC\n  parms: {}\n", "line 3: unknown key 'parms'. Did you"),
+        ("c.yaml", "a:\n  estimator: SVC\n  params: 3\n", "line 3: params must map"),
+        ("c.yaml", "a:\n  estimator: SVC\n  params:\n    c: 1\n", "line 4: SVC has no parameter"),
+        ("c.yaml", "a:\n  estimator: Pooled\n", "line 1: Pooled cannot be made"),
+        ("c.yaml", "a:\n  estimator: SVC\n  grid: 3\n", "line 3: a grid must map"),
+        ("c.yaml", "a:\n  estimator: SVC\n  grid: {C: 3}\n", "line 3: the grid of 'C' must be"),
+        ("c.yaml", "a:\n  estimator: SVC\n  grid: {D: [3]}\n", "line 3: SVC has no parameter 'D'"),
+        ("c.yaml", "a: SVC\na: SVC\n", "'a' is given twice"),
+        ("c.yaml", "a: [1\n", "this is not YAML"),
+        ("c.yaml", "a: !!python/name:os.system\n", "this is not YAML"),
+        ("c.yaml", "", "the file must map names"),
+        ("c.yaml", "- SVC\n", "the file must map names"),
+        ("c.toml", "a = \n", "line 1: this is not TOML"),
+        ("c.toml", 'b = "SVC"\n[a]\nestimator = "SVC"\ngrid.c = [1]\n', "line 4: SVC has no"),
+        ("c.toml", '[a]\nestimator = "os.system"\n', "line 2: estimators must come from"),
+        ("c.txt", "a: SVC\n", "must end in .yaml"),
+    ],
+)
+def test_mistakes_are_named_with_their_line(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_candidates(tmp_path / name)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_candidates(tmp_path / "c.yaml")
+    (tmp_path / "c.yaml").write_bytes(b"\xe9")
+    with pytest.raises(InputError, match="UTF-8"):
+        read_candidates(tmp_path / "c.yaml")

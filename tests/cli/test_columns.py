@@ -1,0 +1,93 @@
+"""What a model remembers of its columns, and what it says about new rows."""
+
+from datetime import date, datetime
+
+import polars as pl
+import pytest
+
+from landbridge.cli._columns import check_new_rows, describe_columns
+from landbridge.cli._errors import InputError
+
+SEEN = pl.DataFrame(
+    {
+        "size": [1, 5, None],
+        "colour": ["red", "white", None],
+        "when": [date(2020, 1, 1), date(2020, 2, 1), None],
+        "at": [datetime(2020, 1, 1, 3), datetime(2020, 1, 2), None],
+        "old": [True, False, None],
+        "empty": pl.Series([None, None, None], dtype=pl.String),
+        "text": ["a b", "c d", "e"],
+    }
+)
+
+
+def test_columns_are_described_with_their_range_or_values():
+    found = {column["name"]: column for column in describe_columns(SEEN)}
+    assert found["size"] == {
+        "name": "size",
+        "type": "number",
+        "missing": True,
+        "low": 1.0,
+        "high": 5.0,
+    }
+    assert found["colour"]["values"] == ["red", "white"]
+    assert (found["when"]["low"], found["when"]["high"]) == ("2020-01-01", "2020-02-01")
+    assert found["at"]["type"] == "time"
+    assert found["old"]["type"] == "true or false"
+    assert "values" not in found["empty"]
+
+
+def test_free_text_has_no_list_of_values():
+    column = pl.DataFrame({"text": [f"words {k}" for k in range(100)]})
+    assert "values" not in describe_columns(column)[0]
+
+
+def test_the_rows_of_training_lie_inside():
+    rows = check_new_rows(SEEN, describe_columns(SEEN))
+    assert rows.outside.tolist() == [0, 0, 0]
+    assert rows.cautions == []
+
+
+def test_rows_outside_are_counted_with_what_is_strange():
+    new = SEEN.with_columns(
+        pl.Series("size", [9.5, 2.0, None]),
+        pl.Series("colour", ["rosé", "red", None]),
+        pl.Series("when", [date(2021, 1, 1), date(2019, 1, 1), None]),
+        pl.Series("at", [datetime(2020, 1, 1, 3), datetime(2020, 1, 2), None]),
+    )
+    rows = check_new_rows(new.reverse().reverse(), describe_columns(SEEN))
+    assert rows.outside.tolist() == [3, 1, 0]
+    assert rows.cautions == [
+        "size: 1 of 3 rows lie outside 1 to 5",
+        "colour: 1 of 3 rows hold a new value: 'rosé'",
+        "when: 2 of 3 rows lie outside 2020-01-01 to 2020-02-01",
+    ]
+
+
+def test_other_order_extra_columns_and_convertible_types_are_accepted():
+    new = SEEN.select(reversed(SEEN.columns)).with_columns(
+        pl.Series("size", ["2", "3.5", None]),
+        pl.Series("empty", [1, 2, 3]),
+        pl.lit(1).alias("extra"),
+    )
+    rows = check_new_rows(new, describe_columns(SEEN))
+    assert rows.frame.columns == SEEN.columns
+    assert rows.frame["size"].to_list() == [2.0, 3.5, None]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (pl.Series("size", ["2", "big", None]), "'size' must hold numbers.*got 'big'"),
+        (pl.Series("size", [True, False, None]), "'size' must hold numbers.*got True"),
+        (pl.Series("when", ["soon", None, None]), "'when' must hold.*date.*got 'soon'"),
+    ],
+)
+def test_types_that_do_not_fit_are_refused(change, message):
+    with pytest.raises(InputError, match=message):
+        check_new_rows(SEEN.with_columns(change), describe_columns(SEEN))
+
+
+def test_missing_columns_are_refused_with_the_nearest_name():
+    with pytest.raises(InputError, match="'size' is missing. Did you mean 'siz'"):
+        check_new_rows(SEEN.rename({"size": "siz"}), describe_columns(SEEN))

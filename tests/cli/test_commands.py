@@ -1,0 +1,327 @@
+"""The commands, run in this process: what they answer, and what they say about mistakes."""
+
+import json
+import os
+import re
+import sys
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+
+from landbridge.cli import _session, main
+from landbridge.persistence import load_card, load_model
+from landbridge.report.summary import ALL_SOURCES
+
+from .conftest import CANDIDATES, Program, make_frame
+
+QUESTION = ("--label", "good", "--domain", "region", "--target", "west")
+SELECT = (*QUESTION, "--candidates", "few.yaml", "--folds", "3")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    make_frame().write_csv(folder / "wines.csv")
+    (folder / "few.yaml").write_text(CANDIDATES)
+    arguments = [*SELECT[:6], "--candidates", folder / "few.yaml", "--folds", 3]
+    Program(folder)("select", folder / "wines.csv", *arguments, "--save", folder / "m.skops")
+    return folder / "m.skops"
+
+
+def test_select_ranks_saves_and_explains(landbridge, table):
+    found = landbridge.json(
+        "select", table, *SELECT, "--save", "m.skops", "--results", "r.npz", "--report", "r.html"
+    )
+    ranking = found["ranking"]["candidates"]
+    assert [row["rank"] for row in ranking] == list(range(1, 7))
+    scores = [row["score"] for row in ranking]
+    assert scores == sorted(scores, reverse=True)
+    assert all(row["low"] <= row["score"] <= row["high"] for row in ranking)
+    assert {row["source"] for row in ranking} == {"north", "south", ALL_SOURCES}
+    assert found["verdict"][0].startswith(f"Train {ranking[0]['name']} on {ranking[0]['source']}")
+    assert {check["state"] for check in found["checks"]} <= {"ok", "caution", "problem"}
+    card = load_card("m.skops")
+    assert card["score"] == ranking[0]["score"]
+    assert card["classes"] == ["no", "yes"]
+    assert [column["name"] for column in card["columns"]] == make_frame().columns[:5]
+    page = (landbridge.folder / "r.html").read_text()
+    assert found["verdict"][0].split(" (")[0] in page
+    landbridge("report", "r.npz", "-o", "again.md")
+    assert "## Ranking" in (landbridge.folder / "again.md").read_text()
+
+
+def test_the_same_seed_gives_the_same_answer(landbridge, table):
+    answers = [
+        landbridge.json("select", table, *SELECT, "--seed", 3, "--jobs", jobs)["ranking"]
+        for jobs in (1, 2)
+    ]
+    for answer in answers:
+        for row in answer["candidates"]:
+            del row["seconds"]
+    assert answers[0] == answers[1]
+
+
+def test_the_table_for_people_holds_the_numbers_of_the_json(landbridge, table):
+    shown = landbridge("select", table, *SELECT).stdout
+    first = landbridge.json("select", table, *SELECT)["ranking"]["candidates"][0]
+    line = next(line for line in shown.splitlines() if line.split()[:1] == ["1"])
+    assert first["name"] in line
+    assert f"{first['score']:.3f}" in line
+
+
+def test_notes_go_to_standard_error_only(landbridge, table):
+    done = landbridge("select", table, *SELECT, "--format", "json")
+    json.loads(done.stdout)
+    assert "classification task" in done.stderr
+
+
+def test_a_target_without_labels_is_ranked_with_a_problem_check(landbridge, table):
+    frame = make_frame().with_columns(
+        pl.when(pl.col("region") == "west").then(None).otherwise(pl.col("good")).alias("good")
+    )
+    frame.write_csv(table)
+    found = landbridge.json("select", table, *QUESTION, "--folds", 2, "--candidates", "few.yaml")
+    assert found["ranking"]["criterion"]["name"] == "trcv"
+    states = {check["name"]: check["state"] for check in found["checks"]}
+    assert states["Target labels"] == "problem"
+    failed = landbridge("select", table, *SELECT, "--criterion", "tlv", code=2)
+    assert "at least 2 labelled target rows" in failed.stderr
+
+
+def test_regression_is_found_from_the_label(landbridge, table):
+    make_frame().with_columns(pl.col("noise").alias("good")).write_csv(table)
+    (landbridge.folder / "few.yaml").write_text("ridge: Ridge\n")
+    found = landbridge.json("select", table, *SELECT)
+    assert found["ranking"]["score"] == "mean squared error"
+    assert all(row["low"] >= 0 for row in found["ranking"]["candidates"])
+
+
+def test_several_files_are_domains(landbridge, table):
+    frame = make_frame()
+    for name in ("north", "south", "west"):
+        frame.filter(pl.col("region") == name).drop("region").write_parquet(f"{name}.parquet")
+    files = [f"{name}={name}.parquet" for name in ("north", "south", "west")]
+    one = landbridge.json("select", table, *SELECT)["ranking"]["candidates"]
+    several = landbridge.json("select", *files, "--label", "good", "--target", "west", *SELECT[6:])[
+        "ranking"
+    ]["candidates"]
+    assert [row["score"] for row in one] == [row["score"] for row in several]
+
+
+def test_evaluate_reports_every_domain_and_three_intervals(landbridge, table):
+    found = landbridge.json("evaluate", table, "--label", "good", "--domain", "region")
+    assert [row["source"] for row in found["per_source"]] == ["north", "south", "west"]
+    assert len(found["intervals"]) == 3
+    mean = np.mean([row["mean"] for row in found["per_source"]])
+    assert found["intervals"][0]["estimate"] == pytest.approx(mean)
+    widths = [row["high"] - row["low"] for row in found["intervals"]]
+    assert widths[0] >= widths[1]
+    named = landbridge.json(
+        "evaluate", table, "--label", "good", "--domain", "region", "--model", "GaussianNB"
+    )
+    assert named["per_source"] != found["per_source"]
+
+
+def test_features_name_the_one_that_matters(landbridge, table):
+    shown = landbridge.json(
+        "features", table, "--label", "good", "--domain", "region", "--number", 1
+    )
+    assert shown["picked"][0]["feature"] == "size"
+    assert shown["domains"] == ["north", "south", "west"]
+    assert len(shown["picked"][0]["effects"]) == 3
+
+
+def test_features_of_several_classes_need_the_class_that_is_meant(landbridge, table):
+    asked = ("features", table, "--label", "colour", "--domain", "region", "--drop", "remark")
+    assert "--positive red" in landbridge(*asked, code=2).stderr
+    wrong = landbridge(*asked, "--positive", "rose", code=2)
+    assert "Did you mean 'rosé'" in wrong.stderr
+    landbridge(*asked, "--positive", "rosé", "--number", 1)
+
+
+def test_predict_takes_raw_rows_in_any_order(landbridge, table, model):
+    new = make_frame(seed=1).drop("region", "good")
+    new.select(reversed(new.columns)).write_csv("new.csv")
+    done = landbridge("predict", model, "new.csv", "-o", "out.csv", "--keep", "remark")
+    assert "Warning" not in done.stderr
+    out = pl.read_csv("out.csv")
+    assert out.columns == ["remark", "prediction", "score_no", "score_yes", "columns_outside"]
+    assert (out["score_no"] + out["score_yes"]).to_numpy() == pytest.approx(np.ones(out.height))
+    saved = load_model(model).model
+    assert out["prediction"].to_list() == saved.predict(new).tolist()
+    assert landbridge("predict", model, "new.csv").stdout.splitlines()[0].startswith("prediction,")
+    rows = landbridge.json("predict", model, "new.csv")
+    assert rows[0]["prediction"] == out["prediction"][0]
+    told = landbridge.json("predict", model, "new.csv", "-o", "out.parquet")
+    assert told["rows"] == out.height
+
+
+def test_predict_warns_about_rows_unlike_training(landbridge, table, model):
+    new = make_frame(seed=1).with_columns(
+        pl.lit(99.5).alias("size"), pl.lit("green").alias("colour"), pl.lit(1).alias("extra")
+    )
+    new.with_columns(pl.lit(date(2030, 1, 1)).alias("when")).write_csv("new.csv")
+    done = landbridge("predict", model, "new.csv", "-o", "out.tsv")
+    assert "size: 120 of 120 rows lie outside" in done.stderr
+    assert "hold a new value: 'green'" in done.stderr
+    assert "ignored columns that the model does not know: extra" in done.stderr
+    out = pl.read_csv("out.tsv", separator="\t")
+    assert out["columns_outside"].min() >= 3
+
+
+def test_predict_refuses_tables_that_do_not_fit(landbridge, table, model):
+    make_frame().drop("size").write_csv("new.csv")
+    assert "'size' is missing" in landbridge("predict", model, "new.csv", code=2).stderr
+    make_frame().with_columns(pl.lit("big").alias("size")).write_csv("new.csv")
+    assert "must hold numbers" in landbridge("predict", model, "new.csv", code=2).stderr
+    assert "must end in" in landbridge("predict", model, table, "-o", "x.txt", code=2).stderr
+    (landbridge.folder / "cut.skops").write_bytes(model.read_bytes()[:500])
+    assert "damaged" in landbridge("predict", "cut.skops", table, code=2).stderr
+
+
+def test_info_tells_what_the_model_is(landbridge, table, model):
+    shown = landbridge("info", model).stdout
+    assert "predicts: good (classification)" in shown
+    assert "95 % interval" in shown
+    assert "red, rosé, white" in shown
+    assert landbridge.json("info", model)["target"] == "west"
+
+
+def test_report_is_rebuilt_from_saved_results(landbridge, table):
+    landbridge("select", table, *SELECT, "--results", "r.json", "--report", "first.html")
+    landbridge("report", "r.json", "-o", "second.html")
+    first, second = (
+        (landbridge.folder / name).read_text() for name in ("first.html", "second.html")
+    )
+    assert first == second
+    for content, message in [
+        ("[]", "got other JSON"),
+        ("{", "must be results saved by landbridge"),
+        ('{"kind": "landbridge report", "format": 99}', "newer landbridge"),
+    ]:
+        (landbridge.folder / "bad.json").write_text(content)
+        assert message in landbridge("report", "bad.json", "-o", "x.html", code=2).stderr
+    assert "no such file" in landbridge("report", "no.json", "-o", "x.html", code=2).stderr
+    assert "must end in" in landbridge("report", "r.json", "-o", "x.pdf", code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "message"),
+    [
+        (None, ("--label", "god"), "--label must name a column.*Did you mean 'good'"),
+        (None, ("--domain", "Region "), "--domain must name a column.*Did you mean 'region'"),
+        (None, ("--target", "East"), "--target must be one of the names in 'region'.*'north'"),
+        (None, ("--exclude", "est"), "--exclude must be one of the names"),
+        (None, ("--drop", "siz"), "--drop must name a column"),
+        (pl.lit("yes").alias("good"), (), "labels must differ between rows; got 'yes'"),
+        (pl.lit(None).alias("good"), (), "source must have labels; got none"),
+        (pl.lit("west").alias("region"), (), "source besides the target"),
+        (
+            pl.when(pl.int_range(pl.len()) == 0).then(None).otherwise("region").alias("region"),
+            (),
+            "Every row must name its domain; 'region' is empty in 1 rows",
+        ),
+        (
+            pl.when(pl.int_range(pl.len()) == 0)
+            .then(pl.lit("island"))
+            .otherwise("region")
+            .alias("region"),
+            (),
+            "at least 2 rows; 'island' has 1. Leave it out with --exclude island",
+        ),
+        (
+            pl.when(pl.int_range(pl.len()) < 2)
+            .then(pl.lit("island"))
+            .otherwise("region")
+            .alias("region"),
+            (),
+            "at least 3 labelled rows; 'island' has 2",
+        ),
+        (None, ("--task", "regression"), "must have numbers as labels; 'good' holds 'no'"),
+        (None, ("--save", "."), "must be a file; got a directory"),
+        (None, ("--report", "nowhere/r.html"), "the folder nowhere must exist"),
+        (None, ("--report", "r.pdf"), "must end in .html"),
+        (None, ("--results", "r.txt"), "must end in .json, .npz"),
+    ],
+)
+def test_wrong_input_is_named_and_ends_with_2(landbridge, table, change, arguments, message):
+    if change is not None:
+        make_frame().with_columns(change).write_csv(table)
+    done = landbridge("select", table, *SELECT, *arguments, code=2)
+    words = " ".join(done.stderr.split())
+    assert re.search(message, words), words
+    assert "Traceback" not in words
+
+
+def test_only_label_and_domain_columns_leave_nothing_to_learn_from(landbridge, table):
+    make_frame().select("region", "good").write_csv(table)
+    assert "columns to learn from" in landbridge("select", table, *SELECT, code=2).stderr
+
+
+def test_an_excluded_domain_is_left_out(landbridge, table):
+    found = landbridge.json("select", table, *SELECT, "--exclude", "south")
+    assert {row["source"] for row in found["ranking"]["candidates"]} == {"north"}
+
+
+def test_a_sample_is_announced_and_repeatable(landbridge, table):
+    asked = ("select", table, *SELECT, "--max-rows", 20)
+    done = landbridge(*asked)
+    assert "north: 20 of 40 rows are used" in done.stderr
+    assert [d["rows"] for d in landbridge.json(*asked)["data"]["domains"]] == [20, 20, 20]
+
+
+def test_a_read_only_folder_and_a_full_disk_are_named(landbridge, table, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda _path, mode: mode != os.W_OK)
+    assert "read-only" in landbridge("select", table, *SELECT, "--save", "m.skops", code=2).stderr
+    monkeypatch.undo()
+    monkeypatch.chdir(landbridge.folder)
+
+    def full(*_args):
+        raise OSError(28, "No space left on device", "m.skops")
+
+    monkeypatch.setattr(os, "replace", full)
+    done = landbridge("select", table, *SELECT, "--save", "m.skops", code=2)
+    assert "No space left on device" in done.stderr
+    assert not [file for file in landbridge.folder.iterdir() if "skops" in file.name]
+
+
+def test_ctrl_c_leaves_no_file_behind(landbridge, table, monkeypatch):
+    def stop(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", stop)
+    done = landbridge("select", table, *SELECT, "--save", "m.skops", code=130)
+    assert "stopped" in done.stderr
+    assert not [file for file in landbridge.folder.iterdir() if "skops" in file.name]
+
+
+def test_the_unexpected_ends_with_1_and_debug_shows_where(landbridge, table, monkeypatch):
+    def fail(*_args):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr("landbridge.cli._tables.read_table", fail)
+    monkeypatch.setattr("landbridge.cli._problem.read_data", fail)
+    done = landbridge("select", table, *SELECT, code=1)
+    assert "unexpected RuntimeError: a bug (--debug shows where)" in done.stderr
+    assert "Traceback" in landbridge("select", table, *SELECT, "--debug", code=1).stderr
+
+
+def test_wrong_usage_ends_with_2(landbridge, table):
+    landbridge("select", table, code=2)
+    landbridge("select", table, *SELECT, "--sources", "some", code=2)
+    landbridge("nothing", code=2)
+    assert "landbridge " in landbridge("--version").stdout
+
+
+def test_errors_of_other_packages_are_unexpected():
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        np.zeros(3).reshape(2)
+    assert not _session.is_users_mistake(caught.value)
+
+
+def test_the_program_names_the_extra_when_typer_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit, match="landbridge\\[cli\\]"):
+        main()

@@ -1,0 +1,156 @@
+"""The program as a person runs it: its own process, real files, exit codes, signals."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import landbridge
+from landbridge.persistence import load_model
+
+from .conftest import CANDIDATES, make_frame
+
+SOURCE = Path(landbridge.__file__).parents[1]
+SCRIPT = Path(sys.executable).with_name("landbridge")
+# The installed program where there is one, else the same module.
+PROGRAM = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-m", "landbridge.cli"]
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
+
+
+def start(*arguments: object, folder: Path) -> subprocess.Popen:
+    return subprocess.Popen(
+        [*PROGRAM, *map(str, arguments)],
+        cwd=folder,
+        env=ENVIRONMENT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def run(*arguments: object, folder: Path, code: int = 0) -> tuple[str, str]:
+    process = start(*arguments, folder=folder)
+    out, err = process.communicate(timeout=500)
+    assert process.returncode == code, err
+    return out, err
+
+
+def test_help_waits_for_no_heavy_package():
+    check = (
+        "import sys, landbridge.cli._app; "
+        "print([m for m in ('numpy', 'sklearn', 'polars', 'skops', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", check], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_the_demo_tells_the_whole_story(tmp_path):
+    out, _ = run("demo", "--folder", "story", folder=tmp_path)
+    for words in ("VERDICT", "Train ", "The labels that were hidden say", "Next:"):
+        assert words in out
+    files = {file.name for file in (tmp_path / "story").iterdir()}
+    assert files == {"cars.csv", "report.html", "model.skops"}
+    page = (tmp_path / "story" / "report.html").read_text()
+    for title in ("Checks", "Ranking", "Shift between", "nobody has seen", "Features that travel"):
+        assert title in page
+    out, err = run("predict", "story/model.skops", "story/cars.csv", folder=tmp_path)
+    assert len(out.splitlines()) == 399
+    assert "error" not in err
+    model = load_model(tmp_path / "story" / "model.skops").model
+    frame = pl.read_csv(tmp_path / "story" / "cars.csv").drop("origin", "consumption")
+    printed = pl.read_csv(out.encode()).select(f"score_{name}" for name in model.classes_)
+    assert (printed.to_numpy() == model.predict_proba(frame)).all()
+
+
+@pytest.fixture
+def wine():
+    home = os.environ.get("LANDBRIDGE_DATA", SOURCE.parents[1] / "shared" / "data")
+    folder = Path(home) / "wine_quality"
+    if not folder.is_dir():
+        pytest.skip("needs the wine data in the folder that LANDBRIDGE_DATA names")
+    return {name: next(folder.glob(f"*{name}*.csv")) for name in ("red", "white")}
+
+
+def test_real_wine_from_two_files(tmp_path, wine):
+    (tmp_path / "few.toml").write_text('nb = "GaussianNB"\n')
+    files = [f"{name}={path}" for name, path in wine.items()]
+    question = ("--label", "quality", "--target", "white", "--max-rows", 300)
+    options = ("--candidates", "few.toml", "--format", "json", "--report", "r.html")
+    out, err = run("select", *files, *question, *options, folder=tmp_path)
+    found = json.loads(out)
+    best = found["ranking"]["candidates"][0]
+    assert best["source"] == "red"
+    assert 0.1 < best["low"] < best["score"] < best["high"] < 0.9
+    assert found["shift"]["sources"][0]["auc"] > 0.95
+    assert "white: 300 of 4898 rows are used" in err
+    assert (tmp_path / "r.html").stat().st_size < 3_000_000
+
+
+def test_mistakes_end_with_2_and_one_message(tmp_path):
+    out, err = run("diagnose", "nowhere.csv", "--target", "x", folder=tmp_path, code=2)
+    assert out == ""
+    assert err.startswith("error: nowhere.csv: no such file")
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_stops_at_once_and_leaves_nothing(tmp_path):
+    frame = make_frame(400)
+    frame.write_csv(tmp_path / "wines.csv")
+    (tmp_path / "many.yaml").write_text(
+        CANDIDATES + "slow:\n  estimator: MLPClassifier\n  params: {max_iter: 2000, tol: 0.0}\n"
+    )
+    question = ("--label", "good", "--domain", "region", "--target", "west")
+    process = start(
+        "select", "wines.csv", *question, "--candidates", "many.yaml", "--save", "m.skops",
+        folder=tmp_path,
+    )  # fmt: skip
+    process.stderr.readline()  # the note about the task: reading is done, the search begins
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert {file.name for file in tmp_path.iterdir()} == {"wines.csv", "many.yaml"}
+
+
+def test_a_full_disk_is_named(tmp_path):
+    """On a real file system of 200 kB, where the machine lets us make one."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    made = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)], capture_output=True
+    )
+    if not made or made.returncode:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        rng = np.random.default_rng(0)
+        big = pl.DataFrame({"x": rng.normal(size=60_000), "y": rng.normal(size=60_000)})
+        big.write_csv(tmp_path / "big.csv")
+        code = (
+            "from landbridge.cli._session import session\n"
+            "from landbridge.cli.predict import write_answers\n"
+            "import polars as pl, pathlib\n"
+            "with session(False, False):\n"
+            "    write_answers(pl.read_csv('big.csv'), pathlib.Path('disk/out.csv'))\n"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=tmp_path,
+            env=ENVIRONMENT,
+            capture_output=True,
+            text=True,
+        )
+        assert "No space left on device" in done.stderr
+        assert list(disk.iterdir()) == []
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
