@@ -36,6 +36,8 @@ def auroc(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
 def weights_along(path, grid) -> tuple[np.ndarray, np.ndarray]:
     """Chosen features and their weights when the path has reached each number of features."""
+    if len(path) == 0:  # Nothing passed the gate: every row gets the same score.
+        return path.feature, np.zeros((len(grid), 0))
     selected, first = np.unique(path.feature, return_index=True)
     weights = np.cumsum(path.delta[:, None] * (path.feature[:, None] == selected), axis=0)
     reached = np.sort(first)

@@ -499,9 +499,16 @@ def test_progress_is_logged_without_rich(caplog, monkeypatch):
 
 
 def test_progress_bar_shows_cells_and_leader(capsys, monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        "rich.progress.Progress.update", lambda bar, task, **change: seen.append(change)
+    )
     monkeypatch.setattr("landbridge.model_selection.progress.PAUSE", 0.0)
-    PROBLEM.fit(verbose=1)
-    assert "cells" in capsys.readouterr().out
+    PROBLEM.fit(verbose=1, criterion="tlv")
+    assert seen[0]["description"] == "0 of 3 cells"
+    assert seen[-1]["description"].startswith("3 of 3 cells, leader nb from")
+    assert seen[-1]["completed"] == 9
+    assert capsys.readouterr().out == ""
 
 
 def test_a_fitted_search_can_be_pickled():
