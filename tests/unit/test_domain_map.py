@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import landbridge as lb
-from landbridge._parameters import check_not_negative, check_positive
+from landbridge._validation import check_not_negative, check_positive
 
 RNG = np.random.default_rng(0)
 Z, X = RNG.normal(size=(30, 3)), RNG.normal(0.5, 1.3, (20, 3))

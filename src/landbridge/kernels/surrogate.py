@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from landbridge._parameters import check_not_negative
 from landbridge._typing import Vector
+from landbridge._validation import check_not_negative
 from landbridge.kernels.low_rank import positive_eigenpairs
 
 
