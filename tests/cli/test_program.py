@@ -70,6 +70,9 @@ def test_the_demo_tells_the_whole_story(tmp_path):
     frame = pl.read_csv(tmp_path / "story" / "cars.csv").drop("origin", "consumption")
     printed = pl.read_csv(out.encode()).select(f"score_{name}" for name in model.classes_)
     assert (printed.to_numpy() == model.predict_proba(frame)).all()
+    with start("info", "story/model.skops", folder=tmp_path) as unread:
+        unread.stdout.close()
+        assert unread.wait(timeout=200) == 0
 
 
 @pytest.fixture

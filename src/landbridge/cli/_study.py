@@ -1,5 +1,6 @@
 """What the commands compute: a few lines of the library each, and the summary of the answer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from landbridge.report import (
 )
 from landbridge.report.blocks import Block, Table, Text
 from landbridge.report.tables import checks_table
+from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
 if TYPE_CHECKING:
     from landbridge.cli._session import Session
@@ -92,15 +94,23 @@ def report_parts(
     problem: Problem, search: TransferSearchCV, plan: Plan, session: "Session"
 ) -> dict[str, Any]:
     """The shift, and what several labelled domains can say, where there are several."""
-    with session.working("diagnosing the shift"):
-        parts = {"shift": shift_part(problem, plan.seed)}
+    parts = {"shift": attempt(session, "shift", shift_part, problem, plan.seed)}
     if len(problem.labelled_domains) > 1:
         model = without_target(search.best_estimator_[-1])
-        with session.working("leaving every domain out once"):
-            parts["sources"] = sources_part(problem, model, plan)
+        parts["sources"] = attempt(session, "unseen sources", sources_part, problem, model, plan)
         if problem.has_numeric_response:
-            parts["features"] = features_part(problem, plan.seed)
+            parts["features"] = attempt(session, "features", features_part, problem, plan.seed)
     return parts
+
+
+def attempt(session: "Session", name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A part of the report, or nothing and a caution that says why: the search must not be lost."""
+    with session.working(name):
+        try:
+            return function(*arguments)
+        except ValueError as error:
+            session.warn(f"The report has no part about {name}: {error}")
+            return None
 
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
@@ -173,8 +183,9 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
 
 
 def without_target(model: Any) -> Any:
-    """The estimator that a baseline wraps: on unseen sources there is no target to adapt to."""
-    return model.estimator if isinstance(model, (Pooled, SourceOnly, TargetOnly)) else model
+    """The estimator that is wrapped: on unseen sources there is no target to adapt to."""
+    wrappers = (Pooled, ReweightedClassifier, ReweightedRegressor, SourceOnly, TargetOnly)
+    return model.estimator if isinstance(model, wrappers) else model
 
 
 def make_card(
