@@ -27,10 +27,10 @@ def write() -> None:
     table = {task: _columns(lines, task, TEXT_RATIO) for task in TASKS}
     _picture(lines)
     n_draws = len(next(iter(table.values()))["dynamic"])
-    page = f"""# Table 2 and Figure 3 of *Adaptive Boosting for Transfer Learning Using Dynamic
-    Updates*
+    page = f"""# Dynamic transfer boosting: Table 2 and Figure 3 of the paper
 
-Al-Stouhi and Reddy (ECML PKDD 2011), on the real data, {n_draws} draws a task (the paper: 10). The
+Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates* (2011), on the
+real data, {n_draws} draws a task (the paper: 10). The
 base learner is `TrimmedTreeClassifier()`, 30 rounds. Source and target rows are balanced at random
 as in the paper, except wine, which the paper leaves as it is; its source is white and its target
 red wine, which is what the numbers of rows in the paper say. Words of the newsgroups are 0 or 1,

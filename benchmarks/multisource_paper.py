@@ -56,8 +56,8 @@ class Learner:
 
 
 LEARNERS = [
-    Learner("naive Bayes", MultinomialNB, {}, False, draws=30, repeats=2, runs=60),
-    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=12, repeats=2, runs=20, sizes=4),
+    Learner("naive Bayes", MultinomialNB, {}, False, draws=30, repeats=2, runs=40),
+    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=12, repeats=2, runs=16, sizes=3),
 ]
 
 

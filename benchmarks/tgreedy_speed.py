@@ -78,7 +78,8 @@ def page() -> None:
         found = {r["form"]: r for r in lines if r["part"] == "path" and r["kind"] == kind}
         text += ["", f"## Path, {kind} features", "", path_table(found), "", path_verdict(found)]
     found = {r["form"]: r for r in lines if r["part"] == "stream"}
-    text += ["", "## Stream", "", stream_table(found), "", stream_verdict(found)]
+    if found:
+        text += ["", "## Stream", "", stream_table(found), "", stream_verdict(found)]
     write_page(NAME, "\n".join(text))
 
 

@@ -19,7 +19,7 @@ from landbridge.weighting.kernel_mean_matching import RIDGE, WIDTH
 
 WIDTHS = (0.1, 0.3, 1.0)
 RIDGES = (0.0, 0.05, 0.15, 0.5, 1.5)
-SEEDS = {500: 4, 5000: 1}
+SEEDS = {500: 3, 2500: 1}
 
 
 def run() -> None:

@@ -32,7 +32,8 @@ def work(state):
         spent += time.process_time() - started
         scores.append(float(np.mean(model.predict(X_test) == y_test)))
         floor += trees_alone(model, [X, X_target], np.concatenate([y, y_target]))
-    return {"fit_cpu_s": spent, "floor_cpu_s": floor, "scores": scores, **memory(draws[0], model)}
+    figures = {"fit_cpu_s": spent, "floor_cpu_s": floor, "rounds": model.n_estimators_}
+    return {**figures, "scores": scores, **memory(draws[0], model)}
 
 
 def trees_alone(model, parts, y):

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_consistent_length
 
 from landbridge._typing import MatrixLike, VectorLike
 from landbridge._validation import (
     TransferData,
-    check_consistent_length,
     check_like_source,
     check_new_source,
     check_one_label_each,

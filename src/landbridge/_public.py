@@ -34,6 +34,7 @@ from landbridge.inspection import (
     ShiftDiagnosis,
     ShiftDisplay,
     SourceCandidateDisplay,
+    WeightDriftDisplay,
     diagnose_shift,
 )
 from landbridge.kernels import (
@@ -127,6 +128,7 @@ __all__ = [
     "Verdict",
     "WeakLearnerWarning",
     "WeightDiagnostics",
+    "WeightDriftDisplay",
     "WeightingWarning",
     "__version__",
     "align_kernel",

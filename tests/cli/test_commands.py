@@ -325,3 +325,28 @@ def test_the_program_names_the_extra_when_typer_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
     with pytest.raises(SystemExit, match="landbridge\\[cli\\]"):
         main()
+
+
+def test_diagnose_puts_the_nearest_source_first_and_names_what_moved(landbridge, table):
+    asked = ("diagnose", table, "--domain", "region", "--target", "west", "--drop", "remark")
+    found = landbridge.json(*asked, "--drop", "good")
+    distances = [source["auc"] for source in found["sources"]]
+    assert distances == sorted(distances)
+    north = next(source for source in found["sources"] if source["source"] == "north")
+    assert max(north["features"], key=lambda f: f["distance"])["name"] == "size"
+    assert 0 < north["effective_share"] <= 1
+    labelled = landbridge(*asked, "--label", "good").stdout
+    assert "The labels" in labelled
+    assert "Features that moved: north → west" in labelled
+
+
+def test_a_tiny_target_does_not_cost_the_report(landbridge, table):
+    """Three target rows with one label: the search stands, the report says what it lacks."""
+    frame = make_frame()
+    tiny = frame.filter(pl.col("region") == "west").head(3)
+    pl.concat([frame.filter(pl.col("region") != "west"), tiny]).write_csv(table)
+    found = landbridge.json("select", table, *SELECT, "--report", "r.html")
+    assert found["shift"] is None
+    assert any("no part about shift" in check["text"] for check in found["checks"])
+    assert [row["source"] for row in found["sources"]["per_source"]] == ["north", "south"]
+    assert (landbridge.folder / "r.html").exists()

@@ -12,7 +12,7 @@ from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 from landbridge.boosting.binning import bin_rows
 from landbridge.boosting.tree_growth import leaf_of
-from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
 
 NO_ROWS = np.zeros(0, dtype=np.int32)
@@ -70,7 +70,9 @@ class SharedBins:
         judged_by_target: bool,
         soft: bool,
     ):
-        self.estimator, self.classes, self.soft = estimator, classes, soft
+        # The constructor costs a fraction of a clone, which counts beside a small tree.
+        self.parameters = estimator.get_params()
+        self.classes, self.soft = classes, soft
         self.labels = codes
         self.rows = bin_rows(parts)
         # Without target rows there is nothing to trim by.
@@ -78,7 +80,8 @@ class SharedBins:
         self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
-        tree, self.leaf = clone(self.estimator), NO_ROWS  # the last round's leaves are let go first
+        self.leaf = NO_ROWS  # the leaves of the last round are let go first
+        tree = TrimmedTreeClassifier(**self.parameters)
         self.leaf = tree._grow(
             self.rows, self.labels, weights, self.classes, self.first_target, inside
         )
@@ -159,12 +162,3 @@ def predicted_shares(estimator: Any, X: Matrix, classes: Vector) -> Vector:
     out = np.zeros((X.shape[0], classes.size))
     out[:, np.searchsorted(classes, estimator.classes_)] = estimator.predict_proba(X)
     return out
-
-
-__all__ = [
-    "Learner",
-    "class_codes",
-    "make_learner",
-    "predicted_codes",
-    "predicted_shares",
-]

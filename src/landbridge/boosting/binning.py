@@ -57,7 +57,7 @@ class BinnedRows:
 def bin_rows(parts: list[Matrix]) -> BinnedRows:
     """Bin matrices as if they stood below each other (they are never stacked)."""
     if any(sparse.issparse(part) for part in parts):
-        return _bin_sparse([_without_duplicates(sparse.csr_array(part)) for part in parts])
+        return _bin_sparse([sparse.csr_array(part) for part in parts])
     return _bin_dense(parts)
 
 
@@ -116,26 +116,25 @@ def _bin_sparse(parts: list[Matrix]) -> BinnedRows:
     ).astype(np.int32)
     columns = np.concatenate([part.indices for part in parts], dtype=np.int32)
     n_features = parts[0].shape[1]
-    if counts is not None:
-        return _bin_counts(counts, indptr, columns, n_features)
-    return _bin_values(parts, indptr, columns, n_features)
+    if counts is None:
+        return _bin_values(parts, indptr, columns, n_features)
+    light = sort_within_rows(columns, counts, indptr, n_features)
+    if not light.has_canonical_format:  # a column twice in a row
+        return _bin_sparse([_summed(part) for part in parts])
+    return _bin_counts(light.data, indptr, light.indices, n_features)
 
 
-def _without_duplicates(part: Matrix) -> Matrix:
+def _summed(part: Matrix) -> Matrix:
     """No column twice in a row; the argument stays as it is."""
-    if part.has_canonical_format:
-        return part
-    if sort_within_rows(part.indices.copy(), part.indptr, part.shape[1]).has_canonical_format:
-        return part
-    part = part.copy()
-    part.sum_duplicates()
+    if not part.has_canonical_format:
+        part = part.copy()
+        part.sum_duplicates()
     return part
 
 
-def sort_within_rows(indices: Vector, indptr: Vector, n_columns: int) -> Matrix:
-    """Sort the indices of each row in place; also as a matrix without values."""
-    marks = np.zeros(indices.size, dtype=np.uint8)
-    light = sparse.csr_array((marks, indices, indptr), shape=(indptr.size - 1, n_columns))
+def sort_within_rows(indices: Vector, values: Vector, indptr: Vector, n_columns: int) -> Matrix:
+    """A CSR matrix of the arrays, its rows sorted in place."""
+    light = sparse.csr_array((values, indices, indptr), shape=(indptr.size - 1, n_columns))
     light.sort_indices()
     return light
 
@@ -176,6 +175,8 @@ def _bin_values(
     parts: list[Matrix], indptr: Vector, columns: Vector, n_features: int
 ) -> BinnedRows:
     """Slots of any stored values, feature by feature."""
+    if not all(part.has_canonical_format for part in parts):
+        return _bin_sparse([_summed(part) for part in parts])
     codes = np.empty(columns.size, dtype=np.uint8)
     bounds = []
     for entries in _entries_by_column(columns, n_features):
@@ -224,8 +225,6 @@ def _sparse_rows(
     offsets: Vector, lower: Vector, upper: Vector, indptr: Vector, slots: Vector
 ) -> BinnedRows:
     below_zero = np.add.reduceat(lower <= 0, offsets[:-1], dtype=np.int32)
-    # A row's slots ascend, as the search in it needs.
-    sort_within_rows(slots, indptr, lower.size)
     # A column without zeros has no slot for them and needs none.
     zero = offsets[:-1] + np.maximum(below_zero - 1, 0)
     return BinnedRows(offsets, lower, upper, zero=zero, codes=NO_CODES, indptr=indptr, slots=slots)

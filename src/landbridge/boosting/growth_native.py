@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from landbridge.boosting.tree_growth import LEAF, TIE, Nodes, Task, bound_on_mistakes
+from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
 # Memory for histograms in any case; more where the binned rows are larger than that.
 HISTOGRAM_BYTES = 1 << 18
 # A node that weighs less than this share of its parent would inherit the parent's rounding.
 LIGHT = 0.01
-SHARE_ROUNDING = 5e-13
 
 
 def native(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,9 +140,9 @@ def _add_up(order, labels, weights, first_target, stretch, sums, target):  # typ
 def _label(sums):  # type: ignore[no-untyped-def]
     # The first class whose share, rounded, is the largest.
     weight = sums[:-1].sum()
-    best, most = 0, np.round(sums[0] / weight, 12)
+    best, most = 0, np.round(sums[0] / weight, DIGITS)
     for c in range(1, sums.size - 1):
-        share = np.round(sums[c] / weight, 12)
+        share = np.round(sums[c] / weight, DIGITS)
         if share > most:
             best, most = c, share
     return best
@@ -158,7 +157,7 @@ def _mistakes(sums, target):  # type: ignore[no-untyped-def]
 def _may_split(sums, depth, max_depth, min_leaf):  # type: ignore[no-untyped-def]
     if depth >= max_depth or sums[-1] < 2 * min_leaf:
         return False
-    return np.round(sums[:-1].max() / sums[:-1].sum(), 12) < 1
+    return np.round(sums[:-1].max() / sums[:-1].sum(), DIGITS) < 1
 
 
 @native
@@ -179,12 +178,13 @@ def _fill(rows, order, labels, weights, stretch, sums, out):  # type: ignore[no-
                 out[offsets[f] + codes[row, f], label] += weight
                 if counted:
                     out[offsets[f] + codes[row, f], -1] += 1.0
-    for f in range(zero.size):  # what the node holds beyond the stored entries are zeros
-        for column in range(out.shape[1]):
-            stored = 0.0
+    for column in range(out.shape[1]):
+        total = sums[column]
+        for f in range(zero.size):  # what the node holds beyond the stored entries are zeros
+            zeros = total
             for slot in range(offsets[f], offsets[f + 1]):
-                stored += out[slot, column]
-            out[zero[f], column] += sums[column] - stored
+                zeros -= out[slot, column]
+            out[zero[f], column] += zeros
 
 
 @native
@@ -262,39 +262,42 @@ def _score_two_classes(histogram, sums, offsets, score):  # type: ignore[no-unty
 
 @native
 def _slot_at(rows, row, f):  # type: ignore[no-untyped-def]
-    is_sparse, codes, indptr, slots, offsets, zero = rows
-    if not is_sparse:
-        return offsets[f] + codes[row, f]
-    base, size = indptr[row], indptr[row + 1] - indptr[row]
-    if size == 0:
-        return zero[f]
-    while size > 1:  # the last entry before the feature's first slot, or the first entry of all
-        half = size >> 1
-        base += half * (slots[base + half] < offsets[f])
-        size -= half
-    if slots[base] < offsets[f]:
-        base += 1
-    if base < indptr[row + 1] and slots[base] < offsets[f + 1]:
-        return slots[base]
+    _, _, indptr, slots, offsets, zero = rows
+    start, stop = indptr[row], indptr[row + 1]
+    # A row's slots are spread over all slots: start the search where the feature's should be.
+    at = start + (stop - start) * f // zero.size
+    while at < stop and slots[at] < offsets[f]:
+        at += 1
+    while at > start and slots[at - 1] >= offsets[f]:
+        at -= 1
+    if at < stop and slots[at] < offsets[f + 1]:
+        return slots[at]
     return zero[f]
 
 
 @native
 def _partition(rows, order, spare, stretch, f, slot, edges):  # type: ignore[no-untyped-def]
+    is_sparse, codes, offsets = rows[0], rows[1], rows[4]
     start, stop = stretch
-    last_left, first_right = rows[4][f], rows[4][f + 1]
+    last_left, first_right = offsets[f], offsets[f + 1]
+    for i in range(start, stop):
+        if is_sparse:
+            at = _slot_at(rows, order[i], f)
+        else:
+            at = offsets[f] + codes[order[i], f]
+        goes_left = at <= slot
+        spare[i] = goes_left
+        last_left = max(last_left, at if goes_left else last_left)
+        first_right = min(first_right, first_right if goes_left else at)
+    edges[0], edges[1] = last_left, first_right
     left, right = start, 0
     for i in range(start, stop):
-        row = order[i]
-        at = _slot_at(rows, row, f)
-        goes_left = at <= slot
-        # Both are written and one of them counts: a branch would be guessed wrong too often.
+        # Rows to the right are kept where marks have been read already. Both sides are written and
+        # one of them counts: a branch would be guessed wrong too often.
+        row, goes_left = order[i], spare[i]
         order[left] = row
         spare[right] = row
         left += goes_left
         right += 1 - goes_left
-        last_left = max(last_left, at if goes_left else last_left)
-        first_right = min(first_right, first_right if goes_left else at)
     order[left:stop] = spare[:right]
-    edges[0], edges[1] = last_left, first_right
     return left

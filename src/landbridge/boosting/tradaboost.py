@@ -16,8 +16,8 @@ from landbridge._validation import (
     warn_no_target,
 )
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import Learner, class_codes, make_learner
-from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.base_learners import Learner, make_learner
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
 from landbridge.boosting.voting import VotingClassifier
 from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, WeightingWarning
 

@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_transfer, warn_no_target
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import Learner, class_codes, make_learner
+from landbridge.boosting.base_learners import Learner, make_learner
 from landbridge.boosting.tradaboost import (
     CHANCE,
     CLIP,
@@ -19,7 +19,7 @@ from landbridge.boosting.tradaboost import (
     warn_of_target,
     warn_weak_learner,
 )
-from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier, class_codes
 from landbridge.boosting.voting import VotingClassifier
 
 

@@ -1,9 +1,9 @@
 """A classification tree grown top-down on binned rows until it is good enough on the target."""
 
-import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from importlib import import_module
 
 import numpy as np
 from scipy import sparse
@@ -124,15 +124,13 @@ def grow_tree(
     return Tree(nodes.feature, threshold, nodes.left, right, value, n_rows, nodes.gain), leaf
 
 
+@cache
 def route() -> Callable[[Task], Nodes]:
     """The compiled growth where numba is installed, else the one in numpy: the same trees."""
-    if importlib.util.find_spec("numba") is not None:
-        from landbridge.boosting import growth_native
-
-        return growth_native.grow
-    from landbridge.boosting import growth_numpy
-
-    return growth_numpy.grow
+    try:
+        return import_module("landbridge.boosting.growth_native").grow
+    except ImportError:
+        return import_module("landbridge.boosting.growth_numpy").grow
 
 
 def shares(class_weights: Vector) -> Vector:
@@ -162,6 +160,3 @@ def leaf_of(tree: Tree, X: Matrix) -> Vector:
         at = node[rows]
         goes_left = X[rows, column[at]] <= tree.threshold[at]
         node[rows] = np.where(goes_left, tree.left[at], tree.right[at])
-
-
-__all__: list[Any] = ["LEAF", "Limits", "Nodes", "Task", "Tree", "grow_tree", "leaf_of", "shares"]

@@ -67,7 +67,10 @@ def errors_by_label(
 
 def source_factor(mistakes: Vector, rate: float, correction: float | Vector = 1.0) -> Vector:
     """w ← w · C · β_src^mistake (line 9): C = 1 is TrAdaBoost, a constant the fixed cost."""
-    factor = np.power(rate, mistakes, dtype=np.float64)
+    if mistakes.dtype == bool:  # the same without a power a row
+        factor = np.where(mistakes, rate, 1.0)
+    else:
+        factor = rate**mistakes
     factor *= correction
     return factor
 

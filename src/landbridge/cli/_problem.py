@@ -59,7 +59,9 @@ class Problem:
 
     @property
     def labelled_domains(self) -> list[str]:
-        return [str(name) for name in np.unique(self.domains[self.has_label])]
+        """Domains with two labels or more: one label shows no spread."""
+        names, counts = np.unique(self.domains[self.has_label], return_counts=True)
+        return [str(name) for name in names[counts > 1]]
 
     @property
     def has_numeric_response(self) -> bool:
@@ -104,11 +106,8 @@ class Problem:
 
     def grouped_arguments(self) -> dict[str, Any]:
         """The arguments of ``fit`` where every labelled domain is a source."""
-        return {
-            "X": self.rows(self.has_label),
-            "y": self.answers(self.has_label),
-            "groups": self.domains[self.has_label],
-        }
+        known = self.has_label & np.isin(self.domains, self.labelled_domains)
+        return {"X": self.rows(known), "y": self.answers(known), "groups": self.domains[known]}
 
 
 def read_problem(question: Question, note: Note) -> Problem:

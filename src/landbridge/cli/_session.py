@@ -37,6 +37,7 @@ class Session:
 
         self.as_json = as_json
         self.out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        self.out.on_broken_pipe = _raise_broken_pipe  # type: ignore[method-assign]
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
         self.warnings: list[str] = []
 
@@ -176,6 +177,11 @@ def print_table(console: "Console", table: "Table") -> None:
         cells = [_escaped(cell.text) for cell in row.cells]
         shown.add_row(*cells, style="bold" if row.chosen else None)
     console.print(shown)
+
+
+def _raise_broken_pipe() -> None:
+    """Let `session` end quietly; rich would end the program with exit code 1."""
+    raise BrokenPipeError
 
 
 def _escaped(text: str) -> str:

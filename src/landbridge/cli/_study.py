@@ -1,5 +1,6 @@
 """What the commands compute: a few lines of the library each, and the summary of the answer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from landbridge.report import (
 )
 from landbridge.report.blocks import Block, Table, Text
 from landbridge.report.tables import checks_table
+from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
 if TYPE_CHECKING:
     from landbridge.cli._session import Session
@@ -74,16 +76,7 @@ def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
     """The search; for a report also the shift, the sources and the features."""
     require_labels(problem, least=plan.folds)
     search = run_search(problem, plan, session)
-    parts: dict[str, Any] = {}
-    if plan.whole_report:
-        session.note("diagnosing the shift")
-        parts["shift"] = shift_part(problem, plan.seed)
-        if len(problem.labelled_domains) > 1:
-            session.note("leaving every domain out once")
-            model = without_target(search.best_estimator_[-1])
-            parts["sources"] = sources_part(problem, model, plan)
-            if problem.has_numeric_response:
-                parts["features"] = features_part(problem, plan.seed)
+    parts = report_parts(problem, search, plan, session) if plan.whole_report else {}
     summary = summarise(
         title=f"{problem.labels.name} for {problem.target}: which source, which model",  # type: ignore[union-attr]
         target=str(problem.target),
@@ -95,6 +88,29 @@ def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
         **parts,
     )
     return Study(search, summary, make_card(problem, plan, search, summary))
+
+
+def report_parts(
+    problem: Problem, search: TransferSearchCV, plan: Plan, session: "Session"
+) -> dict[str, Any]:
+    """The shift, and what several labelled domains can say, where there are several."""
+    parts = {"shift": attempt(session, "shift", shift_part, problem, plan.seed)}
+    if len(problem.labelled_domains) > 1:
+        model = without_target(search.best_estimator_[-1])
+        parts["sources"] = attempt(session, "unseen sources", sources_part, problem, model, plan)
+        if problem.has_numeric_response:
+            parts["features"] = attempt(session, "features", features_part, problem, plan.seed)
+    return parts
+
+
+def attempt(session: "Session", name: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """A part of the report, or nothing and a caution that says why: the search must not be lost."""
+    with session.working(name):
+        try:
+            return function(*arguments)
+        except ValueError as error:
+            session.warn(f"The report has no part about {name}: {error}")
+            return None
 
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
@@ -167,8 +183,9 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
 
 
 def without_target(model: Any) -> Any:
-    """The estimator that a baseline wraps: on unseen sources there is no target to adapt to."""
-    return model.estimator if isinstance(model, (Pooled, SourceOnly, TargetOnly)) else model
+    """The estimator that is wrapped: on unseen sources there is no target to adapt to."""
+    wrappers = (Pooled, ReweightedClassifier, ReweightedRegressor, SourceOnly, TargetOnly)
+    return model.estimator if isinstance(model, wrappers) else model
 
 
 def make_card(

@@ -11,8 +11,9 @@ from landbridge.cli._session import check_output, session
 if TYPE_CHECKING:
     import polars as pl
 
-TARGET, LABEL, DOMAIN = "Japan", "mpg", "origin"
-LABELLED = 30
+TARGET, LABEL, DOMAIN = "USA", "consumption", "origin"
+# Enough hidden labels must remain to show how good the estimate was.
+LABELLED = 60
 # Blocks of each section that the terminal shows; the report has the rest.
 SHOWN = 3
 
@@ -25,7 +26,7 @@ def demo(
     seed: options.Seed = 0,
     debug: options.Debug = False,
 ) -> None:
-    """Diagnose, select and report on cars of 1970 to 1982: from America and Europe to Japan."""
+    """Diagnose, select and report on cars of 1970 to 1982: from Europe and Japan to the USA."""
     with session(False, debug) as current:
         folder.mkdir(parents=True, exist_ok=True)
         table, report, model = folder / "cars.csv", folder / "report.html", folder / "model.skops"
@@ -35,7 +36,7 @@ def demo(
         from landbridge.cli._study import Plan, run_study
         from landbridge.cli.predict import write_answers
         from landbridge.report import write_report
-        from landbridge.report.blocks import Heading
+        from landbridge.report.blocks import Heading, Text
         from landbridge.report.layout import ranking_section, shift_section
 
         cars, truth = hide_labels(seed)
@@ -52,9 +53,12 @@ def demo(
             ranking_section(study.summary["ranking"]),
         ):
             current.show(study.summary, [Heading(section.title.upper()), *section.blocks[:SHOWN]])
-        current.show(study.summary, [Heading("VERDICT"), *study.verdict_blocks()])
-        error = hidden_error(study.search, problem, truth)
-        current.out.print(ENDING.format(**locals(), label=LABEL, domain=DOMAIN), markup=False)
+        current.show(study.summary, [Heading("CHECKS"), study.checks()])
+        accuracy = hidden_accuracy(study.search, problem, truth)
+        words = ENDING.format(accuracy=accuracy, report=report, model=model, table=table)
+        current.out.print(words, markup=False)
+        verdict = study.verdict_blocks()[:-1]
+        current.show(study.summary, [Heading("VERDICT"), *verdict, Text(f"Report: {report}")])
 
 
 def hide_labels(seed: int) -> "tuple[pl.DataFrame, pl.Series]":
@@ -64,34 +68,31 @@ def hide_labels(seed: int) -> "tuple[pl.DataFrame, pl.Series]":
 
     from landbridge.datasets import load_auto_mpg
 
-    cars = load_auto_mpg(missing="keep")
+    cars = load_auto_mpg(task="classification", missing="keep")
     frame = pl.DataFrame(dict(zip(cars.feature_names, cars.data.T, strict=True)))
     frame = frame.with_columns(pl.all().fill_nan(None), pl.Series(DOMAIN, cars.domain.tolist()))
     target = np.flatnonzero(cars.domain == TARGET)
     known = np.random.default_rng(seed).choice(target, size=LABELLED, replace=False)
-    hidden = np.setdiff1d(target, known)
-    truth = pl.Series(LABEL, cars.target)
-    shown = [None if k in set(hidden.tolist()) else float(y) for k, y in enumerate(cars.target)]
-    return frame.with_columns(pl.Series(LABEL, shown)), truth
+    truth = pl.Series(LABEL, cars.target.tolist())
+    hidden = pl.Series(np.isin(np.arange(len(truth)), np.setdiff1d(target, known)))
+    return frame.with_columns(pl.when(hidden).then(None).otherwise(truth).alias(LABEL)), truth
 
 
-def hidden_error(search: Any, problem: Any, truth: "pl.Series") -> float:
-    """Mean squared error on the target rows whose labels were hidden."""
+def hidden_accuracy(search: Any, problem: Any, truth: "pl.Series") -> float:
+    """Accuracy on the target rows whose labels were hidden."""
     hidden = problem.is_target & ~problem.has_label
     predicted = search.best_estimator_.predict(problem.rows(hidden))
-    return float(((predicted - truth.filter(hidden).to_numpy()) ** 2).mean())
+    return float((predicted == truth.filter(hidden).to_numpy()).mean())
 
 
 INTRODUCTION = """\
-How far does a Japanese car go on a gallon, when nearly all labelled cars are American or European?
-The table {table} has 398 cars; of the Japanese ones {n} have a label, the others are empty.
+Which American cars go farther on a gallon than most, when most labelled cars are from Europe and
+Japan? The table {table} has 398 cars; of the 249 American ones {n} have a label.
 """
 ENDING = """\
-
-The labels that were hidden say: mean squared error {error:.3g}.
+The 189 labels that were hidden say: accuracy {accuracy:.3g}.
 
 Next:
-  open the report        {report}
   predict new rows       landbridge predict {model} {table} -o predictions.csv
   look at the model      landbridge info {model}
   your own table         landbridge select FILE --label Y --domain D --target T --report report.html

@@ -83,7 +83,7 @@ class ShiftDiagnosis:
 
     @property
     def detected(self) -> bool:
-        """Whether the AUC's interval lies above 1/2 or the MMD test rejects, at 2.5 % each."""
+        """Whether the AUC lies 3 standard errors above 1/2 or the MMD test rejects at 2.5 %."""
         return _verdict.detected(self.auc, self.mmd)
 
     @property
@@ -126,7 +126,7 @@ def diagnose_shift(
 
     * Domain classifier: the area under the ROC curve of a cross-fitted classifier of the domain
       (5 folds; a random forest, for sparse rows logistic regression), mean over the folds, with
-      DeLong's interval on the logit scale.
+      DeLong's interval on the logit scale (given the classifiers of the folds).
     * Maximum mean discrepancy: unbiased, Gaussian kernel of median width, with an exact
       permutation test.
     * Features: standardised mean difference, ratio of variances, Kolmogorov-Smirnov distance with

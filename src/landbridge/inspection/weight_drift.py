@@ -6,8 +6,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._extras import import_extra
 from landbridge._typing import Vector
-from landbridge.boosting.weight_updates import drift_ratio, source_rate, source_sum_ratio
+from landbridge.boosting.weight_updates import drift_ratio, source_sum_ratio
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,7 @@ class Panel:
     y_label: str
     curves: list[Curve] = field(default_factory=list)
     level: float | None = None
-
-
-def measured_drift(source_mass: Vector, source_errors: Vector, rate: float) -> Vector:
-    """Weight of a source row that is never misclassified, relative to the weighted majority's.
-
-    Its weight changes by C/Z in a round, Z being the sum that normalisation divides by, and
-    the source as a whole by C/Z · (1 − ε_src(1 − β_src)): the quotient of two masses tells C/Z.
-    """
-    kept = 1.0 - source_errors[:-1] * (1.0 - rate)
-    return np.cumprod(np.append(1.0, source_mass[1:] / (source_mass[:-1] * kept)))
+    from_zero: bool = True
 
 
 class WeightDriftDisplay:
@@ -72,9 +64,8 @@ class WeightDriftDisplay:
     def from_estimator(cls, estimator: Any) -> Self:
         """Panels of a fitted `TrAdaBoostClassifier`.
 
-        The first panel also shows the drift: the weight of a source row that is never
-        misclassified, relative to what the weighted majority algorithm gives it (Figure 1). It is
-        left out where errors are soft or classes have factors of their own.
+        Among themselves the source rows follow the weighted majority algorithm, so that the
+        source's curve divided by its start is the drift of Figure 1.
         """
         check_is_fitted(estimator, "source_mass_")
         if not estimator.source_errors_.size:
@@ -87,10 +78,6 @@ class WeightDriftDisplay:
             Curve("source", rounds, estimator.source_mass_),
             Curve("target", rounds, 1.0 - estimator.source_mass_),
         ]
-        if estimator.error == "hard" and estimator.label_cost is None:
-            rate = source_rate(estimator.n_source_rows_, estimator.n_estimators)
-            drift = measured_drift(estimator.source_mass_, estimator.source_errors_, rate)
-            mass.append(Curve("right source row / weighted majority", rounds, drift))
         errors = [
             Curve("target", rounds, estimator.errors_),
             Curve("source", rounds, estimator.source_errors_),
@@ -116,12 +103,7 @@ class WeightDriftDisplay:
     def plot(self, *, axes: Any = None) -> Self:
         """Draw the panels side by side, on ``axes`` if given (one a panel)."""
         if axes is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "WeightDriftDisplay.plot needs matplotlib; install landbridge[plot]."
-                ) from error
+            plt = import_extra("matplotlib.pyplot", "plot")
             n = len(self.panels)
             _, axes = plt.subplots(1, n, figsize=(4.2 * n, 3.4), layout="constrained")
         self.ax_ = np.atleast_1d(axes)
@@ -132,7 +114,8 @@ class WeightDriftDisplay:
             if panel.level is not None:
                 ax.axhline(panel.level, color="0.6", linestyle=":", linewidth=1)
             ax.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
-            ax.set_ylim(bottom=0)
+            if panel.from_zero:
+                ax.set_ylim(bottom=0)
             if len(panel.curves) > 1:
                 ax.legend(fontsize="small")
         return self
@@ -152,7 +135,7 @@ def _figure_1() -> list[Panel]:
     y_label = "source weight / weighted majority"
     return [
         Panel("n = 10000, m = 200", "round", y_label, over_rounds),
-        Panel("n = 1000, after one round", "target error ε", y_label, once),
+        Panel("n = 1000, after one round", "target error ε", y_label, once, from_zero=False),
     ]
 
 
@@ -165,6 +148,6 @@ def _figure_2() -> list[Panel]:
     ]
     y_label = "sum of source weights after / before"
     return [
-        Panel("source error 0.2", "source rows n", y_label, by_rows),
-        Panel("n = 1000", "source error", y_label, by_error),
+        Panel("source error 0.2", "source rows n", y_label, by_rows, from_zero=False),
+        Panel("n = 1000", "source error", y_label, by_error, from_zero=False),
     ]

@@ -32,9 +32,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._parameters import check_not_negative, check_positive
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import TransferData, check_rows, check_transfer, stack_rows
+from landbridge._validation import (
+    TransferData,
+    check_not_negative,
+    check_positive,
+    check_rows,
+    check_transfer,
+    stack_rows,
+)
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.kernels._graph import neighbor_laplacian
 from landbridge.kernels._kernel import (

@@ -41,9 +41,10 @@ def resolve_rank(n_components: int | str, n_rows: int) -> int:
 
 def positive_eigenpairs(K: np.ndarray) -> tuple[Vector, np.ndarray]:
     """Eigenvalues and eigenvectors of a positive semi-definite matrix on its numerical range."""
-    values, vectors = linalg.eigh(K, driver="evr")
-    keep = values > max(values[-1], 0.0) * K.shape[0] * np.finfo(K.dtype).eps
-    return values[keep], vectors[:, keep]
+    values, vectors = linalg.eigh(K.T, driver="evr")
+    noise = max(values[-1], 0.0) * K.shape[0] * np.finfo(K.dtype).eps
+    first = np.searchsorted(values, noise, side="right")
+    return values[first:], vectors[:, first:]
 
 
 @dataclass(frozen=True)

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from landbridge._parameters import check_not_negative
 from landbridge._typing import Vector
+from landbridge._validation import check_not_negative
 from landbridge.kernels.low_rank import positive_eigenpairs
 
 
@@ -89,7 +89,8 @@ def _whitened_cross_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float) -> n
     if ridge > K_x.shape[0] * np.finfo(float).eps * np.trace(K_x):
         shifted = K_x.copy()
         np.fill_diagonal(shifted, K_x.diagonal() + ridge)
-        factor = linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+        # The transpose of a symmetric matrix in C order is what LAPACK calls its own: no copy.
+        factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
         return linalg.solve_triangular(factor, K_zx.T, lower=True, check_finite=False)
     values, vectors = positive_eigenpairs(K_x)
     return (vectors / np.sqrt(values)).T @ K_zx.T
@@ -132,9 +133,7 @@ def align_kernel(
             "Pass the surrogate on the same source rows."
         )
     check_not_negative(gamma, "gamma")
-    values, vectors = positive_eigenpairs(K_z)
-    core, _, _ = _solve_in_eigenbasis(values, vectors.T @ S @ vectors, gamma, symmetric)
-    return vectors @ core @ vectors.T
+    return _solve_for_rows(K_z, S, gamma, symmetric)[0]
 
 
 def composite_kernel(
@@ -145,27 +144,60 @@ def composite_kernel(
     return np.block([[T.T @ K_z @ T, cross], [cross.T, K_x]])
 
 
-def _solve_in_eigenbasis(
-    values: Vector, surrogate: np.ndarray, gamma: float, symmetric: bool
+def _solve_for_rows(
+    K_z: np.ndarray, S: np.ndarray, gamma: float, symmetric: bool
 ) -> tuple[np.ndarray, float, int]:
-    """T in the eigenbasis of K_Z = U values U', where ``surrogate`` is U'SU.
+    """T over the rows, tr(T'K_Z T), and the number of clipped eigenvalues."""
+    values, vectors, n_small = _range_of(K_z, gamma)
+    if values.size == K_z.shape[0]:
+        return _solve_alignment(values, vectors, S, gamma, symmetric)
+    S = vectors.T @ S @ vectors
+    t, trace, n_clipped = _solve_alignment(values, np.eye(values.size), S, gamma, symmetric)
+    return vectors @ t @ vectors.T, trace, n_clipped + n_small
 
-    Also the trace of the aligned kernel and the number of clipped eigenvalues.
+
+def _range_of(K: np.ndarray, gamma: float) -> tuple[Vector, np.ndarray, int]:
+    """Eigenpairs of K without those that γ removes whatever S ≤ K is, and the number of these.
+
+    Where κ ≪ √γ the penalty ½γ/κ is far above κ ≥ S: leaving it out changes the result by less
+    than 1e-10 of the largest κ, and keeping it would drown everything else in rounding.
     """
-    wanted = surrogate - np.diag(0.5 * gamma / values)
-    spectrum, basis = linalg.eigh(wanted, driver="evr", check_finite=False)
+    values, vectors = positive_eigenpairs(K)
+    n_small = int(np.searchsorted(values, 1e-5 * np.sqrt(gamma / 2)))
+    return values[n_small:], vectors[:, n_small:], n_small
+
+
+def _solve_alignment(
+    values: Vector, vectors: np.ndarray, S: np.ndarray, gamma: float, symmetric: bool
+) -> tuple[np.ndarray, float, int]:
+    """T for K_Z = vectors·values·vectors', tr(T'K_Z T), and the number of clipped eigenvalues."""
+    wanted = S - 0.5 * gamma * _power(values, vectors, -1.0) if gamma > 0 else S
+    spectrum, basis = linalg.eigh(wanted.T, driver="evr", check_finite=False)
     noise = spectrum.size * np.finfo(float).eps * np.abs(spectrum).max(initial=0.0)
     n_clipped = int((spectrum < -noise).sum())
-    clipped = np.clip(spectrum, 0.0, None)
-    root = np.sqrt(values)
-    if not symmetric:  # Eq. (9): K^-½ S^½
-        core = (basis * np.sqrt(clipped)) @ basis.T / root[:, None]
-        return core, float(clipped.sum()), n_clipped
-    # With K^½ S^½ = U σ V' the root (K^½ S K^½)^½ is U σ U', without squaring anything.
-    half = (root[:, None] * basis) * np.sqrt(clipped)
+    first = np.searchsorted(spectrum, noise, side="right")
+    spectrum, basis = spectrum[first:], basis[:, first:]
+    inverse_root = _power(values, vectors, -0.5)
+    if not symmetric:
+        T = inverse_root @ _power(spectrum, basis, 0.5)  # Eq. (9)
+    else:
+        T = inverse_root @ _middle_root(values, vectors, spectrum, basis) @ inverse_root
+    return T, float(spectrum.sum()), n_clipped
+
+
+def _power(values: Vector, vectors: np.ndarray, power: float) -> np.ndarray:
+    """(vectors·values·vectors')^power, as a product M·M', which costs half of a general one."""
+    half = vectors * values ** (power / 2)
+    return half @ half.T
+
+
+def _middle_root(
+    values: Vector, vectors: np.ndarray, spectrum: Vector, basis: np.ndarray
+) -> np.ndarray:
+    """(K^½ S K^½)^½ = U σ U' from K^½ S^½ = U σ V', without squaring anything."""
+    half = _power(values, vectors, 0.5) @ (basis * np.sqrt(spectrum))
     axes, roots, _ = linalg.svd(half, full_matrices=False, check_finite=False)
-    middle = (axes * roots) @ axes.T
-    return middle / np.outer(root, root), float(clipped.sum()), n_clipped
+    return (axes * roots) @ axes.T
 
 
 def align_exactly(
@@ -179,15 +211,12 @@ def align_exactly(
 ) -> Alignment:
     """Eq. (5) and Eq. (9) with γ and λ relative to the mean diagonal of K_Z (squared) and K_X."""
     n_source, total = K_z.shape[0], float(np.trace(K_z))
-    values, vectors = positive_eigenpairs(K_z)
-    root = _whitened_cross_kernel(K_zx, K_x, ridge * np.trace(K_x) / K_x.shape[0]) @ vectors
-    surrogate = root.T @ root
-    core, aligned, n_clipped = _solve_in_eigenbasis(
-        values, surrogate, gamma * (total / n_source) ** 2, symmetric
-    )
+    root = _whitened_cross_kernel(K_zx, K_x, ridge * np.trace(K_x) / K_x.shape[0])
+    S = root.T @ root
+    gamma = gamma * (total / n_source) ** 2
+    T, aligned, n_clipped = _solve_for_rows(K_z, S, gamma, symmetric)
     scale = scale_to_unit_diagonal(aligned, total, n_source)
-    share = float(np.trace(surrogate)) / total
-    return Alignment(vectors @ core @ vectors.T, share, n_clipped, scale)
+    return Alignment(T, float(np.trace(S)) / total, n_clipped, scale)
 
 
 def align_features(
@@ -207,15 +236,15 @@ def align_features(
     """
     total = float(np.trace(gram_source))
     projection = _shrinkage(gram_target, ridge * np.trace(gram_target) / n_target)
-    values, vectors = positive_eigenpairs(gram_source)
+    gamma = gamma * (total / n_source) ** 2
+    values, vectors, n_small = _range_of(gram_source, gamma)
     singular = np.sqrt(values)
-    surrogate = (vectors * singular).T @ projection @ (vectors * singular)
-    core, aligned, n_clipped = _solve_in_eigenbasis(
-        values, surrogate, gamma * (total / n_source) ** 2, symmetric
-    )
-    moved = (vectors / singular) @ core.T @ (vectors * singular).T
+    S = (vectors * singular).T @ projection @ (vectors * singular)
+    t, aligned, n_clipped = _solve_alignment(values, np.eye(values.size), S, gamma, symmetric)
+    moved = (vectors / singular) @ t.T @ (vectors * singular).T
     scale = scale_to_unit_diagonal(aligned, total, n_source)
-    return Alignment(moved, float(np.trace(surrogate)) / total, n_clipped, scale)
+    share = float((projection * gram_source).sum()) / total  # tr(AΠA')
+    return Alignment(moved, share, n_clipped + n_small, scale)
 
 
 def _shrinkage(gram: np.ndarray, ridge: float) -> np.ndarray:

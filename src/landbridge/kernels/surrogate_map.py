@@ -11,9 +11,8 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap, check_mapping
-from landbridge._parameters import check_not_negative
 from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
-from landbridge._validation import TransferData, check_rows, stack_rows
+from landbridge._validation import TransferData, check_not_negative, check_rows, stack_rows
 from landbridge.exceptions import NothingToAlignWarning
 from landbridge.kernels._kernel import KernelSpec, Width, check_kernel, resolve_width
 from landbridge.kernels.low_rank import fit_low_rank_features, resolve_rank

@@ -32,9 +32,14 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import check_mapping
-from landbridge._parameters import check_not_negative, check_positive
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import TransferData, check_rows, stack_rows
+from landbridge._validation import (
+    TransferData,
+    check_not_negative,
+    check_positive,
+    check_rows,
+    stack_rows,
+)
 from landbridge.kernels._graph import neighbor_laplacian
 from landbridge.kernels._kernel import (
     KernelSpec,

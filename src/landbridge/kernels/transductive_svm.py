@@ -29,9 +29,8 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._parameters import check_positive
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows, check_transfer, stack_rows
+from landbridge._validation import check_positive, check_rows, check_transfer, stack_rows
 from landbridge.kernels._kernel import (
     KernelSpec,
     Width,

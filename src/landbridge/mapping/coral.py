@@ -15,9 +15,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap, check_mapping
-from landbridge._parameters import check_not_negative
 from landbridge._typing import MatrixLike, VectorLike
-from landbridge._validation import check_rows
+from landbridge._validation import check_not_negative, check_rows
 
 
 def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:

@@ -1,9 +1,9 @@
 """How well a criterion orders models: the paper's measure."""
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
 from landbridge._typing import VectorLike
-from landbridge._validation import check_consistent_length
 
 
 def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:

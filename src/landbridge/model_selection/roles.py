@@ -111,8 +111,11 @@ def target_alone(data: SearchData, train: Vector) -> Training:
 
 def fit_candidate(estimator: Any, rows: Training, *, task: str, seed: int) -> Any:
     """A fitted clone; labels of one class give the constant, as a pseudo-labelling can."""
-    if task == "classification" and np.unique(rows.labels).size == 1:
-        return DummyClassifier(strategy="most_frequent").fit(rows.rows, rows.labels)
+    # What source-only never sees, the target's labels, cannot save it from one class.
+    alone = role_of(estimator) == "source-only"
+    X, y = (rows.X, rows.y) if alone else (rows.rows, rows.labels)
+    if task == "classification" and np.unique(y).size == 1:
+        return DummyClassifier(strategy="most_frequent").fit(X, y)
     model = _seeded(clone(estimator), seed)
     with warnings.catch_warnings():
         # What a fold lacks is a property of the fold, not something to tell the user each time.

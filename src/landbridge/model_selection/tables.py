@@ -17,16 +17,16 @@ from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
-    _check_same_names,
-    _check_target_labels,
-    _union_of_classes,
     check_groups,
     check_like_source,
     check_new_source,
+    check_same_names,
+    check_target_labels,
     column_names,
     raise_half_a_target,
     sklearn_errors,
     stack_rows,
+    union_of_classes,
 )
 
 # Whole numbers with more values than this are counts, not classes, unless candidates say so.
@@ -111,11 +111,11 @@ def check_search_data(
         check_classification_targets(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
-        y_target = _check_target_labels(y_target, X_target, y, task)
+        y_target = check_target_labels(y_target, X_target, y, task)
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
-        _union_of_classes(y, y_target, "any", 2)
+        union_of_classes(y, y_target, "any", 2)
     groups = None if groups is None else check_groups(groups, y.shape[0])
     return SearchData(X, y, groups, X_target, y_target, X_unlabeled, task)
 
@@ -194,7 +194,7 @@ def _check_table_like_source(
             f"`{name}` must have {expected} columns like X; got {X.shape[1]}. "
             "Select the same columns in both."
         )
-    _check_same_names(names, column_names_of(search), name)
+    check_same_names(names, column_names_of(search), name)
     return X
 
 

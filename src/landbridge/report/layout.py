@@ -192,8 +192,8 @@ def sources_section(sources: dict[str, Any]) -> Section:
         [
             *(Text(sentence) for sentence in sources["words"]),
             Picture(
-                f"Mean {sources['loss']} on each source when it was left out of training, and the "
-                "three intervals for their mean.",
+                f"Mean {sources['loss']} on each source when it was left out of training, and "
+                "intervals for the mean over sources.",
                 lambda: _sources_picture(sources),
             ),
             intervals_table(sources),

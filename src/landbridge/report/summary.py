@@ -91,7 +91,7 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
         {
             "loss": loss,
             "level": level,
-            "words": [answer.describe(loss) + "." for answer in answers[:1]],
+            "words": [answer.describe() + "." for answer in answers[:1]],
             "per_source": [
                 dict(zip(("source", "rows", "mean", "low", "high"), line, strict=True))
                 for line in zip(names, counts, means, low, high, strict=True)
@@ -169,7 +169,7 @@ def summarise_features(
     if picked:
         found = (
             f"{different} of {len(names)} features keep their meaning across {len(domains)} "
-            f"domains, picked in {path.n_kept} steps (criterion {criterion!r})."
+            f"domains (criterion {criterion!r}, {path.n_kept} steps)."
         )
     else:
         found = f"No feature keeps its meaning across {len(domains)} domains."

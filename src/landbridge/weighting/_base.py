@@ -12,7 +12,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows, check_two_domains, column_names
+from landbridge._validation import check_rows, check_two_domains
 from landbridge.exceptions import WeightingWarning
 
 # Below this share of the rows the weights are announced to be unstable.
@@ -92,7 +92,12 @@ class WeightDiagnostics:
 
 
 def diagnose_weights(
-    X: Matrix, X_target: Matrix, weights: Vector, *, bound: float | None = None
+    X: Matrix,
+    X_target: Matrix,
+    weights: Vector,
+    *,
+    bound: float | None = None,
+    feature_names: Vector | None = None,
 ) -> WeightDiagnostics:
     """Diagnostics of ``weights`` on the rows of X against the rows of X_target."""
     total = weights.sum()
@@ -110,6 +115,7 @@ def diagnose_weights(
         mean_gap_after=(after[0] - target_mean) / unit,
         spread_ratio_before=before[1] / unit,
         spread_ratio_after=after[1] / unit,
+        feature_names=None if feature_names is None else tuple(feature_names),
     )
 
 
@@ -139,14 +145,17 @@ class Weighting(BaseEstimator, ABC):
         X : rows of the source.
         X_target : rows of the target, labelled and unlabelled stacked.
         """
-        names = column_names(X)
         X, X_target = check_two_domains(self, X, X_target)
         self.weights_ = self._weights(X, X_target)
-        diagnostics = diagnose_weights(X, X_target, self.weights_, bound=self._upper_bound())
-        object.__setattr__(diagnostics, "feature_names", tuple(names) if names else None)
-        self.diagnostics_ = diagnostics
-        self.effective_sample_size_ = diagnostics.effective_sample_size
-        _warn_if_unstable(self, diagnostics)
+        self.diagnostics_ = diagnose_weights(
+            X,
+            X_target,
+            self.weights_,
+            bound=self._upper_bound(),
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
+        self.effective_sample_size_ = self.diagnostics_.effective_sample_size
+        _warn_if_unstable(self, self.diagnostics_)
         return self
 
     @abstractmethod

@@ -134,10 +134,10 @@ class _Iterate:
         """The largest step after which no distance and no multiplier is negative."""
         move, rows = self.forward(d_beta), self.rows
         pairs = [(self.below, move), (self.above, -move), (self.low, d_low), (self.up, d_up)]
-        return min(_to_zero(value[rows], change[rows]) for value, change in pairs)
+        return min(step_to_zero(value[rows], change[rows]) for value, change in pairs)
 
 
-def _to_zero(value: Vector, change: Vector) -> float:
+def step_to_zero(value: Vector, change: Vector) -> float:
     """The largest step that keeps value + step·change ≥ 0."""
     falling = change < 0
     return float(np.min(-value[falling] / change[falling], initial=1e3))

@@ -11,6 +11,7 @@ from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
+from landbridge.weighting._interior_point import step_to_zero
 from landbridge.weighting._rows import choose_rows, deal_folds, row_blocks
 
 # The width is chosen on at most this many rows of each domain, which bounds its cost.
@@ -53,7 +54,7 @@ def _interior_step(P: np.ndarray, alpha: Vector, dual: Vector) -> tuple[Vector, 
     matrix.flat[:: m + 1] += dual / alpha
     d_alpha = cho_solve(cho_factor(matrix), slope - 1 + mu / alpha)
     d_dual = mu / alpha - dual - dual / alpha * d_alpha
-    length = min(1.0, 0.95 * _to_zero(alpha, d_alpha), 0.95 * _to_zero(dual, d_dual))
+    length = min(1.0, 0.95 * step_to_zero(alpha, d_alpha), 0.95 * step_to_zero(dual, d_dual))
     change, loss = P @ d_alpha, -np.log(mixture).mean() + alpha.sum() - mu * np.log(alpha).sum()
     slope_along = float((1 - slope - mu / alpha) @ d_alpha)
     for _ in range(30):  # the barrier must fall: P·α stays positive along with α
@@ -72,11 +73,6 @@ def _curvature(P: np.ndarray, mixture: Vector) -> np.ndarray:
         scaled = P[rows] / mixture[rows, None]
         total += scaled.T @ scaled
     return total / len(P)
-
-
-def _to_zero(value: Vector, change: Vector) -> float:
-    falling = change < 0
-    return float(np.min(-value[falling] / change[falling], initial=np.inf))
 
 
 class KLIEP(Weighting):

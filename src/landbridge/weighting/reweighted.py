@@ -27,6 +27,8 @@ def unit_mean(weights: Vector) -> Vector:
 class _Reweighted(DelegatingEstimator):
     """What classifier and regressor share."""
 
+    _kind: str
+
     def __init__(self, estimator: Any, weighting: Any = None, target_share: float | None = None):
         self.estimator = estimator
         self.weighting = weighting
@@ -55,7 +57,7 @@ class _Reweighted(DelegatingEstimator):
             plain_counterpart="its estimator fitted on X",
         )
         if data.target_rows is None:
-            self.weights_ = np.ones(data.X.shape[0])
+            self.weighting_, self.weights_ = None, np.ones(data.X.shape[0])
             self.estimator_ = fit_weighted(self.estimator, data.X, data.y, None)
             return self
         require_sample_weight(self.estimator, "the source rows are weighted")
@@ -84,10 +86,9 @@ class _Reweighted(DelegatingEstimator):
             raise ValueError(
                 f"`target_share` must lie in [0, 1), or be None; got {self.target_share!r}."
             )
-        wanted = type(self).__name__.removeprefix("Reweighted").lower()
-        if (wanted == "regressor") != is_regressor(self.estimator):
+        if (self._kind == "regressor") != is_regressor(self.estimator):
             raise ValueError(
-                f"`estimator` must be a {wanted}; got {type(self.estimator).__name__}. "
+                f"`estimator` must be a {self._kind}; got {type(self.estimator).__name__}. "
                 "Use ReweightedClassifier for classes and ReweightedRegressor for numbers."
             )
 
@@ -108,7 +109,7 @@ _PARAMETERS = """
     Attributes
     ----------
     estimator_ : the fitted estimator.
-    weighting_ : the fitted weighting method with its diagnostics (absent without a target).
+    weighting_ : the fitted weighting method with its diagnostics; None without a target.
     weights_ : the weights of the source rows, scaled to a mean of 1.
 """
 
@@ -132,6 +133,8 @@ class ReweightedClassifier(_Reweighted):
     array([1])
     """
 
+    _kind = "classifier"
+
 
 class ReweightedRegressor(_Reweighted):
     __doc__ = f"""Fit a regressor on source rows weighted by the density ratio.
@@ -151,3 +154,5 @@ class ReweightedRegressor(_Reweighted):
     >>> bool(model.estimator_.coef_[0] > 1)  # the slope near 1, where the target lies
     True
     """
+
+    _kind = "regressor"

@@ -122,8 +122,8 @@ class RuLSIF(Weighting):
     effective_sample_size_ : (Σw)² / Σw².
     diagnostics_ : `WeightDiagnostics`
     gamma_, ridge_ : the numbers used.
-    scores_ : dict, (width, ridge) → leave-one-out criterion, smaller is better (empty without
-        choice).
+    scores_ : array of shape (choices, 3): width, ridge and leave-one-out criterion, smaller is
+        better (no row without a choice).
     theta_ : the coefficients θ.
 
     Examples
@@ -158,12 +158,11 @@ class RuLSIF(Weighting):
         widths = check_widths(self.gamma, X, X_target, rng, choose="loo")
         ridges = check_ridges(self.ridge)
         seed = rng.randint(np.iinfo(np.int32).max)
-        self.scores_ = {}
+        self.scores_ = np.empty((0, 3))
+        self.gamma_, self.ridge_ = widths[0], ridges[0]
         if len(widths) * len(ridges) > 1:
             self.scores_ = self._leave_one_out(X, X_target, widths, ridges, seed)
-        self.gamma_, self.ridge_ = min(
-            self.scores_ or [(widths[0], ridges[0])], key=lambda one: self.scores_.get(one, 0.0)
-        )
+            self.gamma_, self.ridge_ = self.scores_[self.scores_[:, 2].argmin(), :2].tolist()
         self._basis = self._draw(X_target, self.gamma_, seed)
         self.theta_ = relative_ratio_coefficients(
             self._basis.second_moment(X) / X.shape[0],
@@ -186,7 +185,7 @@ class RuLSIF(Weighting):
 
     def _leave_one_out(
         self, X: Matrix, X_target: Matrix, widths: list[float], ridges: list[float], seed: int
-    ) -> dict[tuple[float, float], float]:
+    ) -> np.ndarray:
         if min(X.shape[0], X_target.shape[0]) < 2:
             raise ValueError(
                 "`X` and `X_target` must have at least 2 rows each for leave-one-out; got "
@@ -194,14 +193,14 @@ class RuLSIF(Weighting):
             )
         rng = np.random.RandomState(seed)
         source, target = (choose_rows(part, SELECTION_ROWS, rng) for part in (X, X_target))
-        scores: dict[tuple[float, float], float] = {}
+        scores = []
         for width in widths:
             basis = self._draw(X_target, width, seed)
             values = leave_one_out_scores(
                 basis(source), basis(target), alpha=self.alpha, ridges=ridges
             )
-            scores.update(zip([(width, ridge) for ridge in ridges], values.tolist(), strict=True))
-        return scores
+            scores += [(width, *one) for one in zip(ridges, values, strict=True)]
+        return np.array(scores)
 
 
 def check_ridges(ridge: Any) -> list[float]:

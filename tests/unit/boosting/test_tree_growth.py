@@ -1,6 +1,7 @@
 """Trees on binned rows: both routes, the exact tree, the trimming rule."""
 
 import importlib.util
+import sys
 
 import numpy as np
 import pytest
@@ -20,7 +21,10 @@ needs_numba = pytest.mark.skipif(
 
 @pytest.fixture
 def without_numba(monkeypatch):
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "landbridge.boosting.growth_native", None)
+    route.cache_clear()
+    yield
+    route.cache_clear()
 
 
 def problem(seed, n=120, d=5, c=2, values=6, thin=False):
@@ -88,10 +92,23 @@ def test_numba_is_used_where_it_is_installed():
     assert route() is growth_native.grow
 
 
+@needs_numba
+def test_kernels_compile_also_where_nothing_can_be_kept_on_disk(monkeypatch):
+    from landbridge.boosting import growth_native
+
+    def njit(function=None, cache=False):
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return function
+
+    monkeypatch.setattr(growth_native, "njit", njit)
+    assert growth_native.native(len) is len
+
+
 @pytest.fixture(params=["native", "numpy"])
-def each_route(request, monkeypatch):
+def each_route(request):
     if request.param == "numpy":
-        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+        request.getfixturevalue("without_numba")
     elif importlib.util.find_spec("numba") is None:
         pytest.skip("numba is not installed")
     return request.param

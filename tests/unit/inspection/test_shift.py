@@ -184,7 +184,10 @@ def test_weights_that_are_all_zero_leave_nothing():
     data = make_covariate_shift(100, 100, random_state=0)
     diagnosis = diagnose_shift(data.X, data.X_target, weighting=Nothing(), **FAST)
     assert diagnosis.weighted.effective_sample_size == 0
-    assert "Weighting cannot bridge it: the 100 source rows are then worth 0" in diagnosis.verdict
+    assert (
+        "Weighting cannot bridge it reliably: the 100 source rows are then worth 0"
+        in diagnosis.verdict
+    )
 
 
 def test_domains_far_apart_raise_no_warning_but_the_verdict_says_it():
@@ -209,6 +212,20 @@ def test_either_test_detects(diagnosis):
     assert dataclasses.replace(diagnosis, auc=blind).detected
     assert not dataclasses.replace(diagnosis, auc=blind, mmd=MMDTest(0.0, 0.03)).detected
     assert dataclasses.replace(diagnosis, mmd=MMDTest(0.0, 0.9)).detected
+
+
+@pytest.mark.parametrize(
+    ("auc", "found"),
+    [
+        (DomainAUC(0.53, 0.505, 0.555), False),
+        (DomainAUC(0.58, 0.54, 0.62), True),
+        (DomainAUC(1.0, 0.4, 1.0), False),
+        (DomainAUC(1.0, 0.9, 1.0), True),
+        (DomainAUC(0.0, 0.0, 0.1), False),
+    ],
+)
+def test_the_auc_counts_from_three_standard_errors_on(diagnosis, auc, found):
+    assert dataclasses.replace(diagnosis, auc=auc, mmd=MMDTest(0.0, 0.9)).detected == found
 
 
 def test_cheap_weights_in_words(diagnosis):

@@ -215,6 +215,23 @@ def test_negative_eigenvalues_are_counted():
     )
 
 
+@seeds
+@pytest.mark.parametrize("symmetric", [False, True])
+def test_small_eigenvalues_do_not_drown_the_others(seed, symmetric):
+    """κ from 1 to 1e-12 with γ between: S = K/2 gives κ/2 − γ/2κ in closed form."""
+    rng = np.random.default_rng(seed)
+    basis, _ = np.linalg.qr(rng.normal(size=(13, 13)))
+    values = 10.0 ** -np.arange(13)
+    K = (basis * values) @ basis.T
+    gamma = 1e-9
+    T = align_kernel(K, K / 2, gamma, symmetric)
+    wanted = (basis * np.clip(values / 2 - 0.5 * gamma / values, 0, None)) @ basis.T
+    np.testing.assert_allclose(T.T @ K @ T, wanted, atol=1e-9)
+    relative = gamma / (values.sum() / 13) ** 2
+    counted = align_exactly(K, K, K * 2, gamma=relative, ridge=0.0, symmetric=symmetric)
+    assert counted.n_clipped == (values / 2 < 0.5 * gamma / values).sum() == 8
+
+
 def test_trace_share_is_what_the_target_expresses():
     Z = np.eye(4)
     X = np.eye(4)[:1] * 3

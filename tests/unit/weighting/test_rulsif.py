@@ -79,7 +79,7 @@ def test_alpha_zero_is_ulsif(data):
     theta = np.linalg.solve(source.T @ source / 300 + 0.01 * np.eye(200), h)
     np.testing.assert_allclose(ulsif.weights_, np.maximum(source @ theta, 0), atol=1e-8)
     np.testing.assert_allclose(ulsif.predict_weights(data.X), ulsif.weights_)
-    assert ulsif.scores_ == {}
+    assert ulsif.scores_.shape == (0, 3)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.2, 0.5])
@@ -95,8 +95,9 @@ def test_follows_the_relative_ratio(data, alpha):
 
 def test_width_and_ridge_have_the_best_score(data):
     ratio = lb.RuLSIF(gamma=[0.1, 50.0], ridge=[0.01, 10.0]).fit(data.X, data.X_target)
-    assert len(ratio.scores_) == 4
-    assert (ratio.gamma_, ratio.ridge_) == min(ratio.scores_, key=ratio.scores_.get)
+    assert ratio.scores_.shape == (4, 3)
+    best = ratio.scores_[:, 2].argmin()
+    assert (ratio.gamma_, ratio.ridge_) == tuple(ratio.scores_[best, :2])
     assert (ratio.gamma_, ratio.ridge_) == (0.1, 0.01)
 
 

@@ -16,3 +16,10 @@ def check_positive(value: Any, name: str, reason: str = "") -> None:
     if not 0 < value < np.inf:
         because = f", {reason}" if reason else ""
         raise ValueError(f"`{name}` must be a finite number above 0{because}; got {value!r}.")
+
+
+def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) -> None:
+    """Raise unless ``value`` is one of ``choices``."""
+    if not any(value is choice or value == choice for choice in choices):
+        known = ", ".join(repr(choice) for choice in choices)
+        raise ValueError(f"`{name}` must be one of {known}; got {value!r}.")

@@ -1,0 +1,119 @@
+"""The claims of Geras and Sutton beside what `multisource_paper` measured."""
+
+import numpy as np
+
+
+def claims(outside: list[dict], variance: list[dict], learners: list[str]) -> list[list[str]]:
+    """The paper's sentences with a verdict for each learner, from the figures measured here."""
+    rows = []
+    for claim, measured, judge in CLAIMS:
+        cells = []
+        for learner in learners:
+            mine = [line for line in outside + variance if line["learner"] == learner]
+            verdict, values = judge(mine)
+            cells.append(f"{verdict} ({', '.join(values)})")
+        rows.append([claim, measured, *cells])
+    return rows
+
+
+def verdict(gap: float, error: float) -> str:
+    """Whether a gap is positive, if it is beyond two standard errors."""
+    if abs(gap) <= 2 * error:
+        return "unclear"
+    return "yes" if gap > 0 else "no"
+
+
+def bias(lines: list[dict], name: str, **where: int) -> tuple[float, float]:
+    """Bias against new domains and its Monte Carlo error."""
+    line = _line(lines, **where)
+    return line[name] - line["new"], line[f"bias_{name}_se"]
+
+
+def ratio(lines: list[dict], scheme: str, kind: str) -> tuple[float, float]:
+    """Mean of an estimator over the true variance at the largest M, and its error."""
+    last = _largest(lines, scheme)
+    value, runs = last["estimators"][kind] / last["total"], last["runs"]
+    of_truth = abs(value) * np.sqrt(2 / (runs - 1))
+    return value, float(np.hypot(of_truth, last["spread"][kind] / np.sqrt(runs) / last["total"]))
+
+
+def cvs_is_pessimistic(lines: list[dict]) -> tuple[str, list[str]]:
+    few, few_error = bias(lines, "cvs", K=3, M=200)
+    many, many_error = bias(lines, "cvs", K=10, M=200)
+    gap, error = few - abs(many), float(np.hypot(few_error, many_error))
+    return verdict(gap, error), [_pm(few, few_error), _pm(many, many_error)]
+
+
+def cvr_is_optimistic(lines: list[dict]) -> tuple[str, list[str]]:
+    value, error = bias(lines, "cvr", K=10, M=1000)
+    return verdict(-value, error), [_pm(value, error)]
+
+
+def cvs_varies_more(lines: list[dict]) -> tuple[str, list[str]]:
+    """Where rows are drawn with replacement for both: among the runs of the variance."""
+    cvs, cvr = (_largest(lines, scheme) for scheme in ("source", "random"))
+    deviations = [float(np.sqrt(v["total"])) for v in (cvs, cvr)]
+    # The logarithm of a standard deviation from R runs has the error 1/√(2(R − 1)).
+    error = float(np.sqrt(1 / (cvs["runs"] - 1)))
+    return verdict(np.log(deviations[0] / deviations[1]), error), [f"{d:.4f}" for d in deviations]
+
+
+def theta_gamma_is_too_large(lines: list[dict]) -> tuple[str, list[str]]:
+    value, error = ratio(lines, "source", "theta_gamma")
+    return verdict(value - 1, error), [_pm(value, error, 2)]
+
+
+def theta_b_beats_theta_a(lines: list[dict]) -> tuple[str, list[str]]:
+    return _nearer(ratio(lines, "source", "theta_b"), ratio(lines, "source", "theta_a"))
+
+
+def theta_5_beats_theta_3(lines: list[dict]) -> tuple[str, list[str]]:
+    return _nearer(ratio(lines, "random", "theta_5"), ratio(lines, "random", "theta_3"))
+
+
+def _nearer(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, list[str]]:
+    """Whether the first ratio is nearer to 1 than the second."""
+    gap = abs(other[0] - 1) - abs(one[0] - 1)
+    return verdict(gap, float(np.hypot(one[1], other[1]))), [_pm(*other, 2), _pm(*one, 2)]
+
+
+def _pm(value: float, error: float, digits: int = 3) -> str:
+    return f"{value:.{digits}f} ± {error:.{digits}f}"
+
+
+CLAIMS = [
+    (
+        "CVS is pessimistic and comes closer with more sources",
+        "bias of CVS at M = 200, K = 3 and 10",
+        cvs_is_pessimistic,
+    ),
+    ("CVR is optimistic", "bias of CVR at K = 10, M = 1000", cvr_is_optimistic),
+    (
+        "CVS varies more than CVR, in the same order",
+        "standard deviations at K = 14, the largest M",
+        cvs_varies_more,
+    ),
+    (
+        "θ^γ grossly overestimates for large M",
+        "mean of θ^γ / θ at the largest M",
+        theta_gamma_is_too_large,
+    ),
+    (
+        "θ_A is optimistic, θ_B less biased",
+        "means of θ_A / θ and θ_B / θ at the largest M",
+        theta_b_beats_theta_a,
+    ),
+    (
+        "θ5 is less biased than θ3 for CVR",
+        "means of θ3 / θ and θ5 / θ at the largest M",
+        theta_5_beats_theta_3,
+    ),
+]
+
+
+def _line(lines: list[dict], **fields: int) -> dict:
+    return next(line for line in lines if fields.items() <= line.items())
+
+
+def _largest(lines: list[dict], scheme: str) -> dict:
+    return max((v for v in lines if v.get("scheme") == scheme), key=lambda v: v["M"])

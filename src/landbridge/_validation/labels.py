@@ -1,0 +1,169 @@
+"""What belongs to rows: labels, groups and weights."""
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.validation import _check_sample_weight, _num_samples
+
+from landbridge._typing import Matrix, Vector, VectorLike
+from landbridge.exceptions import FewSourcesWarning
+
+Task = Literal["classification", "regression"]
+# Which source labels a method knows what to do with when they occur in the target only.
+TargetLabels = Literal["any", "known"]
+
+
+def check_labels(y: VectorLike, n_rows: int) -> Vector:
+    """Labels of a further batch: one a row, none missing."""
+    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    if y.shape[0] != n_rows:
+        raise ValueError(
+            f"`y` must have one label for each of the {n_rows} rows of X; got {y.shape[0]}. "
+            "Pass rows and labels of the same batch."
+        )
+    return y
+
+
+def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task: Task) -> Vector:
+    """Labels of the target: as many as rows, none missing, of the type of the source's."""
+    y_target = check_array(
+        y_target,
+        ensure_2d=False,
+        dtype="numeric" if task == "regression" else None,
+        ensure_all_finite=task == "regression",
+        input_name="y_target",
+    )
+    if y_target.ndim == 2 and y.ndim == 1 and y_target.shape[1] == 1:
+        y_target = y_target.ravel()
+    check_one_label_each(y_target, X_target)
+    if y_target.shape[1:] != y.shape[1:]:
+        raise ValueError(
+            f"`y_target` must have as many outputs as y, shape (rows, *{y.shape[1:]}); got "
+            f"{y_target.shape}. Pass the same outputs in both."
+        )
+    if task == "regression":
+        return y_target.astype(y.dtype, copy=False)
+    missing = missing_values(y_target)
+    if missing.any():
+        raise ValueError(
+            f"`y_target` must hold a label for every row of `X_target`; got {missing.sum()} "
+            "missing. Pass rows without a label as `X_unlabeled`."
+        )
+    if _is_text(y) != _is_text(y_target):
+        raise ValueError(
+            f"`y_target` must hold labels of the same type as y; got {y_target.dtype} beside "
+            f"{y.dtype}. Convert both to text or both to numbers."
+        )
+    return y_target
+
+
+def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
+    """Raise unless there are as many target labels as target rows."""
+    n_labels = y_target.shape[0] if y_target.ndim else 0
+    if n_labels != _num_samples(X_target):
+        raise ValueError(
+            f"`y_target` must have one label for each of the {_num_samples(X_target)} rows of "
+            f"`X_target`; got {n_labels}. Pass rows without a label as `X_unlabeled`."
+        )
+
+
+def union_of_classes(
+    y: Vector, y_target: Vector | None, target_labels: TargetLabels, min_classes: int
+) -> Vector:
+    """The sorted labels of source and target."""
+    source = np.unique(y)
+    classes = source if y_target is None else np.union1d(source, y_target)
+    if target_labels == "known" and classes.size > source.size:
+        unknown = np.setdiff1d(classes, source).tolist()
+        raise ValueError(
+            f"`y_target` must hold only classes that y has, {source.tolist()}; got {unknown} "
+            "besides. Drop those rows, or use a method that learns classes from the target."
+        )
+    if classes.size < min_classes:
+        raise ValueError(
+            f"`y` must hold at least {min_classes} classes; got 1 class, {classes.tolist()[0]!r}. "
+            "Add rows of another class, or check how the labels were read."
+        )
+    return classes
+
+
+def check_sample_weight(sample_weight: VectorLike, X: Matrix) -> Vector:
+    """Non-negative weights, one a row, not all zero."""
+    if not np.asarray(sample_weight).any():
+        raise ValueError(
+            "`sample_weight` must have a positive sum; got zeros only. "
+            "Give at least one row a positive weight."
+        )
+    return _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+
+
+def check_groups(groups: VectorLike, n_rows: int) -> Vector:
+    """One group name a row, none missing."""
+    if groups is None:
+        raise ValueError(
+            "`groups` must name the source of each row; got None. "
+            "Pass groups=, for example the hospital or the year of each row."
+        )
+    # A list of text and NaN would become text altogether, and the hole a source called "nan".
+    groups = np.array(groups, dtype=object) if isinstance(groups, list) else np.asarray(groups)
+    if groups.ndim != 1 or groups.shape[0] != n_rows:
+        raise ValueError(
+            f"`groups` must name the source of each of the {n_rows} rows of X; got an array of "
+            f"shape {groups.shape}. Pass one name a row."
+        )
+    missing = missing_values(groups)
+    if missing.any():
+        raise ValueError(
+            f"`groups` must name the source of every row; got {missing.sum()} missing, the first "
+            f"in row {missing.argmax()}. Fill in the names or drop those rows."
+        )
+    if groups.dtype != object:
+        return groups
+    plain = np.array(groups.tolist())
+    return plain if plain.dtype.kind in "biuU" else groups.astype(str)
+
+
+def check_domain_sizes(domains: Vector, counts: Vector) -> None:
+    """At least two domains of at least two rows; two domains raise a `FewSourcesWarning`."""
+    if domains.size < 2:
+        raise ValueError(
+            f"`groups` must name at least two domains; got one, {domains.tolist()[0]!r}, with "
+            f"n_samples={counts.sum()}. A feature can only be compared between domains: pass the "
+            "column that tells them apart."
+        )
+    if counts.min() < 2:
+        raise ValueError(
+            "`groups` must give at least two rows to every domain; got one row in "
+            f"{domains[counts < 2].tolist()[:5]}. Drop such domains or join them with others."
+        )
+    if domains.size == 2:
+        warnings.warn(
+            "Two domains leave one degree of freedom: an effect must be nearly the same in both to "
+            "stand out. Use more domains where there are any.",
+            FewSourcesWarning,
+            stacklevel=4,
+        )
+
+
+def missing_values(names: Vector) -> Vector:
+    """Which entries are None, NaN, NaT or pandas.NA."""
+    if names.dtype.kind == "f":
+        return np.isnan(names)
+    if names.dtype.kind == "M":
+        return np.isnat(names)
+    if names.dtype != object:
+        return np.zeros(names.shape, dtype=bool)
+    return np.array([_is_missing(name) for name in names.tolist()], dtype=bool)
+
+
+def _is_missing(name: Any) -> bool:
+    try:
+        return name is None or bool(name != name)
+    except TypeError:  # pandas.NA is neither equal to itself nor different
+        return True
+
+
+def _is_text(labels: Vector) -> bool:
+    return labels.dtype.kind in "OUST"

@@ -1,0 +1,181 @@
+"""Matrices: numbers only, all finite, the same columns in source and target."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from landbridge._typing import Matrix, MatrixLike, Vector
+
+FLOATS = [np.float64, np.float32]
+
+
+def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
+    """Check source rows at ``fit`` and record their columns on the estimator."""
+    with sklearn_errors(X, "X"):
+        X = validate_data(
+            estimator,
+            X,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=FLOATS,
+            ensure_all_finite=False,
+        )
+    return check_finite(X, "X", seen_names(estimator))
+
+
+def check_rows(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
+    """Check the rows given to ``predict`` or ``transform`` of a fitted estimator."""
+    with sklearn_errors(X, "X"):
+        X = validate_data(
+            estimator,
+            X,
+            reset=False,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=FLOATS,
+            ensure_all_finite=False,
+        )
+    return check_finite(X, "X", seen_names(estimator))
+
+
+def check_like_source(
+    estimator: Any, X: MatrixLike, name: str, *, accept_sparse: bool = True
+) -> Matrix:
+    """Check a further matrix of ``fit`` against the columns that the source has."""
+    names = column_names(X)
+    with sklearn_errors(X, name):
+        X = check_array(
+            X,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=FLOATS,
+            ensure_all_finite=False,
+            input_name=name,
+        )
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"`{name}` must have {estimator.n_features_in_} columns like X; got {X.shape[1]}. "
+            "Select the same columns in both."
+        )
+    check_same_names(names, seen_names(estimator), name)
+    return check_finite(X, name, seen_names(estimator))
+
+
+def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matrix:
+    """Raise for the first NaN or infinity, with its place."""
+    values = X.data if sparse.issparse(X) else X
+    # A finite sum proves that every value is finite, without a temporary of X's size.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum(dtype=np.float64)):
+            return X
+    if np.isfinite(values).all():
+        return X
+    row, column = _first_not_finite(X)
+    place = repr(columns[column]) if columns else str(column)
+    what = "NaN" if np.isnan(X[row, column]) else "inf"
+    raise ValueError(
+        f"`{name}` must hold only finite numbers, no NaN and no infinity; got {what} in row {row}, "
+        f"column {place}. Impute or drop such values first, for example with "
+        "sklearn.impute.SimpleImputer in a Pipeline."
+    )
+
+
+def stack_rows(parts: list[Matrix]) -> Matrix:
+    """Matrices below each other, sparse if any is; tables and lists stay what they are."""
+    if len(parts) == 1:
+        return parts[0]
+    if isinstance(parts[0], list):
+        return [row for part in parts for row in part]
+    library = type(parts[0]).__module__.partition(".")[0]
+    if library in ("pandas", "polars") and hasattr(parts[0], "columns"):
+        options = {"ignore_index": True} if library == "pandas" else {}
+        return import_module(library).concat(parts, **options)
+    if any(sparse.issparse(part) for part in parts):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def column_names(X: MatrixLike) -> list[str] | None:
+    """Column names of a pandas or polars table, ``None`` for anything without them."""
+    columns = getattr(X, "columns", None)
+    if columns is None or not all(isinstance(column, str) for column in columns):
+        return None
+    return list(columns)
+
+
+def non_numeric_columns(X: MatrixLike) -> list[str]:
+    """Names of the columns of a table that are not numbers."""
+    names = column_names(X)
+    if names is None:
+        return []
+    return [name for name in names if not _is_numeric(np.asarray(X[name]))]
+
+
+def seen_names(estimator: Any) -> list[str] | None:
+    """Column names that the estimator has recorded, if any."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else list(names)
+
+
+@contextmanager
+def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
+    """Complete scikit-learn's messages with what to do about them."""
+    try:
+        yield
+    except ValueError as error:
+        message = str(error)
+        if "could not convert string to float" in message or "Unable to convert" in message:
+            text = non_numeric_columns(X)
+            raise ValueError(
+                f"`{name}` must have numeric columns only; got text in {text or 'some column'}. "
+                "Encode it first, for example with skrub.TableVectorizer or "
+                "sklearn.preprocessing.OneHotEncoder in a Pipeline."
+            ) from error
+        if "while a minimum of" in message:
+            raise ValueError(
+                f"{message} `{name}` must have at least one row and one column: check the filter "
+                "or the file that it comes from."
+            ) from error
+        if "inconsistent numbers of samples" in message:
+            raise ValueError(
+                f"`y` must have one label for each row of X; got {message.split(': ')[-1]} rows. "
+                "Pass rows and labels of the same table."
+            ) from error
+        raise
+
+
+def check_same_names(names: list[str] | None, source: list[str] | None, name: str) -> None:
+    """Raise where both have column names and these differ."""
+    if names is None or source is None or names == source:
+        return
+    strange = [column for column in names if column not in source]
+    if strange:
+        got = f"{strange[:5]}, which X has not"
+    else:
+        got = "them in another order"
+    raise ValueError(
+        f"`{name}` must have the columns of X in the same order; got {got}. "
+        f"Select them by name: {name}[list(X.columns)]."
+    )
+
+
+def _first_not_finite(X: Matrix) -> tuple[int, int]:
+    if sparse.issparse(X):
+        entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        return row, int(X.indices[entry])
+    row, column = np.argwhere(~np.isfinite(X))[0]
+    return int(row), int(column)
+
+
+def _is_numeric(column: Vector) -> bool:
+    if column.dtype.kind in "biuf":
+        return True
+    try:
+        column.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,170 @@
+"""The arguments of a transfer fit, together."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation.labels import (
+    TargetLabels,
+    Task,
+    check_groups,
+    check_sample_weight,
+    check_target_labels,
+    union_of_classes,
+)
+from landbridge._validation.matrices import (
+    FLOATS,
+    check_finite,
+    check_like_source,
+    check_new_source,
+    seen_names,
+    sklearn_errors,
+    stack_rows,
+)
+from landbridge.exceptions import NoTargetWarning
+
+
+@dataclass(frozen=True, slots=True)
+class TransferData:
+    """Checked arguments of a transfer fit; ``None`` where nothing was given.
+
+    ``classes`` is the sorted union of source and target labels (``None`` for regression).
+    """
+
+    X: Matrix
+    y: Vector
+    X_target: Matrix | None = None
+    y_target: VectorLike = None
+    X_unlabeled: Matrix | None = None
+    sample_weight: Vector | None = None
+    groups: Vector | None = None
+    classes: VectorLike = None
+
+    @property
+    def target_rows(self) -> Matrix | None:
+        """All target rows, labelled first: what methods of the marginal distribution use."""
+        parts = [part for part in (self.X_target, self.X_unlabeled) if part is not None]
+        return stack_rows(parts) if parts else None
+
+    @property
+    def labeled_rows(self) -> Matrix:
+        """Source rows followed by the labelled target rows."""
+        return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
+
+    @property
+    def labels(self) -> Vector:
+        """Labels of the source followed by those of the labelled target rows."""
+        return self.y if self.y_target is None else np.concatenate([self.y, self.y_target])
+
+    def encode(self, labels: Vector) -> Vector:
+        """Labels as their positions in ``classes``."""
+        return np.searchsorted(self.classes, labels)
+
+
+def check_transfer(
+    estimator: Any,
+    X: MatrixLike,
+    y: VectorLike,
+    *,
+    task: Task,
+    X_target: MatrixLike = None,
+    y_target: VectorLike = None,
+    X_unlabeled: MatrixLike = None,
+    sample_weight: VectorLike = None,
+    groups: VectorLike = None,
+    accept_sparse: bool = True,
+    target_labels: TargetLabels = "any",
+    min_classes: int = 2,
+    multi_output: bool = False,
+    plain_counterpart: str | None = None,
+) -> TransferData:
+    """Check what was given to ``estimator.fit`` and record its columns on the estimator.
+
+    With ``plain_counterpart`` (in words), the absence of any target row raises a
+    `NoTargetWarning` that names it.
+    """
+    X, y = _check_source(estimator, X, y, task, accept_sparse, multi_output)
+    if sample_weight is not None:
+        sample_weight = check_sample_weight(sample_weight, X)
+    if groups is not None:
+        groups = check_groups(groups, X.shape[0])
+    if (X_target is None) != (y_target is None):
+        raise_half_a_target(X_target)
+    if X_target is not None:
+        X_target = check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
+        y_target = check_target_labels(y_target, X_target, y, task)
+    if X_unlabeled is not None:
+        X_unlabeled = check_like_source(
+            estimator, X_unlabeled, "X_unlabeled", accept_sparse=accept_sparse
+        )
+    classes = None
+    if task == "classification":
+        classes = union_of_classes(y, y_target, target_labels, min_classes)
+    if plain_counterpart and X_target is None and X_unlabeled is None:
+        warn_no_target(estimator, plain_counterpart)
+    return TransferData(X, y, X_target, y_target, X_unlabeled, sample_weight, groups, classes)
+
+
+def check_two_domains(
+    estimator: Any, X: MatrixLike, X_target: MatrixLike, *, accept_sparse: bool = True
+) -> tuple[Matrix, Matrix]:
+    """Check rows of the source and of the target, without labels."""
+    if X_target is None:
+        raise ValueError(
+            "`X_target` must hold the rows of the target; got None. "
+            "Pass labelled and unlabelled target rows stacked."
+        )
+    X = check_new_source(estimator, X, accept_sparse=accept_sparse)
+    return X, check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
+
+
+def _check_source(
+    estimator: Any,
+    X: MatrixLike,
+    y: VectorLike,
+    task: Task,
+    accept_sparse: bool,
+    multi_output: bool,
+) -> tuple[Matrix, Vector]:
+    with sklearn_errors(X, "X"):
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=FLOATS,
+            ensure_all_finite=False,
+            y_numeric=task == "regression",
+            multi_output=multi_output,
+        )
+    if task == "classification":
+        check_classification_targets(y)
+    return check_finite(X, "X", seen_names(estimator)), y
+
+
+def raise_half_a_target(X_target: MatrixLike) -> None:
+    """Say which of target rows and target labels is missing."""
+    if X_target is None:
+        raise ValueError(
+            "`y_target` must come with `X_target`, the rows that it labels; got `y_target` alone. "
+            "Pass both."
+        )
+    raise ValueError(
+        "`X_target` must come with `y_target`, its labels; got `X_target` alone. "
+        "Pass unlabelled target rows as `X_unlabeled`."
+    )
+
+
+def warn_no_target(estimator: Any, plain_counterpart: str) -> None:
+    """Say that a transfer estimator had nothing to transfer to."""
+    warnings.warn(
+        f"{type(estimator).__name__} was fitted without target rows and equals "
+        f"{plain_counterpart}. Pass `X_target` with `y_target`, or `X_unlabeled`.",
+        NoTargetWarning,
+        stacklevel=4,
+    )
