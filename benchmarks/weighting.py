@@ -26,7 +26,7 @@ ADAPT = HERE / "peers" / "adapt_weights.py"
 COLUMNS, GAMMA, BOUND = 10, 0.1, 1000.0
 # Distance of the means and standard deviation of the target (the source is standard normal).
 SHIFTS = {"moved": (0.7, 1.0), "moved, narrower": (0.7, 0.8), "far": (1.0, 1.0)}
-SEEDS = {500: 8, 2000: 2, 10_000: 1}
+SEEDS = {500: 8, 2000: 5, 10_000: 3}
 SIZES = (10_000, 20_000, 100_000, 1_000_000)
 METHODS = {
     "KernelMeanMatching": {},
