@@ -178,8 +178,9 @@ def _figure_table(lines: list[dict[str, Any]]) -> str:
         for ratio in _ratios(lines):
             columns = _columns(lines, task, ratio)
             shown = (*METHODS[:2], best_cost(columns), "dynamic", "source only", "pooled")
-            rows.append([task, f"{ratio:.1%}", *(f"{columns[n].mean():.3f}" for n in shown)])
-    header = ("task", "target/source", "AdaBoost (target only)", "TrAdaBoost", "best cost")
+            size = [f"{ratio:.1%}", columns["dynamic"].size]
+            rows.append([task, *size, *(f"{columns[n].mean():.3f}" for n in shown)])
+    header = ("task", "target/source", "draws", "AdaBoost (target only)", "TrAdaBoost", "best cost")
     return markdown_table((*header, "dynamic", "source only", "pooled"), rows)
 
 
