@@ -227,8 +227,8 @@ def source_intervals(
 
 
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
-    """The score (Wilson) interval of a rate that was seen on ``n_rows`` rows."""
-    rate, n = np.asarray(rate, dtype=np.float64), np.asarray(n_rows, dtype=np.float64)
+    """The score (Wilson) interval of a rate, cut at 0 and 1, that was seen on ``n_rows`` rows."""
+    rate, n = np.clip(rate, 0.0, 1.0), np.asarray(n_rows, dtype=np.float64)
     z = normal_quantile(level)
     centre = (2 * n * rate + z**2) / (2 * (n + z**2))
     half = z * np.sqrt(4 * n * rate * (1 - rate) + z**2) / (2 * (n + z**2))

@@ -18,6 +18,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector
+from landbridge.inference import score_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +45,10 @@ class SearchInterval:
         )
 
 
-def score_interval(accuracy: float, n: float, level: float) -> tuple[float, float]:
-    """Eq. (15) solved for the accuracy: the score interval of a proportion."""
-    centre, half = score_centre(accuracy, n, level)
-    return centre - half, centre + half
-
-
 def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:
-    """μ and σ of Eq. (16): centre and half-width of the score interval."""
-    e = float(np.clip(accuracy, 0.0, 1.0))
-    z = stats.norm.ppf((1 + level) / 2)
-    half = z * np.sqrt(4 * n * e + z**2 - 4 * n * e**2) / (2 * (n + z**2))
-    return (2 * n * e + z**2) / (2 * (n + z**2)), float(half)
+    """μ and σ of Eq. (16): centre and half-width of the score interval, Eq. (15)."""
+    low, high = score_interval(accuracy, n, level)
+    return float(low + high) / 2, float(high - low) / 2
 
 
 def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray:
@@ -111,6 +104,7 @@ def interval_of_mean(
     n = losses.shape[0]
     if proportion:
         mean = float(np.clip(mean, 0.0, 1.0))
-        return mean, *score_interval(mean, n, level)
+        low, high = score_interval(mean, n, level)
+        return mean, float(low), float(high)
     half = stats.t.ppf((1 + level) / 2, n - 1) * losses.std(ddof=1) / np.sqrt(n)
     return mean, float(mean - half), float(mean + half)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from landbridge._validation import check_choice
+from landbridge.inference import score_interval
 from landbridge.model_selection import confidence
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.worth import Verdict, judge
@@ -87,7 +88,7 @@ def _interval_from_trcv(
     weights = weights[~np.isnan(weights)]
     n = weights.size if method == "paper" else effective_sample_size(weights)
     accuracy = float(np.clip(1 - result.values("trcv")[cell], 0, 1))
-    low, high = confidence.score_interval(accuracy, n, level)
+    low, high = map(float, score_interval(accuracy, n, level))
     rests_on = f"{n:.0f} source rows, as if drawn from the target"
     return SearchInterval(accuracy, low, high, level, method, rests_on)
 

@@ -10,8 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import landbridge as lb
+from landbridge.inference import score_interval
 from landbridge.model_selection import halving
-from landbridge.model_selection.confidence import score_interval
 from landbridge.model_selection.plan import Fit
 from landbridge.model_selection.worth import judge
 
