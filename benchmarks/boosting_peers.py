@@ -1,6 +1,5 @@
 """TrAdaBoost against ADAPT's: CPU time at the same depth and rounds, accuracy on the same draws."""
 
-import pickle
 import tempfile
 from collections.abc import Iterable
 from dataclasses import astuple
@@ -11,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from benchmarks._boosting_tasks import Draw, draw
+from benchmarks._draws import save_draws
 from benchmarks._harness import HERE, Log, markdown_table, measure, read, write_page
 
 OURS, ADAPT = HERE / "tasks" / "boosting.py", HERE / "peers" / "boosting_adapt.py"
@@ -48,9 +48,9 @@ def large_draw() -> Draw:
 
 
 def save(folder: Path, name: str, draws: Iterable[Draw]) -> str:
-    """Pickle draws for the peer's environment."""
-    path = folder / f"{name.replace(' ', '_')}.pickle"
-    path.write_bytes(pickle.dumps([astuple(d) for d in draws]))
+    """Write draws for the processes that are measured."""
+    path = folder / f"{name.replace(' ', '_')}.npz"
+    save_draws(path, [astuple(d) for d in draws])
     return str(path)
 
 

@@ -1,19 +1,19 @@
 """Measured task in ADAPT's environment: its TrAdaBoost with scikit-learn trees on the same
 draws."""
 
-import pickle
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 from adapt.instance_based import TrAdaBoost
 from sklearn.tree import DecisionTreeClassifier
 
+from _draws import load_draws  # beside _measure.py, which runs this file
+
 
 def prepare(path, rounds, depth=None):
     warnings.simplefilter("ignore")
-    return pickle.loads(Path(path).read_bytes()), rounds, depth  # noqa: S301
+    return load_draws(path), rounds, depth
 
 
 def work(state):

@@ -1,13 +1,12 @@
-"""Measured task: `TrAdaBoostClassifier` on pickled draws, and its floor, the trees alone."""
+"""Measured task: `TrAdaBoostClassifier` on saved draws, and its floor, the trees alone."""
 
-import pickle
 import time
 import tracemalloc
 import warnings
-from pathlib import Path
 
 import numpy as np
 
+from _draws import load_draws  # beside _measure.py, which runs this file
 from landbridge import LandbridgeWarning, TrAdaBoostClassifier, TrimmedTreeClassifier
 from landbridge.boosting.base_learners import make_learner
 from landbridge.boosting.binning import bin_rows
@@ -15,7 +14,7 @@ from landbridge.boosting.binning import bin_rows
 
 def prepare(path, rounds, depth=None, trimmed=False, min_depth=1, correction="none", error="hard"):
     warnings.simplefilter("ignore", LandbridgeWarning)
-    draws = pickle.loads(Path(path).read_bytes())  # noqa: S301
+    draws = load_draws(path)
     tree = TrimmedTreeClassifier(depth, min_depth, target_error=0.5 if trimmed else None)
     model = TrAdaBoostClassifier(tree, rounds, correction, error=error)
     X, y, X_target, y_target, _, _ = draws[0]
