@@ -37,7 +37,9 @@ class Reads(ClassifierMixin, ClusterMixin, BaseEstimator):
 
 def fitted(threshold):
     members = [("first", Reads(1)), ("second", Reads(2))]
-    model = lb.LocallyWeightedEnsemble(members, clusterer=Reads(0), threshold=threshold)
+    model = lb.LocallyWeightedEnsemble(
+        members, clusterer=Reads(0), threshold=threshold, min_purity=0.0
+    )
     return model.fit(SOURCE, LABELS, X_unlabeled=TARGET)
 
 

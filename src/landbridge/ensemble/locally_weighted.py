@@ -20,6 +20,8 @@ among its own neighbours; for a new row the neighbours are the target rows of ``
 Deviation 3: labelled target rows, which the paper has not, are learned from together with every
 source, and count as confident rows with their own labels.
 Deviation 4: a cluster without any confident row keeps the weighted prediction.
+Deviation 5: all of this rests on clusters that follow the classes. Whether they do is measured on
+the sources, where labels are known; below ``min_purity`` the models are averaged plainly.
 """
 
 from typing import Any, Self
@@ -29,6 +31,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.cluster import contingency_matrix
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
@@ -56,6 +59,13 @@ def similarity_table(clusters: Vector, labels: Vector, shape: tuple[int, int]) -
     np.add.at(counts, (clusters, labels), 1)
     either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0, keepdims=True)
     return 2 * counts / np.maximum(either, 1)
+
+
+def purity_beyond_chance(clusters: Vector, labels: Vector) -> float:
+    """Share of rows of their cluster's main class: 0 as in one cluster for all, 1 for pure ones."""
+    counts = contingency_matrix(labels, clusters)
+    main_class = counts.sum(axis=1).max()
+    return float((counts.max(axis=0).sum() - main_class) / (labels.size - main_class))
 
 
 def local_weights(similarity: np.ndarray) -> np.ndarray:
@@ -111,8 +121,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
 
     Every estimator is fitted on every source. For each row the models are weighed by the agreement
     of their labels with the clusters of the target rows. It rests on clusters that follow the
-    classes; where they do not, the weights say nothing and a plain average does as well. Without
-    target rows it is that average.
+    classes; where those of the sources do not, or without target rows, it is the plain average.
 
     Parameters
     ----------
@@ -122,10 +131,15 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     n_clusters : int or None, default=None
         Number of clusters of the default clusterer; ``None``: as many as classes.
     clusterer : clusterer with ``predict`` or None, default=None
-        Fitted on all target rows. ``None``: k-means on columns scaled by MaxAbsScaler.
+        Fitted on all target rows. ``None``: k-means on columns scaled by MaxAbsScaler. For text,
+        k-means after TruncatedSVD and Normalizer finds the classes much better.
     threshold : float, default=0.5
         δ: mean similarity below which a row takes the answer of its cluster's confident rows. 0
         switches that off.
+    min_purity : float, default=0.3
+        Clusters of the sources that hold the classes less purely than this are not relied on: share
+        of rows of their cluster's main class, 0 for chance and 1 for pure clusters, in the mean
+        over sources. 0 relies on them always.
     n_jobs : int or None, default=None
         Models fitted at the same time.
     random_state : int, RandomState or None, default=None
@@ -137,7 +151,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     estimators_ : list of fitted classifiers
         One for each pair of source and estimator, sources outermost.
     model_names_ : list of str
-    clusterer_ : the fitted clusterer, ``None`` without target rows.
+    purity_ : float
+        What ``min_purity`` is compared with; set where there are target rows.
+    clusterer_ : the fitted clusterer, ``None`` where models are averaged plainly.
     similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
         s_M of a row in each cluster with each predicted label. The last cluster stands for those
         in which new rows may fall, but no target row of ``fit`` did.
@@ -149,7 +165,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     >>> from landbridge import LocallyWeightedEnsemble
     >>> from landbridge.datasets import make_sources
     >>> data = make_sources(n_sources=3, task="classification", random_state=0)
-    >>> model = LocallyWeightedEnsemble(random_state=0).fit(
+    >>> model = LocallyWeightedEnsemble(min_purity=0.0, random_state=0).fit(
     ...     data.X, data.y, groups=data.groups, X_unlabeled=data.X_target
     ... )
     >>> model.model_names_[:4]
@@ -164,6 +180,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         n_clusters: int | None = None,
         clusterer: Any = None,
         threshold: float = 0.5,
+        min_purity: float = 0.3,
         n_jobs: int | None = None,
         random_state: RandomState = None,
     ):
@@ -171,6 +188,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         self.n_clusters = n_clusters
         self.clusterer = clusterer
         self.threshold = threshold
+        self.min_purity = min_purity
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -201,41 +219,45 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             plain_counterpart="the plain average of its models",
         )
         self.classes_ = data.classes
-        sources = [None] if data.groups is None else np.unique(data.groups).tolist()
+        names = [None] if data.groups is None else np.unique(data.groups).tolist()
+        sources = [rows_of_source(data, name) for name in names]
         n_models = len(sources) * len(named)
         seeds: list[int | None] = [None] * (n_models + 1)
         if self.random_state is not None:
             seeds = [*spawn_seeds(self.random_state, n_models + 1)]
-        self._fit_models(data, named, sources, seeds[1:])
-        self._compare_with_clusters(data, seeds[0])
+        pairs = [(member, X, y) for X, y in sources for _, member in named]
+        tasks = [(*pair, seed) for pair, seed in zip(pairs, seeds[1:], strict=True)]
+        self.estimators_ = run_tasks(fit_member, tasks, n_jobs=self.n_jobs)
+        self.model_names_ = [
+            name if source is None else f"{name} on {source}"
+            for source in names
+            for name, _ in named
+        ]
+        self.clusterer_: Any = None
+        if data.target_rows is not None:
+            self.purity_ = self._purity(sources, seeds[0])
+            if self.purity_ >= self.min_purity:
+                self._compare_with_clusters(data, data.target_rows, seeds[0])
         return self
 
-    def _fit_models(
-        self,
-        data: TransferData,
-        named: list[tuple[str, Any]],
-        sources: list[Any],
-        seeds: list[int | None],
-    ) -> None:
-        pairs, names = [], []
-        for source in sources:
-            X, y = rows_of_source(data, source)
-            pairs += [(estimator, X, y) for _, estimator in named]
-            names += [name if source is None else f"{name} on {source}" for name, _ in named]
-        tasks = [(*pair, seed) for pair, seed in zip(pairs, seeds, strict=True)]
-        self.estimators_ = run_tasks(fit_member, tasks, n_jobs=self.n_jobs)
-        self.model_names_ = names
-
-    def _compare_with_clusters(self, data: TransferData, seed: int | None) -> None:
-        target = data.target_rows
-        self.clusterer_: Any = None
-        if target is None:
-            return
+    def _new_clusterer(self, n_rows: int, seed: int | None) -> Any:
         clusterer = self.clusterer
         if clusterer is None:
-            n_clusters = min(self.n_clusters or self.classes_.size, target.shape[0])
+            n_clusters = min(self.n_clusters or self.classes_.size, n_rows)
             clusterer = make_pipeline(MaxAbsScaler(), KMeans(n_clusters, n_init=10))
-        self.clusterer_ = clone_with_seed(clusterer, seed).fit(target)
+        return clone_with_seed(clusterer, seed)
+
+    def _purity(self, sources: list[tuple[Matrix, Vector]], seed: int | None) -> float:
+        """Mean over the sources; one of a single class says nothing."""
+        purities = [
+            purity_beyond_chance(self._new_clusterer(y.size, seed).fit(X).predict(X), y)
+            for X, y in sources
+            if np.unique(y).size > 1
+        ]
+        return float(np.mean(purities)) if purities else 0.0
+
+    def _compare_with_clusters(self, data: TransferData, target: Matrix, seed: int | None) -> None:
+        self.clusterer_ = self._new_clusterer(target.shape[0], seed).fit(target)
         self._cluster_ids, clusters = np.unique(
             self.clusterer_.predict(target), return_inverse=True
         )
@@ -300,8 +322,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         return self.similarities_[models, clusters, labels].T
 
     def _check_parameters(self) -> list[tuple[str, Any]]:
-        if not 0 <= self.threshold <= 1:
-            raise ValueError(f"`threshold` must lie between 0 and 1; got {self.threshold!r}.")
+        for name in ("threshold", "min_purity"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"`{name}` must lie between 0 and 1; got {getattr(self, name)!r}.")
         if self.n_clusters is not None:
             check_positive(self.n_clusters, "n_clusters")
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):

@@ -21,6 +21,8 @@ which all of its rows agree with the new one could not separate them.
 Deviation 3: rows that agree with the new one in the feature of the cut join a piece only where that
 piece then meets no other piece; elsewhere boxes could come to overlap.
 Deviation 4: the counts of a new exemplar are the mean of the others' without rounding.
+Deviation 5: the box that holds a row of another class is split even where features without weight
+put another exemplar at distance 0 too; elsewhere boxes could come to be nested.
 """
 
 from typing import Self

@@ -8,7 +8,12 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import landbridge as lb
-from landbridge.ensemble.locally_weighted import confident_means, local_weights, similarity_table
+from landbridge.ensemble.locally_weighted import (
+    confident_means,
+    local_weights,
+    purity_beyond_chance,
+    similarity_table,
+)
 
 
 class ReadsLabel(ClassifierMixin, BaseEstimator):
@@ -37,7 +42,8 @@ class ReadsCluster(ClusterMixin, BaseEstimator):
 
 def ensemble(n_models=2, **parameters):
     models = [(f"m{k}", ReadsLabel(k)) for k in range(1, n_models + 1)]
-    return lb.LocallyWeightedEnsemble(models, clusterer=ReadsCluster(), **parameters)
+    parameters = {"clusterer": ReadsCluster(), "min_purity": 0.0, **parameters}
+    return lb.LocallyWeightedEnsemble(models, **parameters)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -54,6 +60,29 @@ def test_the_table_counts_the_graphs(seed):
 def test_weights_are_shares_and_equal_where_nobody_agrees():
     weights = local_weights(np.array([[0.3, 0.1], [0.0, 0.0]]))
     np.testing.assert_allclose(weights, [[0.75, 0.25], [0.5, 0.5]])
+
+
+def test_purity_by_hand():
+    """One of six rows is in the other cluster: 5/6 against the 4/6 of one cluster for all."""
+    labels = np.array([0, 0, 0, 0, 1, 1])
+    clusters = np.array([0, 0, 0, 0, 0, 1])
+    np.testing.assert_allclose(purity_beyond_chance(clusters, labels), (5 - 4) / (6 - 4))
+    assert purity_beyond_chance(labels, labels) == 1.0
+    assert purity_beyond_chance(np.zeros(6, dtype=int), labels) == 0.0
+
+
+def test_clusters_that_do_not_follow_the_classes_are_not_relied_on():
+    target = np.array([[0, 0, 0], [0, 0, 1], [1, 1, 1], [1, 1, 0]])
+    pure, mixed = np.array([[0, 0, 0], [1, 1, 1]]), np.array([[0, 0, 0], [0, 1, 1]])
+    X, y, groups = np.vstack([pure, mixed]), [0, 1, 0, 1], ["p", "p", "m", "m"]
+    for limit, relied_on in ((0.5, True), (0.51, False)):
+        model = ensemble(min_purity=limit).fit(X, y, groups=groups, X_unlabeled=target)
+        assert model.purity_ == 0.5  # 1 and 0
+        assert (model.clusterer_ is not None) == relied_on
+        proba = model.predict_proba(target[1:2])
+        np.testing.assert_allclose(proba, [[2 / 3, 1 / 3]] if relied_on else [[0.5, 0.5]])
+    of_one_class = ensemble().fit(X, y, groups=y, X_unlabeled=target)
+    assert of_one_class.purity_ == 0.0
 
 
 def test_means_of_confident_rows():
@@ -87,7 +116,7 @@ def test_every_estimator_on_every_source():
     groups = np.repeat(["a", "b", "c"], 30)
     y[groups == "c"] = 1  # a source of one class
     members = [("nb", GaussianNB()), ("rc", RidgeClassifier())]  # one without probabilities
-    model = lb.LocallyWeightedEnsemble(members, random_state=0)
+    model = lb.LocallyWeightedEnsemble(members, min_purity=0.0, random_state=0)
     model.fit(X, y, groups=groups, X_unlabeled=X)
     assert model.model_names_ == [f"{n} on {s}" for s in "abc" for n in ("nb", "rc")]
     alone = GaussianNB().fit(X[groups == "b"], y[groups == "b"])
@@ -143,9 +172,10 @@ def test_without_a_target_it_is_the_plain_average():
 def test_fewer_target_rows_than_clusters():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), np.tile([0, 1, 2], 10)
-    model = lb.LocallyWeightedEnsemble(random_state=0, n_clusters=5).fit(X, y, X_unlabeled=X[:2])
-    assert model.predict(X).shape == (30,)
-    own = lb.LocallyWeightedEnsemble(clusterer=KMeans(4), random_state=0).fit(X, y, X_unlabeled=X)
+    model = lb.LocallyWeightedEnsemble(n_clusters=5, min_purity=0.0, random_state=0)
+    assert model.fit(X, y, X_unlabeled=X[:2]).predict(X).shape == (30,)
+    own = lb.LocallyWeightedEnsemble(clusterer=KMeans(4), min_purity=0.0, random_state=0)
+    own.fit(X, y, X_unlabeled=X)
     assert own.clusterer_.n_clusters == 4
 
 
@@ -159,6 +189,7 @@ def test_parameters_of_members_can_be_set_and_searched():
     ("parameters", "message"),
     [
         ({"threshold": 1.5}, "`threshold` must lie between 0 and 1; got 1.5"),
+        ({"min_purity": -0.1}, "`min_purity` must lie between 0 and 1; got -0.1"),
         ({"n_clusters": 0}, "`n_clusters` must be a finite number above 0"),
         (
             {"clusterer": AgglomerativeClustering()},
