@@ -46,7 +46,7 @@ from landbridge._parallel import run_tasks, spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
-    check_positive,
+    check_count,
     check_rows,
     check_transfer,
     stack_rows,
@@ -326,7 +326,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"`{name}` must lie between 0 and 1; got {getattr(self, name)!r}.")
         if self.n_clusters is not None:
-            check_positive(self.n_clusters, "n_clusters")
+            check_count(self.n_clusters, "n_clusters")
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
             raise ValueError(
                 "`clusterer` must have a method predict, because new rows need a cluster too; got "

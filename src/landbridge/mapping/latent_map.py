@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap, check_mapping
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_positive, check_rows
+from landbridge._validation import check_count, check_positive, check_rows
 
 # Up to this many rows or columns all singular vectors are computed, beyond it only those asked for.
 FULL_SIZE = 500
@@ -53,31 +53,39 @@ def has_support(X: Matrix) -> Vector:
     return np.asarray((X != 0).sum(axis=0)).ravel() > 0
 
 
-def centred(X: Matrix) -> tuple[LinearOperator, Vector]:
-    """X − 1m' as an operator, and the column means m; sparse rows stay sparse."""
-    mean = np.asarray(X.mean(axis=0), dtype=float).ravel()
+def column_means(X: Matrix) -> Vector:
+    """Means of dense or sparse columns."""
+    return np.asarray(X.mean(axis=0), dtype=float).ravel()
+
+
+def plus_constant(X: LinearOperator, row: Vector) -> LinearOperator:
+    """X + 1 row', with no matrix formed."""
     ones = aslinearoperator(np.ones((X.shape[0], 1)))
-    return aslinearoperator(X) - ones @ aslinearoperator(mean[None, :]), mean
+    return X + ones @ aslinearoperator(row[None, :])
 
 
-def ridge_inverse(gram: np.ndarray, ridge: float) -> LinearOperator:
-    """(G + λI)⁻¹ for a positive semi-definite G."""
-    values, vectors = eigh(gram)
-    return aslinearoperator((vectors / (np.maximum(values, 0.0) + ridge)) @ vectors.T)
+def centred_gram(X: Matrix, mean: Vector, *, of_rows: bool) -> np.ndarray:
+    """Products of the rows of X − 1m', or of its columns, without centring sparse rows."""
+    product = X @ X.T if of_rows else X.T @ X
+    product = product.toarray() if sparse.issparse(product) else product
+    if not of_rows:
+        return product - X.shape[0] * np.outer(mean, mean)
+    cross = X @ mean
+    return product - cross[:, None] - cross[None, :] + mean @ mean
 
 
 def ridge_coefficients(
-    known: LinearOperator, missing: LinearOperator, ridge: float
+    known: Matrix, mean: Vector, missing: LinearOperator, ridge: float
 ) -> LinearOperator:
-    """W of step 1 for centred columns, by the smaller of rows and known columns."""
-    n_rows, n_known = known.shape
-    if n_known <= n_rows:
-        gram = known.T @ (known @ np.eye(n_known))
-        relative = ridge * np.trace(gram) / n_rows or 1.0
-        return ridge_inverse(gram, relative) @ known.T @ missing
-    gram = known @ (known.T @ np.eye(n_rows))
-    relative = ridge * np.trace(gram) / n_rows or 1.0
-    return known.T @ ridge_inverse(gram, relative) @ missing
+    """W of step 1, with an inverse as large as the smaller of rows and known columns."""
+    of_rows = known.shape[0] < known.shape[1]
+    gram = centred_gram(known, mean, of_rows=of_rows)
+    values, vectors = eigh(gram)
+    # Known columns that do not vary have W = 0 for any ridge.
+    shift = ridge * np.trace(gram) / known.shape[0] or 1.0
+    inverse = aslinearoperator((vectors / (np.maximum(values, 0.0) + shift)) @ vectors.T)
+    centred = plus_constant(aslinearoperator(known), -mean)
+    return centred.T @ inverse @ missing if of_rows else inverse @ centred.T @ missing
 
 
 def learn_fill(donor: Matrix, shared: Vector, missing: Vector, ridge: float) -> Fill:
@@ -87,9 +95,10 @@ def learn_fill(donor: Matrix, shared: Vector, missing: Vector, ridge: float) -> 
     offset = np.zeros(n_features)
     if not missing.any():
         return Fill(keep, offset)
-    known, known_mean = centred(donor[:, shared])
-    absent, absent_mean = centred(donor[:, missing])
-    W = ridge_coefficients(known, absent, ridge)
+    known, absent = donor[:, shared].astype(float), donor[:, missing]
+    known_mean, absent_mean = column_means(known), column_means(absent)
+    centred = plus_constant(aslinearoperator(absent), -absent_mean)
+    W = ridge_coefficients(known, known_mean, centred, ridge)
     offset[missing] = absent_mean - W.T @ known_mean
     predict = columns(shared) @ W @ columns(missing).T
     return Fill(keep + predict, offset)
@@ -106,11 +115,7 @@ def columns(chosen: Vector) -> LinearOperator:
 
 def filled_rows(domains: list[tuple[Matrix, Fill]]) -> LinearOperator:
     """F of step 2 as an operator."""
-    blocks = []
-    for X, fill in domains:
-        ones = aslinearoperator(np.ones((X.shape[0], 1)))
-        offset = ones @ aslinearoperator(fill.offset[None, :])
-        blocks.append(aslinearoperator(X) @ fill.matrix + offset)
+    blocks = [plus_constant(aslinearoperator(X) @ fill.matrix, fill.offset) for X, fill in domains]
     ends = np.cumsum([block.shape[0] for block in blocks])
 
     def multiply(v: np.ndarray) -> np.ndarray:
@@ -203,7 +208,7 @@ class LatentMap(DomainMap):
         X_unlabeled: MatrixLike = None,
     ) -> Self:
         """Learn to fill and to project; labels are not used."""
-        check_positive(self.n_components, "n_components")
+        check_count(self.n_components, "n_components")
         check_positive(self.ridge, "ridge")
         data = check_mapping(
             self,

@@ -34,7 +34,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_positive, check_rows, check_transfer
+from landbridge._validation import check_choice, check_count, check_rows, check_transfer
 
 # Columns compared at once when boxes are searched for an overlap: most differ in the first few.
 BLOCK = 16
@@ -261,8 +261,8 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
         """Learn the rows one after the other."""
-        check_positive(self.n_attempts, "n_attempts")
-        check_positive(self.n_bins, "n_bins")
+        check_count(self.n_attempts, "n_attempts")
+        check_count(self.n_bins, "n_bins")
         check_choice(self.feature_weights, "feature_weights", ("mutual_info", None))
         data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
         X, codes = data.X.astype(float), data.encode(data.y)

@@ -190,7 +190,7 @@ def test_parameters_of_members_can_be_set_and_searched():
     [
         ({"threshold": 1.5}, "`threshold` must lie between 0 and 1; got 1.5"),
         ({"min_purity": -0.1}, "`min_purity` must lie between 0 and 1; got -0.1"),
-        ({"n_clusters": 0}, "`n_clusters` must be a finite number above 0"),
+        ({"n_clusters": 0}, "`n_clusters` must be a whole number of at least 1; got 0"),
         (
             {"clusterer": AgglomerativeClustering()},
             "`clusterer` must have a method predict.*got AgglomerativeClustering",

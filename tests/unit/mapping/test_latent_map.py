@@ -116,11 +116,17 @@ def test_constant_shared_features_leave_the_mean():
     np.testing.assert_allclose(filled, np.tile([1.0, 3.0], (3, 1)), atol=1e-10)
 
 
-@pytest.mark.parametrize("name", ["n_components", "ridge"])
-def test_bad_parameters_are_refused(name):
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"n_components": 0.5}, "`n_components` must be a whole number of at least 1; got 0.5"),
+        ({"ridge": 0}, "`ridge` must be a finite number above 0"),
+    ],
+)
+def test_bad_parameters_are_refused(parameters, message):
     _, _, source, target = overlapping(0)
-    with pytest.raises(ValueError, match=f"`{name}` must be a finite number above 0"):
-        lb.LatentMap(**{name: 0}).fit(source, X_unlabeled=target)
+    with pytest.raises(ValueError, match=message):
+        lb.LatentMap(**parameters).fit(source, X_unlabeled=target)
 
 
 def test_domains_without_a_common_feature_are_refused():

@@ -139,8 +139,8 @@ def test_more_attempts_make_fewer_exemplars():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_attempts": 0}, "`n_attempts` must be a finite number above 0"),
-        ({"n_bins": -1}, "`n_bins` must be a finite number above 0"),
+        ({"n_attempts": 2.5}, "`n_attempts` must be a whole number of at least 1"),
+        ({"n_bins": -1}, "`n_bins` must be a whole number of at least 1"),
         ({"feature_weights": "gini"}, "`feature_weights` must be one of 'mutual_info', None"),
     ],
 )
