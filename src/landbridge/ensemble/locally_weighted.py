@@ -151,12 +151,13 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     estimators_ : list of fitted classifiers
         One for each pair of source and estimator, sources outermost.
     model_names_ : list of str
-    purity_ : float
-        What ``min_purity`` is compared with; set where there are target rows.
+    purity_ : float or None
+        What ``min_purity`` is compared with; ``None`` without target rows.
     clusterer_ : the fitted clusterer, ``None`` where models are averaged plainly.
     similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
-        s_M of a row in each cluster with each predicted label. The last cluster stands for those
-        in which new rows may fall, but no target row of ``fit`` did.
+        s_M of a row in each cluster with each predicted label; there is none, nor the next, where
+        models are averaged plainly. The last cluster stands for those in which new rows may fall,
+        but no target row of ``fit`` did.
     cluster_proba_ : array of shape (n_clusters + 1, n_classes)
         Mean prediction of the confident rows, NaN where a cluster has none.
 
@@ -234,6 +235,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             for name, _ in named
         ]
         self.clusterer_: Any = None
+        self.purity_: float | None = None
         if data.target_rows is not None:
             self.purity_ = self._purity(sources, seeds[0])
             if self.purity_ >= self.min_purity:

@@ -22,11 +22,12 @@ Pipeline: KNeighborsClassifier(metric="cosine", weights="distance"), or any othe
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import eigh
+from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, svds
 from sklearn.utils._tags import Tags
 from sklearn.utils.extmath import svd_flip
@@ -74,16 +75,30 @@ def centred_gram(X: Matrix, mean: Vector, *, of_rows: bool) -> np.ndarray:
     return product - cross[:, None] - cross[None, :] + mean @ mean
 
 
+def ridge_inverse(gram: np.ndarray, ridge: float) -> LinearOperator:
+    """(G + λI)⁻¹ for a positive semi-definite G."""
+    gram[np.diag_indices_from(gram)] += ridge
+    try:
+        factor = cho_factor(gram, overwrite_a=True)
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "`ridge` must be large enough for shared features that depend on each other; the "
+            "regression has no unique answer to working precision. Pass 1e-8 or more."
+        ) from error
+    solve = partial(cho_solve, factor)
+    return LinearOperator(
+        gram.shape, matvec=solve, rmatvec=solve, matmat=solve, rmatmat=solve, dtype=float
+    )
+
+
 def ridge_coefficients(
     known: Matrix, mean: Vector, missing: LinearOperator, ridge: float
 ) -> LinearOperator:
     """W of step 1, with an inverse as large as the smaller of rows and known columns."""
     of_rows = known.shape[0] < known.shape[1]
     gram = centred_gram(known, mean, of_rows=of_rows)
-    values, vectors = eigh(gram)
     # Known columns that do not vary have W = 0 for any ridge.
-    shift = ridge * np.trace(gram) / known.shape[0] or 1.0
-    inverse = aslinearoperator((vectors / (np.maximum(values, 0.0) + shift)) @ vectors.T)
+    inverse = ridge_inverse(gram, ridge * np.trace(gram) / known.shape[0] or 1.0)
     centred = plus_constant(aslinearoperator(known), -mean)
     return centred.T @ inverse @ missing if of_rows else inverse @ centred.T @ missing
 

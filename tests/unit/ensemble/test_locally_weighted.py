@@ -167,6 +167,7 @@ def test_without_a_target_it_is_the_plain_average():
     mean = (members[0][1].fit(X, y).predict_proba(X) + members[1][1].fit(X, y).predict_proba(X)) / 2
     np.testing.assert_allclose(model.predict_proba(X), mean)
     assert (model.local_weights(X) == 0.5).all()
+    assert model.purity_ is None
 
 
 def test_fewer_target_rows_than_clusters():
