@@ -89,7 +89,7 @@ def centred_problem(statistics: Statistics, train: Vector | None = None) -> Prob
     train = np.ones(n, dtype=bool) if train is None else train
     offsets = statistics.means - statistics.means[train].mean(axis=0)
     label_offsets = statistics.label_means - statistics.label_means[train].mean()
-    seconds = statistics.variances + offsets**2
+    seconds = np.maximum(statistics.variances, 0.0) + offsets**2
     # A constant column leaves rounding behind, which must not count as a feature.
     constant = seconds.mean(axis=0) <= (ROUNDINGS * statistics.rounding * statistics.means[0]) ** 2
     return Problem(
