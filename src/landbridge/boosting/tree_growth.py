@@ -107,7 +107,7 @@ def grow_tree(
     ``limits.min_depth`` are grown in any case. ``inside`` restricts the rows; rows outside
     have leaf −1.
     """
-    order = np.arange(rows.n_rows, dtype=np.int32) if inside is None else inside.astype(np.int32)
+    order = np.arange(rows.n_rows, dtype=np.uint32) if inside is None else inside.astype(np.uint32)
     task = Task(rows, order, labels, weights, n_classes, first_target, limits)
     nodes = route()(task)
     is_leaf = nodes.feature == LEAF

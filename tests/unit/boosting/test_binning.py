@@ -15,9 +15,9 @@ def slots_of_rows(rows, shape):
     """The slots of every entry, zeros included, whatever the storage."""
     if not rows.is_sparse:
         return rows.codes + rows.offsets[:-1]
-    out = np.tile(rows.zero, (shape[0], 1))
+    out = np.tile(rows.entries.zero, (shape[0], 1))
     for row in range(shape[0]):
-        for slot in rows.slots[rows.indptr[row] : rows.indptr[row + 1]]:
+        for slot in rows.entries.slots[rows.entries.indptr[row] : rows.entries.indptr[row + 1]]:
             out[row, np.searchsorted(rows.offsets, slot, side="right") - 1] = slot
     return out
 
@@ -99,7 +99,7 @@ def test_entries_out_of_order_are_sorted_in_a_copy():
     before = X.indices.copy()
     rows = bin_rows([X])
     assert np.array_equal(X.indices, before)
-    assert rows.lower[rows.slots].tolist() == [2.0, 2.0]
+    assert rows.lower[rows.entries.slots].tolist() == [2.0, 2.0]
 
 
 def test_pieces_cover_everything_once():
