@@ -164,33 +164,32 @@ def _are_counts(data: Vector) -> bool:
 def _bin_counts(parts: list[Matrix]) -> BinnedRows | None:
     """Slots from a table of which feature takes which count; None if a column is twice in a row."""
     taken, n_entries = _taken_counts(parts)
-    number = np.cumsum(taken, dtype=np.int32).reshape(taken.shape) - 1
+    number = np.cumsum(taken, dtype=np.int32) - 1
     offsets = _running_sum(taken.sum(axis=1))
     values = np.nonzero(taken)[1].astype(np.float64)
+    code = (number - np.repeat(offsets[:-1], taken.shape[1])).astype(np.uint8)
     entries = _room(parts, n_entries, offsets, values)
-    code = (number - offsets[:-1, np.newaxis]).astype(np.uint8)
-    filled, at = entries.starts[:-1].copy(), 0
+    filled, at = entries.starts[:-1].astype(np.intp), 0
     for first_row, block in _blocks(parts):
+        cell = _cell(block.indices, block.data, taken)
+        entries.slots[at : at + cell.size] = number[cell]
+        at += cell.size
+        block.data = code[cell]
+        del cell
         by_column = block.tocsc()
         if not by_column.has_canonical_format:
             return None
-        entries.slots[at : at + block.nnz] = number[block.indices, block.data]
-        at += block.nnz
-        _file_by_column(entries, filled, by_column, first_row, code)
+        _append(entries, filled, by_column, first_row)
     return BinnedRows(offsets, values, values, NO_CODES, entries)
 
 
-def _file_by_column(
-    entries: Entries, filled: Vector, block: Matrix, first_row: int, code: Vector
-) -> None:
-    """Append the entries of a block to their columns, which are filled so far."""
-    sizes = np.diff(block.indptr).astype(np.uint32)
-    # A difference may fall below zero and wrap around; the sum is back above it.
-    place = np.repeat(filled - block.indptr[:-1].astype(np.uint32), sizes)
-    place += np.arange(place.size, dtype=np.uint32)
+def _append(entries: Entries, filled: Vector, block: Matrix, first_row: int) -> None:
+    """Append a block of codes to the columns, which are filled so far."""
+    sizes = np.diff(block.indptr)
+    place = np.repeat(filled - block.indptr[:-1], sizes)
+    place += np.arange(place.size)
     entries.holders[place] = block.indices + first_row
-    columns = np.repeat(np.arange(sizes.size, dtype=np.uint32), sizes)
-    entries.codes[place] = code[columns, block.data]
+    entries.codes[place] = block.data
     filled += sizes
 
 
@@ -201,11 +200,16 @@ def _taken_counts(parts: list[Matrix]) -> tuple[Vector, Vector]:
     n_entries = np.zeros(parts[0].shape[1], dtype=np.intp)
     for part in parts:
         for piece in pieces(part.nnz):
-            taken[part.indices[piece], part.data[piece].astype(np.uint8)] = True
+            taken.reshape(-1)[_cell(part.indices[piece], part.data[piece], taken)] = True
             n_entries += np.bincount(part.indices[piece], minlength=n_entries.size)
     # A feature without an entry in some row is zero there.
     taken[n_entries < sum(part.shape[0] for part in parts), 0] = True
     return taken, n_entries
+
+
+def _cell(columns: Vector, counts: Vector, table: Vector) -> Vector:
+    """Position of a feature and a count in a flat table."""
+    return columns.astype(np.intp) * table.shape[1] + counts.astype(np.intp)
 
 
 def _blocks(parts: list[Matrix]) -> Iterator[tuple[int, Matrix]]:

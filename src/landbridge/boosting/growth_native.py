@@ -19,7 +19,7 @@ from landbridge._typing import Vector
 from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
 # Memory for histograms in any case; more where the binned rows are larger than that.
-HISTOGRAM_BYTES = 1 << 18
+HISTOGRAM_BYTES = 1 << 17
 # A node that weighs less than this share of its parent would inherit the parent's rounding.
 LIGHT = 0.01
 # Nodes that are prepared for at first; the tables double when they are full.
