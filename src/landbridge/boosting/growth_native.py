@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from landbridge._typing import Vector
 from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
 # Memory for histograms in any case; more where the binned rows are larger than that.
@@ -76,7 +75,7 @@ def n_histograms(task: Task) -> int:
 def _grow(  # type: ignore[no-untyped-def]
     rows, order, labels, weights, first_target, limits, bound, pool, n_classes
 ):
-    max_depth, min_depth, min_leaf = limits
+    _, min_depth, min_leaf = limits
     numbers = np.full((FIRST_NODES, 8), LEAF, dtype=np.int32)
     sums = np.zeros((FIRST_NODES, 2 * n_classes + 2))
     free = np.arange(pool.shape[0])  # those that nobody holds; the first entry is their number
