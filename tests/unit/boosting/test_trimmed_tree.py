@@ -83,7 +83,11 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
         ({"max_depth": 1.5}, "`max_depth` must be an integer"),
         ({"min_depth": -1}, "`min_depth` must be an integer of at least 0; got -1"),
         ({"min_samples_leaf": 0}, "`min_samples_leaf` must be an integer of at least 1; got 0"),
-        ({"target_error": 0.0}, "`target_error` must lie between 0 and 1, or be None; got 0.0"),
+        (
+            {"target_error": 0.0},
+            "`target_error` must lie between 0 and 1, or be 'auto' or None; got",
+        ),
+        ({"target_error": "low"}, "or be 'auto' or None; got 'low'. 0.5 trims as in the paper"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message):
