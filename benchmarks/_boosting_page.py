@@ -34,9 +34,10 @@ Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Upda
 real data, {n_draws} draws a task (the paper: 10). The
 base learner is the paper's, `TrimmedTreeClassifier(target_error=0.5)`, 30 rounds; "default" is
 `TrAdaBoostClassifier()`, the dynamic update with trees trimmed at min(½, 1.5/√m) for m target rows.
-Source and target rows are balanced at random as in the paper, except wine, which the paper leaves as it is; its source is white and its target
-red wine, which is what the numbers of rows in the paper say. Words of the newsgroups are 0 or 1,
-headers are cut off. Mean accuracy on the remaining target rows, the paper's figure in brackets.
+Source and target rows are balanced at random as in the paper, except wine, which the paper leaves
+as it is; its source is white and its target red wine, which is what the numbers of rows in the
+paper say. Words of the newsgroups are 0 or 1, headers are cut off. Mean accuracy on the remaining
+target rows, the paper's figure in brackets.
 
 {_accuracy_table(table)}
 

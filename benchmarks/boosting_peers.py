@@ -24,11 +24,16 @@ PAPER_TREE, DEPTH_5 = {"target_error": 0.5}, {"max_depth": 5, "target_error": No
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
     "default, soft": {"options": {"error": "soft"}},
+    "default from depth 3": {"tree": {"target_error": "auto", "min_depth": 3}},
     "paper's tree": {"tree": PAPER_TREE},
     "paper's tree from depth 3": {"tree": {**PAPER_TREE, "min_depth": 3}},
     "paper's tree from depth 3, soft": {
         "tree": {**PAPER_TREE, "min_depth": 3},
         "options": {"error": "soft"},
+    },
+    "paper's tree from depth 3, label cost 0.1": {
+        "tree": {**PAPER_TREE, "min_depth": 3},
+        "options": {"label_cost": 0.1},
     },
     "depth 5, TrAdaBoost": {"tree": DEPTH_5, "options": {"correction": "none"}},
     "depth 5, TrAdaBoost, soft": {
