@@ -74,8 +74,8 @@ such rounds the printed factor 2(1 − ε) is 2 and doubles the source; the fact
 Among a dozen target rows a tree with an error below ½ is one with 0.2 or 0.4; among hundreds it is
 one with 0.49, whose vote is next to nothing. The curve of the dynamic update above stays behind for
 that reason. On white wines (good, 6 or better, or not; the source are all red wines)
-{_decline(lines)}. The default's bound on the error, min(½, 1.5/√m), was chosen on other draws. Mean accuracy and, in
-points, the default minus dynamic with its standard error:
+{_decline(lines)}. The default's bound on the error, min(½, 1.5/√m), was chosen on other draws.
+Mean accuracy and, in points, the default minus dynamic with its standard error:
 
 {_white_table(lines)}
 
@@ -287,7 +287,7 @@ def _picture(lines: list[dict[str, Any]]) -> None:
         ax.set_xticks(range(len(ratios)), [f"{100 * ratio:g}%" for ratio in ratios])
         ax.set(title=task, xlabel="target rows / source rows")
     axes[0].set_ylabel("accuracy on the target")
-    axes[0].legend(fontsize="small")
+    axes[-1].legend(fontsize="small", loc="upper left")
     PAGES.mkdir(parents=True, exist_ok=True)
     figure.savefig(PAGES / "boosting_paper.svg")
     plt.close(figure)
