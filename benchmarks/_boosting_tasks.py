@@ -58,6 +58,15 @@ def draw(task: str, seed: int, *, ratio: float = TEXT_RATIO) -> Draw:
     return Draw(X[source], y[source], X_pool[train], y_pool[train], X_pool[test], y_pool[test])
 
 
+def draw_white(n_target: int, seed: int) -> Draw:
+    """Red wines and some white ones, good (6 or better) or not: more target rows than Table 2."""
+    data, rng = fetch_wine_quality(), np.random.default_rng([seed, n_target])
+    parts = _split(data.data, (data.target >= 6).astype(int), data.domain, "red", "white")
+    X, y, X_pool, y_pool = parts
+    train, test = np.split(rng.permutation(y_pool.size), [n_target])
+    return Draw(X, y, X_pool[train], y_pool[train], X_pool[test], y_pool[test])
+
+
 def _balanced(y: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """All rows of the rarer class and as many of the other."""
     classes, counts = np.unique(y, return_counts=True)

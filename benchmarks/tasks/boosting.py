@@ -12,27 +12,30 @@ from landbridge.boosting.base_learners import make_learner
 from landbridge.boosting.binning import bin_rows
 
 
-def prepare(path, rounds, depth=None, trimmed=False, min_depth=1, correction="none", error="hard"):
+def prepare(path, rounds, tree=None, options=None, costs=False):
     warnings.simplefilter("ignore", LandbridgeWarning)
     draws = load_draws(path)
-    tree = TrimmedTreeClassifier(depth, min_depth, target_error=0.5 if trimmed else None)
-    model = TrAdaBoostClassifier(tree, rounds, correction, error=error)
+    base = None if tree is None else TrimmedTreeClassifier(**tree)
+    model = TrAdaBoostClassifier(base, rounds, **(options or {}))
     X, y, X_target, y_target, _, _ = draws[0]
     model.fit(X[:200], y[:200], X_target=X_target, y_target=y_target)  # compiles, or loads it
-    return draws, model
+    return draws, model, costs
 
 
 def work(state):
-    draws, model = state
+    draws, model, costs = state
     scores, spent, floor = [], 0.0, 0.0
     for X, y, X_target, y_target, X_test, y_test in draws:
         started = time.process_time()
         model.fit(X, y, X_target=X_target, y_target=y_target)
         spent += time.process_time() - started
         scores.append(float(np.mean(model.predict(X_test) == y_test)))
-        floor += trees_alone(model, [X, X_target], np.concatenate([y, y_target]))
-    figures = {"fit_cpu_s": spent, "floor_cpu_s": floor, "rounds": model.n_estimators_}
-    return {**figures, "scores": scores, **memory(draws[0], model)}
+        if costs:
+            floor += trees_alone(model, [X, X_target], np.concatenate([y, y_target]))
+    figures = {"fit_cpu_s": spent, "scores": scores}
+    if costs:
+        figures |= {"floor_cpu_s": floor, "rounds": model.n_estimators_, **memory(draws[0], model)}
+    return figures
 
 
 def trees_alone(model, parts, y):
@@ -50,11 +53,12 @@ def trees_alone(model, parts, y):
 
 
 def memory(draw, model):
-    """Largest memory of a fit beside the arguments, and that of the binned rows."""
+    """Largest memory of a fit beside the arguments, what it keeps, and that of the binned rows."""
     X, y, X_target, y_target, _, _ = draw
     binned = bin_rows([X, X_target]).nbytes
     tracemalloc.start()
     model.fit(X, y, X_target=X_target, y_target=y_target)
-    peak = tracemalloc.get_traced_memory()[1]
+    kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    return {"binned_bytes": binned, "peak_bytes": peak}
+    rows = X.shape[0] + X_target.shape[0]
+    return {"binned_bytes": binned, "peak_bytes": peak, "kept_bytes": kept, "rows": rows}

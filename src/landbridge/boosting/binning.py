@@ -3,11 +3,13 @@
 Every feature gets at most 255 *slots*, the slots of all features are numbered through, and slot
 ``s`` holds the values from ``lower[s]`` to ``upper[s]``. A feature with at most 255 distinct values
 has one slot for each of them, so that a tree on slots is the exact tree. Dense rows become one byte
-an entry, rows of a CSR matrix one slot a stored entry; zeros that are not stored stay so.
+an entry. The stored entries of a CSR matrix are kept by row, for histograms, and by column, to part
+rows at a feature, in numbers of two bytes where they fit; zeros that are not stored stay so.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -17,32 +19,57 @@ from landbridge._typing import Matrix, Vector
 MAX_BINS = 255
 # Columns of a CSR matrix are sorted in so many blocks: their sum never stands in memory twice.
 COLUMN_BLOCKS = 16
-NOTHING = np.zeros(0, dtype=np.int32)
+# So many stored entries of a CSR matrix are turned into slots at a time.
+BLOCK = 1 << 14
+NOTHING = np.zeros(0, dtype=np.uint32)
 NO_CODES = np.zeros((0, 0), dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
-class BinnedRows:
-    """Rows in slots. ``codes`` is set for dense rows; ``indptr`` and ``slots`` for sparse ones.
+class Entries:
+    """The stored entries of sparse rows, by row and by column.
 
-    ``offsets[f]`` is the first slot of feature ``f``; ``zero[f]`` the slot of its zeros.
+    ``slots[indptr[i]:indptr[i + 1]]`` are the slots of row ``i``, in any order. From ``starts[f]``
+    to ``starts[f + 1]``, ``holders`` are the rows with an entry in column ``f`` and ``codes`` its
+    slots, counted within the feature. ``zero[f]`` is the slot of zeros.
+    """
+
+    indptr: Vector
+    slots: Vector
+    starts: Vector
+    holders: Vector
+    codes: Vector
+    zero: Vector
+
+    @property
+    def nbytes(self) -> int:
+        return sum(getattr(self, name).nbytes for name in self.__slots__)
+
+
+NO_ENTRIES = Entries(NOTHING, NOTHING, NOTHING, NOTHING, NO_CODES.reshape(-1), NOTHING)
+
+
+@dataclass(frozen=True, slots=True)
+class BinnedRows:
+    """Rows in slots; ``offsets[f]`` is the first slot of feature ``f``.
+
+    Dense rows are ``codes``, (rows, features), slots counted within the feature; sparse rows are
+    ``entries``.
     """
 
     offsets: Vector
     lower: Vector
     upper: Vector
-    zero: Vector
     codes: Vector
-    indptr: Vector
-    slots: Vector
+    entries: Entries
 
     @property
     def is_sparse(self) -> bool:
-        return self.codes is NO_CODES
+        return self.entries is not NO_ENTRIES
 
     @property
     def n_rows(self) -> int:
-        return self.indptr.size - 1 if self.is_sparse else self.codes.shape[0]
+        return self.entries.indptr.size - 1 if self.is_sparse else self.codes.shape[0]
 
     @property
     def n_slots(self) -> int:
@@ -51,7 +78,7 @@ class BinnedRows:
     @property
     def nbytes(self) -> int:
         """What the binned rows themselves occupy."""
-        return self.codes.nbytes + self.indptr.nbytes + self.slots.nbytes
+        return self.codes.nbytes + self.entries.nbytes
 
 
 def bin_rows(parts: list[Matrix]) -> BinnedRows:
@@ -105,23 +132,16 @@ def _bin_dense(parts: list[Matrix]) -> BinnedRows:
             stop = start + part.shape[0]
             codes[start:stop, feature] = slot_of(bounds[-1][0], part[:, feature])
             start = stop
-    return BinnedRows(*_joined(bounds), zero=NOTHING, codes=codes, indptr=NOTHING, slots=NOTHING)
+    return BinnedRows(*_joined(bounds), codes=codes, entries=NO_ENTRIES)
 
 
 def _bin_sparse(parts: list[Matrix]) -> BinnedRows:
-    counts = _small_counts(parts)
-    ends = np.cumsum([0] + [part.nnz for part in parts])
-    indptr = np.concatenate(
-        [[0], *(part.indptr[1:] + end for part, end in zip(parts, ends, strict=False))]
-    ).astype(np.int32)
-    columns = np.concatenate([part.indices for part in parts], dtype=np.int32)
-    n_features = parts[0].shape[1]
-    if counts is None:
-        return _bin_values(parts, indptr, columns, n_features)
-    light = sort_within_rows(columns, counts, indptr, n_features)
-    if not light.has_canonical_format:  # a column twice in a row
-        return _bin_sparse([_summed(part) for part in parts])
-    return _bin_counts(light.data, indptr, light.indices, n_features)
+    rows = None
+    if all(_are_counts(part.data) for part in parts):
+        rows = _bin_counts(parts)
+    elif all(part.has_canonical_format for part in parts):
+        rows = _bin_values(parts)
+    return _bin_sparse([_summed(part) for part in parts]) if rows is None else rows
 
 
 def _summed(part: Matrix) -> Matrix:
@@ -132,21 +152,8 @@ def _summed(part: Matrix) -> Matrix:
     return part
 
 
-def sort_within_rows(indices: Vector, values: Vector, indptr: Vector, n_columns: int) -> Matrix:
-    """A CSR matrix of the arrays, its rows sorted in place."""
-    light = sparse.csr_array((values, indices, indptr), shape=(indptr.size - 1, n_columns))
-    light.sort_indices()
-    return light
-
-
-def _small_counts(parts: list[Matrix]) -> Vector | None:
-    """The stored entries as bytes, if they are counts below 255 (words of a text)."""
-    if not all(_are_counts(part.data) for part in parts):
-        return None
-    return np.concatenate([part.data.astype(np.uint8) for part in parts])
-
-
 def _are_counts(data: Vector) -> bool:
+    """Whether the stored entries are counts below 255 (words of a text)."""
     if data.size == 0:
         return True
     if data.min() < 0 or data.max() >= MAX_BINS:
@@ -154,40 +161,89 @@ def _are_counts(data: Vector) -> bool:
     return all((data[piece] == np.floor(data[piece])).all() for piece in pieces(data.size))
 
 
-def _bin_counts(counts: Vector, indptr: Vector, columns: Vector, n_features: int) -> BinnedRows:
-    """Slots of counts, from a table of which feature takes which count."""
-    taken = np.zeros((n_features, int(counts.max(initial=0)) + 1), dtype=bool)
-    n_entries = np.zeros(n_features, dtype=np.intp)
-    for piece in pieces(columns.size):
-        taken[columns[piece], counts[piece]] = True
-        n_entries += np.bincount(columns[piece], minlength=n_features)
-    # A feature without an entry in some row is zero there.
-    taken[n_entries < indptr.size - 1, 0] = True
-    number = np.cumsum(taken, dtype=np.int32).reshape(taken.shape) - 1
-    for piece in pieces(columns.size):
-        columns[piece] = number[columns[piece], counts[piece]]
+def _bin_counts(parts: list[Matrix]) -> BinnedRows | None:
+    """Slots from a table of which feature takes which count; None if a column is twice in a row."""
+    taken, n_entries = _taken_counts(parts)
+    number = np.cumsum(taken, dtype=np.int32) - 1
+    offsets = _running_sum(taken.sum(axis=1))
     values = np.nonzero(taken)[1].astype(np.float64)
-    offsets = np.append(0, np.cumsum(taken.sum(axis=1))).astype(np.int32)
-    return _sparse_rows(offsets, values, values, indptr, columns)
+    code = (number - np.repeat(offsets[:-1], taken.shape[1])).astype(np.uint8)
+    entries = _room(parts, n_entries, offsets, values)
+    filled, at = entries.starts[:-1].astype(np.intp), 0
+    for first_row, block in _blocks(parts):
+        cell = _cell(block.indices, block.data, taken)
+        entries.slots[at : at + cell.size] = number[cell]
+        at += cell.size
+        block.data = code[cell]
+        del cell
+        by_column = block.tocsc()
+        if not by_column.has_canonical_format:
+            return None
+        _append(entries, filled, by_column, first_row)
+    return BinnedRows(offsets, values, values, NO_CODES, entries)
 
 
-def _bin_values(
-    parts: list[Matrix], indptr: Vector, columns: Vector, n_features: int
-) -> BinnedRows:
+def _append(entries: Entries, filled: Vector, block: Matrix, first_row: int) -> None:
+    """Append a block of codes to the columns, which are filled so far."""
+    sizes = np.diff(block.indptr)
+    place = np.repeat(filled - block.indptr[:-1], sizes)
+    place += np.arange(place.size)
+    entries.holders[place] = block.indices + first_row
+    entries.codes[place] = block.data
+    filled += sizes
+
+
+def _taken_counts(parts: list[Matrix]) -> tuple[Vector, Vector]:
+    """Which feature takes which count, and how many entries each feature has."""
+    most = max(int(part.data.max(initial=0)) for part in parts)
+    taken = np.zeros((parts[0].shape[1], most + 1), dtype=bool)
+    n_entries = np.zeros(parts[0].shape[1], dtype=np.intp)
+    for part in parts:
+        for piece in pieces(part.nnz):
+            taken.reshape(-1)[_cell(part.indices[piece], part.data[piece], taken)] = True
+            n_entries += np.bincount(part.indices[piece], minlength=n_entries.size)
+    # A feature without an entry in some row is zero there.
+    taken[n_entries < sum(part.shape[0] for part in parts), 0] = True
+    return taken, n_entries
+
+
+def _cell(columns: Vector, counts: Vector, table: Vector) -> Vector:
+    """Position of a feature and a count in a flat table."""
+    return columns.astype(np.intp) * table.shape[1] + counts.astype(np.intp)
+
+
+def _blocks(parts: list[Matrix]) -> Iterator[tuple[int, Matrix]]:
+    """Rows of about ``BLOCK`` entries at a time with entries of a byte; the first row's number."""
+    first_row = 0
+    for part in parts:
+        cuts = np.searchsorted(part.indptr, np.arange(BLOCK, part.nnz, BLOCK))
+        edges = np.unique(np.concatenate([[0], cuts, [part.shape[0]]]))
+        for start, stop in pairwise(edges):
+            inside = slice(part.indptr[start], part.indptr[stop])
+            counts = part.data[inside].astype(np.uint8)
+            indptr = part.indptr[start : stop + 1] - part.indptr[start]
+            shape = (stop - start, part.shape[1])
+            yield first_row + start, sparse.csr_array((counts, part.indices[inside], indptr), shape)
+        first_row += part.shape[0]
+
+
+def _bin_values(parts: list[Matrix]) -> BinnedRows:
     """Slots of any stored values, feature by feature."""
-    if not all(part.has_canonical_format for part in parts):
-        return _bin_sparse([_summed(part) for part in parts])
-    codes = np.empty(columns.size, dtype=np.uint8)
+    columns = np.concatenate([part.indices for part in parts], dtype=np.int32)
+    n_features, n_rows = parts[0].shape[1], sum(part.shape[0] for part in parts)
     bounds = []
     for entries in _entries_by_column(columns, n_features):
         values = _gather(parts, entries)
-        has_zeros = entries.size < indptr.size - 1
+        has_zeros = entries.size < n_rows
         bounds.append(slot_bounds(np.append(values, 0.0) if has_zeros else values.copy()))
-        codes[entries] = slot_of(bounds[-1][0], values)
     offsets, lower, upper = _joined(bounds)
-    slots = np.take(offsets, columns, out=columns, mode="clip")
-    slots += codes
-    return _sparse_rows(offsets, lower, upper, indptr, slots)
+    out = _room(parts, np.bincount(columns, minlength=n_features), offsets, lower)
+    for f, entries in enumerate(_entries_by_column(columns, n_features)):
+        here = slice(out.starts[f], out.starts[f + 1])
+        out.codes[here] = slot_of(bounds[f][0], _gather(parts, entries))
+        out.slots[entries] = offsets[f] + out.codes[here]
+        out.holders[here] = np.searchsorted(out.indptr, entries, side="right") - 1
+    return BinnedRows(offsets, lower, upper, NO_CODES, out)
 
 
 def _entries_by_column(columns: Vector, n_features: int) -> Iterator[Vector]:
@@ -216,15 +272,27 @@ def _gather(parts: list[Matrix], entries: Vector) -> Vector:
 
 def _joined(bounds: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector, Vector]:
     """First slot of each feature, and the bounds of all slots."""
-    offsets = np.cumsum([0] + [lower.size for lower, _ in bounds]).astype(np.int32)
+    offsets = np.cumsum([0] + [lower.size for lower, _ in bounds]).astype(np.uint32)
     lower, upper = (np.concatenate(side).astype(np.float64) for side in zip(*bounds, strict=True))
     return offsets, lower, upper
 
 
-def _sparse_rows(
-    offsets: Vector, lower: Vector, upper: Vector, indptr: Vector, slots: Vector
-) -> BinnedRows:
+def _room(parts: list[Matrix], n_entries: Vector, offsets: Vector, lower: Vector) -> Entries:
+    """Arrays for the entries of all parts, to be filled."""
+    row_sizes = np.concatenate([np.diff(part.indptr) for part in parts])
+    small = np.uint16 if max(lower.size, row_sizes.size) <= 1 << 16 else np.uint32
     below_zero = np.add.reduceat(lower <= 0, offsets[:-1], dtype=np.int32)
-    # A column without zeros has no slot for them and needs none.
-    zero = offsets[:-1] + np.maximum(below_zero - 1, 0)
-    return BinnedRows(offsets, lower, upper, zero=zero, codes=NO_CODES, indptr=indptr, slots=slots)
+    return Entries(
+        indptr=_running_sum(row_sizes),
+        slots=np.empty(n_entries.sum(), dtype=small),
+        starts=_running_sum(n_entries),
+        holders=np.empty(n_entries.sum(), dtype=small),
+        codes=np.empty(n_entries.sum(), dtype=np.uint8),
+        # A column without zeros has no slot for them and needs none.
+        zero=(offsets[:-1] + np.maximum(below_zero - 1, 0)).astype(np.uint32),
+    )
+
+
+def _running_sum(sizes: Vector) -> Vector:
+    """Where each stretch starts, and the end."""
+    return np.append(0, np.cumsum(sizes)).astype(np.uint32)

@@ -2,6 +2,11 @@
 
 The same steps as in ``growth_numpy``, with one device more: the histogram of a node is that of its
 parent minus that of its smaller sibling, as long as the histograms fit beside the binned rows.
+
+The kernels see a node as a row of two tables. ``numbers`` holds whole numbers, its columns are
+named below; ``sums`` the weights of the classes, the number of rows, the gain, and the weights of
+the classes among the target rows. Positions are unsigned: with signed ones numba asks at every
+access whether they count from the end.
 """
 
 from collections.abc import Callable
@@ -13,210 +18,244 @@ from numba import njit
 from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
 # Memory for histograms in any case; more where the binned rows are larger than that.
-HISTOGRAM_BYTES = 1 << 18
+HISTOGRAM_BYTES = 1 << 17
 # A node that weighs less than this share of its parent would inherit the parent's rounding.
 LIGHT = 0.01
+# Nodes that are prepared for at first; the tables double when they are full.
+FIRST_NODES = 64
+# Columns of the table of whole numbers; HELD is the node's histogram in the pool.
+FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, START, STOP, DEPTH, HELD = range(8)
+# An unsigned number stays one only beside its like.
+ZERO, ONE = np.uint32(0), np.uint32(1)
 
 
 def native(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile at the first call, and keep the compiled code where numba finds a folder for it."""
     try:
-        return njit(cache=True)(function)
+        return njit(cache=True, error_model="numpy")(function)
     except RuntimeError:
-        return njit(function)
+        return njit(error_model="numpy")(function)
 
 
 def grow(task: Task) -> Nodes:
     """Split nodes from the top down, each level from left to right, until good enough."""
-    rows, limits, n_rows = task.rows, task.limits, task.order.size
+    rows, limits, c = task.rows, task.limits, task.n_classes
+    max_depth = task.order.size if limits.max_depth is None else limits.max_depth
     target_weight = task.weights[task.order[task.order >= task.first_target]].sum()
-    max_depth = n_rows if limits.max_depth is None else limits.max_depth
-    n_nodes = 2 * min(n_rows, 2 ** min(max_depth, 30)) - 1
-    counted = limits.min_samples_leaf > 1
-    width = task.n_classes + counted
-    budget = max(HISTOGRAM_BYTES, rows.nbytes // 2 - 28 * rows.n_rows)
-    n_histograms = max(2, min(n_nodes + 1, budget // (8 * rows.n_slots * width)))
-    nodes = Nodes(
-        feature=np.full(n_nodes, LEAF, dtype=np.int32),
-        edges=np.zeros((n_nodes, 2), dtype=np.int32),
-        left=np.full(n_nodes, LEAF, dtype=np.int32),
-        sums=np.zeros((n_nodes, task.n_classes + 1)),
-        gain=np.zeros(n_nodes),
-        stretch=np.zeros((n_nodes, 2), dtype=np.int32),
-    )
-    used = _grow(
-        (rows.is_sparse, rows.codes, rows.indptr, rows.slots, rows.offsets, rows.zero),
+    pool = np.empty((n_histograms(task), c + (limits.min_samples_leaf > 1), rows.n_slots))
+    stored = rows.entries
+    numbers, sums = _grow(
+        (rows.is_sparse, rows.offsets, rows.codes, stored.indptr, stored.slots, stored.starts,
+         stored.holders, stored.codes, stored.zero),
         task.order, task.labels, task.weights, task.first_target,
-        max_depth, limits.min_depth, limits.min_samples_leaf,
-        bound_on_mistakes(limits, target_weight),
-        np.empty((n_histograms, rows.n_slots, width)),
-        nodes.feature, nodes.edges, nodes.left, nodes.sums, nodes.gain, nodes.stretch,
+        (max_depth, limits.min_depth, limits.min_samples_leaf),
+        bound_on_mistakes(limits, target_weight), pool, c,
     )  # fmt: skip
-    return Nodes(*(getattr(nodes, name)[:used].copy() for name in Nodes.__slots__))
+    return Nodes(
+        feature=numbers[:, FEATURE].copy(),
+        edges=numbers[:, LAST_LEFT : FIRST_RIGHT + 1],
+        left=numbers[:, LEFT].copy(),
+        sums=sums[:, : c + 1],
+        gain=sums[:, c + 1].copy(),
+        stretch=numbers[:, START : STOP + 1],
+    )
+
+
+def n_histograms(task: Task) -> int:
+    """How many histograms are kept: one for a moment, the others for nodes that wait."""
+    rows, limits, n_rows = task.rows, task.limits, task.order.size
+    depth = n_rows if limits.max_depth is None else limits.max_depth
+    width = 8 * (task.n_classes + (limits.min_samples_leaf > 1)) * rows.n_slots
+    budget = max(HISTOGRAM_BYTES, rows.nbytes // 2 - 28 * rows.n_rows)
+    # A level has at most half as many nodes as the next.
+    return max(2, min(2 * min(n_rows, 2 ** min(depth, 30)), budget // width))
 
 
 @native
 def _grow(  # type: ignore[no-untyped-def]
-    rows, order, labels, weights, first_target, max_depth, min_depth, min_leaf, bound,
-    pool, feature, edges, left, sums, gain, stretch,
-):  # fmt: skip
-    n_classes = sums.shape[1] - 1
-    target = np.zeros((feature.size, n_classes))
-    depth = np.zeros(feature.size, dtype=np.int32)
-    held = np.full(feature.size, LEAF, dtype=np.int32)  # the node's histogram in the pool
-    free = np.arange(pool.shape[0] - 1)  # the last one of the pool is for a moment only
-    n_free = free.size
-    spare = np.empty_like(order)
-    score = np.empty(pool.shape[1])
-    stretch[0, 1] = order.size
-    _add_up(order, labels, weights, first_target, stretch[0], sums[0], target[0])
-    mistakes = _mistakes(sums[0], target[0])
+    rows, order, labels, weights, first_target, limits, bound, pool, n_classes
+):
+    _, min_depth, min_leaf = limits
+    numbers = np.full((FIRST_NODES, 8), LEAF, dtype=np.int32)
+    sums = np.zeros((FIRST_NODES, 2 * n_classes + 2))
+    free = np.arange(pool.shape[0])  # those that nobody holds; the first entry is their number
+    free[0] = free.size - 1
+    mark = np.empty(max(rows[3].size, 1) - 1, dtype=np.uint8)
+    spare, score = np.empty_like(order), np.empty(pool.shape[2])
+    numbers[0, START], numbers[0, STOP], numbers[0, DEPTH] = 0, order.size, 0
+    _add_up(order, labels, weights, first_target, numbers[0], sums[0])
+    mistakes = _mistakes(sums[0])
     node, n_nodes = 0, 1
-    while node < n_nodes and not (mistakes < bound and depth[node] >= min_depth):
-        if _may_split(sums[node], depth[node], max_depth, min_leaf):
-            if held[node] == LEAF:
-                at = pool.shape[0] - 1
-                if n_free > 0:
-                    n_free -= 1
-                    at = held[node] = free[n_free]
-                _fill(rows, order, labels, weights, stretch[node], sums[node], pool[at])
-                here = pool[at]
-            else:
-                here = pool[held[node]]
-            feature[node], slot, gain[node] = _best_split(
-                here, sums[node], rows[4], min_leaf, score
-            )
-            if feature[node] != LEAF:
-                middle = _partition(
-                    rows, order, spare, stretch[node], feature[node], slot, edges[node]
-                )
-                left[node] = n_nodes
-                mistakes -= _mistakes(sums[node], target[node])
-                for child in (n_nodes, n_nodes + 1):
-                    depth[child] = depth[node] + 1
-                    stretch[child, 0] = stretch[node, 0] if child == n_nodes else middle
-                    stretch[child, 1] = middle if child == n_nodes else stretch[node, 1]
-                    _add_up(
-                        order, labels, weights, first_target,
-                        stretch[child], sums[child], target[child],
-                    )  # fmt: skip
-                    mistakes += _mistakes(sums[child], target[child])
-                if held[node] != LEAF and not (mistakes < bound and depth[node] + 1 > min_depth):
-                    small = n_nodes
-                    if sums[n_nodes + 1, n_classes] < sums[n_nodes, n_classes]:
-                        small = n_nodes + 1
-                    large = 2 * n_nodes + 1 - small
-                    small_open = _may_split(sums[small], depth[small], max_depth, min_leaf)
-                    large_open = _may_split(sums[large], depth[large], max_depth, min_leaf)
-                    heavy = sums[large, :n_classes].sum() > LIGHT * sums[node, :n_classes].sum()
-                    if large_open and heavy:
-                        at = pool.shape[0] - 1
-                        if small_open and n_free > 0:
-                            n_free -= 1
-                            at = held[small] = free[n_free]
-                        _fill(rows, order, labels, weights, stretch[small], sums[small], pool[at])
-                        _subtract(pool[held[node]], pool[at])
-                        held[large] = held[node]
-                        held[node] = LEAF
+    while node < n_nodes and not (mistakes < bound and numbers[node, DEPTH] >= min_depth):
+        if n_nodes + 2 > sums.shape[0]:
+            numbers, sums = _doubled(numbers, LEAF), _doubled(sums, 0.0)
+        this, its_sums = numbers[node], sums[node]
+        if _may_split(this, its_sums, limits):
+            here = _histogram(rows, order, labels, weights, this, its_sums, pool, free)
+            slot = _best_split(here, its_sums, rows[1], min_leaf, score, this)
+            if this[FEATURE] != LEAF:
+                mistakes -= _mistakes(its_sums)
+                this[LEFT] = n_nodes
+                pair, pair_sums = numbers[n_nodes : n_nodes + 2], sums[n_nodes : n_nodes + 2]
+                _partition(rows, order, mark, spare, slot, this, pair)
+                for child in range(2):
+                    _add_up(order, labels, weights, first_target, pair[child], pair_sums[child])
+                    mistakes += _mistakes(pair_sums[child])
                 n_nodes += 2
-        if held[node] != LEAF:
-            free[n_free] = held[node]
-            n_free += 1
+                if not (mistakes < bound and pair[0, DEPTH] > min_depth):
+                    _hand_down(
+                        rows, order, labels, weights, limits, this, its_sums, pair, pair_sums,
+                        pool, free,
+                    )  # fmt: skip
+            if this[HELD] != LEAF:
+                _give(free, this[HELD])
         node += 1
-    return n_nodes
+    return numbers[:n_nodes].copy(), sums[:n_nodes].copy()
 
 
 @native
-def _add_up(order, labels, weights, first_target, stretch, sums, target):  # type: ignore[no-untyped-def]
-    for i in range(stretch[0], stretch[1]):
+def _doubled(table, blank):  # type: ignore[no-untyped-def]
+    out = np.full((2 * table.shape[0], table.shape[1]), blank, dtype=table.dtype)
+    out[: table.shape[0]] = table
+    return out
+
+
+@native
+def _add_up(order, labels, weights, first_target, node, sums):  # type: ignore[no-untyped-def]
+    n_classes = sums.size // 2 - 1
+    for i in range(node[START], node[STOP]):
         row = order[i]
         sums[labels[row]] += weights[row]
         if row >= first_target:
-            target[labels[row]] += weights[row]
-    sums[-1] = stretch[1] - stretch[0]
+            sums[n_classes + 2 + labels[row]] += weights[row]
+    sums[n_classes] = node[STOP] - node[START]
 
 
 @native
-def _label(sums):  # type: ignore[no-untyped-def]
+def _mistakes(sums):  # type: ignore[no-untyped-def]
+    n_classes = sums.size // 2 - 1
+    weight, target = sums[:n_classes].sum(), sums[n_classes + 2 :]
     # The first class whose share, rounded, is the largest.
-    weight = sums[:-1].sum()
-    best, most = 0, np.round(sums[0] / weight, DIGITS)
-    for c in range(1, sums.size - 1):
+    label, most = 0, np.round(sums[0] / weight, DIGITS)
+    for c in range(1, n_classes):
         share = np.round(sums[c] / weight, DIGITS)
         if share > most:
-            best, most = c, share
-    return best
+            label, most = c, share
+    return target.sum() - target[label]
 
 
 @native
-def _mistakes(sums, target):  # type: ignore[no-untyped-def]
-    return target.sum() - target[_label(sums)]
-
-
-@native
-def _may_split(sums, depth, max_depth, min_leaf):  # type: ignore[no-untyped-def]
-    if depth >= max_depth or sums[-1] < 2 * min_leaf:
+def _may_split(node, sums, limits):  # type: ignore[no-untyped-def]
+    max_depth, _, min_leaf = limits
+    n_classes = sums.size // 2 - 1
+    if node[DEPTH] >= max_depth or sums[n_classes] < 2 * min_leaf:
         return False
-    return np.round(sums[:-1].max() / sums[:-1].sum(), DIGITS) < 1
+    return np.round(sums[:n_classes].max() / sums[:n_classes].sum(), DIGITS) < 1
 
 
 @native
-def _fill(rows, order, labels, weights, stretch, sums, out):  # type: ignore[no-untyped-def]
-    is_sparse, codes, indptr, slots, offsets, zero = rows
-    counted = out.shape[1] == sums.size
+def _take(free):  # type: ignore[no-untyped-def]
+    if free[0] == 0:
+        return LEAF
+    free[0] -= 1
+    return free[free[0] + 1]
+
+
+@native
+def _give(free, at):  # type: ignore[no-untyped-def]
+    free[0] += 1
+    free[free[0]] = at
+
+
+@native
+def _histogram(rows, order, labels, weights, node, sums, pool, free):  # type: ignore[no-untyped-def]
+    if node[HELD] != LEAF:
+        return pool[node[HELD]]
+    node[HELD] = _take(free)
+    here = pool[max(node[HELD], 0)]  # the first one is for a moment only
+    _fill(rows, order, labels, weights, node, sums, here)
+    return here
+
+
+@native
+def _hand_down(  # type: ignore[no-untyped-def]
+    rows, order, labels, weights, limits, node, sums, pair, pair_sums, pool, free
+):
+    n_classes = sums.size // 2 - 1
+    small = 1 if pair_sums[1, n_classes] < pair_sums[0, n_classes] else 0
+    large = 1 - small
+    heavy = pair_sums[large, :n_classes].sum() > LIGHT * sums[:n_classes].sum()
+    if node[HELD] == LEAF or not heavy or not _may_split(pair[large], pair_sums[large], limits):
+        return
+    if _may_split(pair[small], pair_sums[small], limits):
+        pair[small, HELD] = _take(free)
+    parent, child = pool[node[HELD]], pool[max(pair[small, HELD], 0)]
+    _fill(rows, order, labels, weights, pair[small], pair_sums[small], child)
+    for column in range(parent.shape[0]):
+        for slot in range(parent.shape[1]):
+            parent[column, slot] -= child[column, slot]
+    pair[large, HELD], node[HELD] = node[HELD], LEAF
+
+
+@native
+def _fill(rows, order, labels, weights, node, sums, out):  # type: ignore[no-untyped-def]
+    is_sparse, offsets, codes, indptr, slots = rows[:5]
+    counted, counts = out.shape[0] > sums.size // 2 - 1, out[-1]
     out[:] = 0.0
-    for i in range(stretch[0], stretch[1]):
+    for i in range(np.uint32(node[START]), np.uint32(node[STOP])):
         row = order[i]
-        label, weight = labels[row], weights[row]
+        of_label, weight = out[labels[row]], weights[row]
         if is_sparse:
-            for e in range(indptr[row], indptr[row + 1]):
-                out[slots[e], label] += weight
+            for e in range(indptr[row], indptr[row + ONE]):
+                of_label[slots[e]] += weight
                 if counted:
-                    out[slots[e], -1] += 1.0
+                    counts[slots[e]] += 1.0
         else:
             for f in range(codes.shape[1]):
-                out[offsets[f] + codes[row, f], label] += weight
+                of_label[offsets[f] + codes[row, f]] += weight
                 if counted:
-                    out[offsets[f] + codes[row, f], -1] += 1.0
-    for column in range(out.shape[1]):
-        total = sums[column]
-        for f in range(zero.size):  # what the node holds beyond the stored entries are zeros
+                    counts[offsets[f] + codes[row, f]] += 1.0
+    if is_sparse:
+        _add_zeros(rows, sums, out)
+
+
+@native
+def _add_zeros(rows, sums, out):  # type: ignore[no-untyped-def]
+    offsets, zero = rows[1], rows[8]
+    for column in range(out.shape[0]):
+        of_column, total = out[column], sums[column]
+        for f in range(zero.size):  # what the node holds beyond the stored entries
             zeros = total
             for slot in range(offsets[f], offsets[f + 1]):
-                zeros -= out[slot, column]
-            out[zero[f], column] += zeros
+                zeros -= of_column[slot]
+            of_column[zero[f]] += zeros
 
 
 @native
-def _subtract(parent, child):  # type: ignore[no-untyped-def]
-    for slot in range(parent.shape[0]):
-        for column in range(parent.shape[1]):
-            parent[slot, column] -= child[slot, column]
-
-
-@native
-def _best_split(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untyped-def]
-    weight, purity = sums[:-1].sum(), (sums[:-1] ** 2).sum()
-    if histogram.shape[1] == 2 and sums.size == 3:
+def _best_split(histogram, sums, offsets, min_leaf, score, node):  # type: ignore[no-untyped-def]
+    n_classes = sums.size // 2 - 1
+    weight, purity = sums[:n_classes].sum(), (sums[:n_classes] ** 2).sum()
+    if histogram.shape[0] == 2 and n_classes == 2:
         best = _score_two_classes(histogram, sums, offsets, score)
     else:
         best = _score(histogram, sums, offsets, min_leaf, score)
     if best == -np.inf:
-        return LEAF, 0, 0.0
+        return 0
     f, slot = 0, 0
     while score[slot] < best - TIE * weight:
         slot += 1
     while offsets[f + 1] <= slot:
         f += 1
-    return f, slot, score[slot] - purity / weight
+    node[FEATURE], sums[n_classes + 1] = f, score[slot] - purity / weight
+    return slot
 
 
 @native
 def _score(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untyped-def]
-    n_classes = sums.size - 1
-    counted = histogram.shape[1] > n_classes
+    n_classes = sums.size // 2 - 1
+    counted = histogram.shape[0] > n_classes
     left = np.zeros(n_classes)
-    weight, best = sums[:-1].sum(), -np.inf
+    weight, best = sums[:n_classes].sum(), -np.inf
     for f in range(offsets.size - 1):
         left[:] = 0.0
         rows_left = 0.0
@@ -225,14 +264,14 @@ def _score(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untype
             score[slot] = -np.inf
             pure_left, pure_right, weight_left = 0.0, 0.0, 0.0
             for c in range(n_classes):
-                left[c] += histogram[slot, c]
+                left[c] += histogram[c, slot]
                 right = sums[c] - left[c]
                 weight_left += left[c]
                 pure_left += left[c] * left[c]
                 pure_right += right * right
             weight_right = weight - weight_left
             if counted:
-                rows_left += histogram[slot, n_classes]
+                rows_left += histogram[n_classes, slot]
                 if min(rows_left, sums[n_classes] - rows_left) < min_leaf:
                     continue
             if min(weight_left, weight_right) > TIE * weight:
@@ -251,8 +290,8 @@ def _score_two_classes(histogram, sums, offsets, score):  # type: ignore[no-unty
         a, b = 0.0, 0.0
         score[offsets[f + 1] - 1] = -np.inf
         for slot in range(offsets[f], offsets[f + 1] - 1):
-            a += histogram[slot, 0]
-            b += histogram[slot, 1]
+            a += histogram[0, slot]
+            b += histogram[1, slot]
             left, right = a + b, first + second - a - b
             both = (a * a + b * b) * right + ((first - a) ** 2 + (second - b) ** 2) * left
             score[slot] = both / (left * right) if min(left, right) > least else -np.inf
@@ -261,43 +300,47 @@ def _score_two_classes(histogram, sums, offsets, score):  # type: ignore[no-unty
 
 
 @native
-def _slot_at(rows, row, f):  # type: ignore[no-untyped-def]
-    _, _, indptr, slots, offsets, zero = rows
-    start, stop = indptr[row], indptr[row + 1]
-    # A row's slots are spread over all slots: start the search where the feature's should be.
-    at = start + (stop - start) * f // zero.size
-    while at < stop and slots[at] < offsets[f]:
-        at += 1
-    while at > start and slots[at - 1] >= offsets[f]:
-        at -= 1
-    if at < stop and slots[at] < offsets[f + 1]:
-        return slots[at]
-    return zero[f]
+def _look_up(rows, order, node, mark, out):  # type: ignore[no-untyped-def]
+    is_sparse, offsets, codes, indptr, slots, starts, holders, held, zero = rows
+    f, start, stop = np.uint32(node[FEATURE]), np.uint32(node[START]), np.uint32(node[STOP])
+    first, end = offsets[f], offsets[f + ONE]
+    if not is_sparse:
+        for i in range(start, stop):
+            out[i] = first + codes[order[i], f]
+    # The shorter way: through the entries of the column, or through those of the node's rows.
+    elif (starts[f + ONE] - starts[f]) * mark.size < (stop - start) * slots.size:
+        for i in range(start, stop):
+            mark[order[i]] = zero[f] - first
+        for e in range(starts[f], starts[f + ONE]):
+            mark[holders[e]] = held[e]
+        for i in range(start, stop):
+            out[i] = first + mark[order[i]]
+    else:
+        for i in range(start, stop):
+            out[i] = zero[f]
+            for e in range(indptr[order[i]], indptr[order[i] + ONE]):
+                if first <= slots[e] < end:
+                    out[i] = slots[e]
 
 
 @native
-def _partition(rows, order, spare, stretch, f, slot, edges):  # type: ignore[no-untyped-def]
-    is_sparse, codes, offsets = rows[0], rows[1], rows[4]
-    start, stop = stretch
-    last_left, first_right = offsets[f], offsets[f + 1]
+def _partition(rows, order, mark, spare, slot, node, pair):  # type: ignore[no-untyped-def]
+    _look_up(rows, order, node, mark, spare)
+    start, stop, f = np.uint32(node[START]), np.uint32(node[STOP]), np.uint32(node[FEATURE])
+    last_left, first_right = rows[1][f], rows[1][f + ONE]
+    left, right = start, ZERO
     for i in range(start, stop):
-        if is_sparse:
-            at = _slot_at(rows, order[i], f)
-        else:
-            at = offsets[f] + codes[order[i], f]
-        goes_left = at <= slot
-        spare[i] = goes_left
+        # Rows to the right are kept where slots have been read already. Both sides are written and
+        # one of them counts: a branch would be guessed wrong too often.
+        row, at = order[i], spare[i]
+        goes_left = np.uint32(at <= slot)
         last_left = max(last_left, at if goes_left else last_left)
         first_right = min(first_right, first_right if goes_left else at)
-    edges[0], edges[1] = last_left, first_right
-    left, right = start, 0
-    for i in range(start, stop):
-        # Rows to the right are kept where marks have been read already. Both sides are written and
-        # one of them counts: a branch would be guessed wrong too often.
-        row, goes_left = order[i], spare[i]
         order[left] = row
         spare[right] = row
         left += goes_left
-        right += 1 - goes_left
+        right += ONE - goes_left
     order[left:stop] = spare[:right]
-    return left
+    node[LAST_LEFT], node[FIRST_RIGHT] = last_left, first_right
+    pair[:, DEPTH] = node[DEPTH] + 1
+    pair[0, START], pair[0, STOP], pair[1, START], pair[1, STOP] = start, left, left, stop

@@ -75,7 +75,7 @@ def histogram(task: Task, inside: Vector, sums: Vector) -> Vector:
         count += np.bincount(slots, minlength=rows.n_slots)
     out = np.column_stack([weight.reshape(-1, c), count])
     if rows.is_sparse:  # what the node holds beyond the stored entries are zeros
-        out[rows.zero] += sums - np.add.reduceat(out, rows.offsets[:-1], axis=0)
+        out[rows.entries.zero] += sums - np.add.reduceat(out, rows.offsets[:-1], axis=0)
     return out
 
 
@@ -125,20 +125,20 @@ def _entries(rows: BinnedRows, inside: Vector) -> tuple[Vector, Vector]:
     """The entries of some rows: position of the row among them, and slot."""
     if not rows.is_sparse:
         slots = (rows.codes[inside] + rows.offsets[:-1]).reshape(-1)
-        return np.repeat(np.arange(inside.size), rows.codes.shape[1]), slots
-    starts, sizes = rows.indptr[inside], rows.indptr[inside + 1] - rows.indptr[inside]
+        return np.repeat(np.arange(inside.size), rows.codes.shape[1]), slots.astype(np.intp)
+    indptr = rows.entries.indptr.astype(np.intp)
+    starts, sizes = indptr[inside], indptr[inside + 1] - indptr[inside]
     of_entry = np.repeat(np.arange(inside.size), sizes)
     within = np.arange(of_entry.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return of_entry, rows.slots[starts[of_entry] + within]
+    return of_entry, rows.entries.slots[starts[of_entry] + within].astype(np.intp)
 
 
 def _slots_at(rows: BinnedRows, inside: Vector, feature: int) -> Vector:
     """Slot of one feature in some rows."""
-    first, last = rows.offsets[feature], rows.offsets[feature + 1]
     if not rows.is_sparse:
-        return rows.codes[inside, feature] + first
-    of_entry, slots = _entries(rows, inside)
-    here = (slots >= first) & (slots < last)
-    at = np.full(inside.size, rows.zero[feature])
-    at[of_entry[here]] = slots[here]
-    return at
+        return rows.offsets[feature] + rows.codes[inside, feature]
+    stored = rows.entries
+    column = slice(stored.starts[feature], stored.starts[feature + 1])
+    at = np.full(rows.n_rows, stored.zero[feature])
+    at[stored.holders[column]] = rows.offsets[feature] + stored.codes[column]
+    return at[inside]

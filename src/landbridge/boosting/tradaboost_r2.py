@@ -109,31 +109,36 @@ class WeightedRegressor:
             estimator, self.X[inside], self.y[inside], weights if self.weighted else None
         )
 
-    def mistakes(self, estimator: Any) -> Vector:
-        """Adjusted errors on all training rows."""
-        return adjusted_errors(self.y, estimator.predict(self.X), self.loss)
+    def mistakes(self, estimator: Any, inside: Vector | None = None) -> Vector:
+        """Adjusted errors on the rows ``inside`` (default: all)."""
+        X, y = (self.X, self.y) if inside is None else (self.X[inside], self.y[inside])
+        return adjusted_errors(y, estimator.predict(X), self.loss)
 
 
 def boost_target(
     learner: WeightedRegressor, weights: Vector, n_source: int, n_rounds: int, inside: Vector
 ) -> Boosted:
-    """AdaBoost.R2′: AdaBoost.R2 that never changes the weights of the source rows."""
+    """AdaBoost.R2′: AdaBoost.R2 that never changes the weights of the source rows.
+
+    Rows that are not ``inside`` have no part, not even in the largest error.
+    """
     weights, done = weights.copy(), Boosted()
-    target = inside[inside >= n_source]
+    in_target = inside >= n_source
+    target = inside[in_target]
     mass = weights[target].sum()
     while len(done.estimators) < n_rounds:
         estimator = learner.fit(weights, inside)
-        mistakes = learner.mistakes(estimator)
-        error = formula.weighted_error(weights[inside], mistakes[inside])
+        mistakes = learner.mistakes(estimator, inside)
+        error = formula.weighted_error(weights[inside], mistakes)
         if error >= formula.error_limit(2) and done.estimators:
             break
         vote = formula.vote_weight(min(error, CLIP / 2), floor=0.5 / inside.size)
         done.estimators.append(estimator)
         done.votes.append(vote)
         done.errors.append(error)
-        if not mistakes[target].any():
+        if not mistakes[in_target].any():
             break
-        weights[target] = formula.update_target(weights[target], mistakes[target], vote)
+        weights[target] = formula.update_target(weights[target], mistakes[in_target], vote)
         weights[target] *= mass / weights[target].sum()
     return done
 

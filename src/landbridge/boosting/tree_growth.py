@@ -71,10 +71,14 @@ class Tree:
     feature: Vector
     threshold: Vector
     left: Vector
-    right: Vector
     value: Vector
     n_rows: Vector
     gain: Vector
+
+    @property
+    def right(self) -> Vector:
+        """The right child of each node, which stands behind the left one; −1 in leaves."""
+        return np.where(self.feature == LEAF, LEAF, self.left + 1)
 
     @property
     def labels(self) -> Vector:
@@ -86,7 +90,7 @@ class Tree:
         """Number of splits on the longest way from the root to a leaf."""
         depth = np.zeros(self.feature.size, dtype=np.intp)
         for node in np.flatnonzero(self.feature != LEAF):  # parents stand before children
-            depth[[self.left[node], self.right[node]]] = depth[node] + 1
+            depth[[self.left[node], self.left[node] + 1]] = depth[node] + 1
         return int(depth.max())
 
 
@@ -107,7 +111,7 @@ def grow_tree(
     ``limits.min_depth`` are grown in any case. ``inside`` restricts the rows; rows outside
     have leaf −1.
     """
-    order = np.arange(rows.n_rows, dtype=np.int32) if inside is None else inside.astype(np.int32)
+    order = np.arange(rows.n_rows, dtype=np.uint32) if inside is None else inside.astype(np.uint32)
     task = Task(rows, order, labels, weights, n_classes, first_target, limits)
     nodes = route()(task)
     is_leaf = nodes.feature == LEAF
@@ -118,10 +122,9 @@ def grow_tree(
     leaf[order] = np.repeat(ids[by_place], (stop - start)[by_place])
     threshold = np.zeros(is_leaf.size)
     threshold[~is_leaf] = split_threshold(rows, *nodes.edges[~is_leaf].T)
-    right = np.where(is_leaf, LEAF, nodes.left + 1)
-    n_rows = nodes.sums[:, -1].astype(np.intp)
+    n_rows = nodes.sums[:, -1].astype(np.int32)
     value = shares(nodes.sums[:, :-1])
-    return Tree(nodes.feature, threshold, nodes.left, right, value, n_rows, nodes.gain), leaf
+    return Tree(nodes.feature, threshold, nodes.left, value, n_rows, nodes.gain), leaf
 
 
 @cache
@@ -159,4 +162,4 @@ def leaf_of(tree: Tree, X: Matrix) -> Vector:
             return node
         at = node[rows]
         goes_left = X[rows, column[at]] <= tree.threshold[at]
-        node[rows] = np.where(goes_left, tree.left[at], tree.right[at])
+        node[rows] = tree.left[at] + ~goes_left  # the right child stands behind the left one

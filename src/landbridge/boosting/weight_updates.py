@@ -18,7 +18,7 @@ def source_rate(n_source: int, n_rounds: int) -> float:
 
 def weighted_error(weights: Vector, mistakes: Vector) -> float:
     """ε: the mistakes under normalised weights (line 6)."""
-    return float(np.average(mistakes, weights=weights))
+    return float((mistakes * weights).sum() / weights.sum())
 
 
 def vote_weight(error: float, n_classes: int = 2, floor: float = 0.0) -> float:

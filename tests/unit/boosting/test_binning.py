@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from landbridge.boosting import binning
 from landbridge.boosting.binning import MAX_BINS, bin_rows, pieces, slot_bounds, slot_of
 
 
@@ -15,15 +16,27 @@ def slots_of_rows(rows, shape):
     """The slots of every entry, zeros included, whatever the storage."""
     if not rows.is_sparse:
         return rows.codes + rows.offsets[:-1]
-    out = np.tile(rows.zero, (shape[0], 1))
+    out = np.tile(rows.entries.zero, (shape[0], 1))
     for row in range(shape[0]):
-        for slot in rows.slots[rows.indptr[row] : rows.indptr[row + 1]]:
+        for slot in rows.entries.slots[rows.entries.indptr[row] : rows.entries.indptr[row + 1]]:
             out[row, np.searchsorted(rows.offsets, slot, side="right") - 1] = slot
+    return out
+
+
+def slots_of_columns(rows, shape):
+    """The same from the entries kept by column."""
+    stored = rows.entries
+    out = np.tile(stored.zero, (shape[0], 1))
+    for feature in range(shape[1]):
+        column = slice(stored.starts[feature], stored.starts[feature + 1])
+        out[stored.holders[column], feature] = rows.offsets[feature] + stored.codes[column]
     return out
 
 
 def assert_slots_hold_values(rows, X):
     slots = slots_of_rows(rows, X.shape)
+    if rows.is_sparse:
+        assert np.array_equal(slots, slots_of_columns(rows, X.shape))
     assert (rows.lower[slots] <= X).all()
     assert (rows.upper[slots] >= X).all()
     for feature in range(X.shape[1]):
@@ -48,6 +61,29 @@ def test_every_entry_lies_in_its_slot_dense_and_sparse(values, split):
     assert_slots_hold_values(thin, X)
     assert np.array_equal(slots_of_rows(dense, X.shape), slots_of_rows(thin, X.shape))
     assert np.array_equal(dense.lower, thin.lower)
+
+
+@given(st.integers(1, 40), st.integers(0, 1000))
+@settings(max_examples=25, deadline=None)
+def test_counts_are_the_same_in_blocks_of_any_size(block, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.5, size=(30, 6)).astype(float)
+    parts = [sparse.csr_array(part) for part in np.array_split(X, 2)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(binning, "BLOCK", block)
+        rows = bin_rows(parts)
+    assert_slots_hold_values(rows, X)
+    whole = bin_rows(parts)
+    for name in ("indptr", "slots", "starts", "holders", "codes", "zero"):
+        assert np.array_equal(getattr(rows.entries, name), getattr(whole.entries, name))
+
+
+@pytest.mark.parametrize(("n_rows", "size"), [(60, 2), (66_000, 4)])
+def test_entries_take_two_bytes_where_rows_and_slots_fit(n_rows, size):
+    X = sparse.csr_array(np.tile([[1.0, 0.0], [0.0, 2.0]], (n_rows // 2, 1)))
+    rows = bin_rows([X])
+    assert rows.entries.slots.itemsize == rows.entries.holders.itemsize == size
+    assert rows.entries.holders[-1] == n_rows - 1
 
 
 def test_few_distinct_values_get_a_slot_each():
@@ -94,12 +130,19 @@ def test_binning_needs_less_than_the_binned_rows_beside_them(kind):
     assert peak < 2 * rows.nbytes
 
 
-def test_entries_out_of_order_are_sorted_in_a_copy():
-    X = sparse.csr_array((np.array([1.0, 2.0, 1.0]), np.array([2, 0, 2]), np.array([0, 3])))
+@pytest.mark.parametrize("unit", [1.0, 0.3])
+def test_a_column_twice_in_a_row_is_summed_in_a_copy(unit):
+    values = unit * np.array([1.0, 2.0, 1.0])
+    X = sparse.csr_array((values, np.array([2, 0, 2]), np.array([0, 3])))
     before = X.indices.copy()
     rows = bin_rows([X])
     assert np.array_equal(X.indices, before)
-    assert rows.lower[rows.slots].tolist() == [2.0, 2.0]
+    assert rows.lower[rows.entries.slots].tolist() == [2 * unit, 2 * unit]
+
+
+def test_entries_may_stand_in_any_order():
+    X = sparse.csr_array((np.array([3.0, 1.0, 2.0]), np.array([2, 0, 1]), np.array([0, 2, 3])))
+    assert_slots_hold_values(bin_rows([X]), X.toarray())
 
 
 def test_pieces_cover_everything_once():

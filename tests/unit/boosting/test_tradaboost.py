@@ -58,6 +58,20 @@ def test_predictions_scores_and_stages_agree(seed, error, c):
     assert model.score(X, data[5]) > 1 / c
 
 
+@pytest.mark.parametrize("m", [20, 200])
+def test_the_default_tree_errs_less_where_target_rows_are_more(m):
+    data = problem(3, m=m)
+    model = fitted(TrAdaBoostClassifier(n_estimators=9), data)
+    assert (model.errors_ < 1.5 / np.sqrt(m)).all()
+    named = TrAdaBoostClassifier(TrimmedTreeClassifier(target_error="auto"), 9)
+    assert np.array_equal(
+        model.decision_function(data[4]), fitted(named, data).decision_function(data[4])
+    )
+    paper = fitted(TrAdaBoostClassifier(TrimmedTreeClassifier(), 9), data)
+    assert (paper.errors_ < 0.5).all()
+    assert m == 20 or (paper.errors_ > 1.5 / np.sqrt(m)).any()
+
+
 def test_a_stage_is_the_ensemble_that_stopped_there():
     data = problem(1)
     model = fitted(TrAdaBoostClassifier(TrimmedTreeClassifier(max_depth=2), 8), data)

@@ -107,6 +107,19 @@ def test_frozen_source_weights_in_adaboost_r2_prime():
     )  # larger error, more weight
 
 
+def test_rows_that_are_held_out_have_no_part_in_adaboost_r2_prime():
+    X, y, X_target, y_target, *_ = problem()
+    rows, answers = np.vstack([X, X_target]), np.concatenate([y, y_target])
+    inside, weights = np.arange(170), np.full(175, 1 / 175)
+    votes = []
+    for outlier in (0.0, 1e6):
+        answers[172] += outlier
+        tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+        learner = WeightedRegressor(tree, rows, answers, "linear", np.random.RandomState(0))
+        votes.append(boost_target(learner, weights, 150, 5, inside).votes)
+    assert votes[0] == votes[1]
+
+
 @pytest.mark.parametrize("variant", ["r2", "two_stage"])
 @pytest.mark.parametrize("seed", range(3))
 def test_transfer_beats_the_source_alone(variant, seed):

@@ -54,6 +54,16 @@ def test_the_target_trims_the_tree():
     assert (trimmed.predict(X[250:]) != y[250:]).mean() < 0.5
 
 
+@pytest.mark.parametrize(("n_target", "error"), [(1, 0.5), (9, 0.5), (25, 0.3), (100, 0.15)])
+def test_auto_asks_for_less_error_where_target_rows_are_more(n_target, error):
+    X, y = problem(n=150 + n_target)
+    target = {"X_target": X[150:], "y_target": y[150:]}
+    auto = TrimmedTreeClassifier(target_error="auto").fit(X[:150], y[:150], **target)
+    named = TrimmedTreeClassifier(target_error=error).fit(X[:150], y[:150], **target)
+    assert np.array_equal(auto.tree_.feature, named.tree_.feature)
+    assert auto.score(X[150:], y[150:]) > 1 - error
+
+
 def test_a_constant_column_has_no_importance_and_a_leaf_alone_has_none():
     X = np.ones((12, 2))
     tree = TrimmedTreeClassifier().fit(X, [0, 1] * 6, X_target=X, y_target=[0, 1] * 6)
@@ -83,7 +93,11 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
         ({"max_depth": 1.5}, "`max_depth` must be an integer"),
         ({"min_depth": -1}, "`min_depth` must be an integer of at least 0; got -1"),
         ({"min_samples_leaf": 0}, "`min_samples_leaf` must be an integer of at least 1; got 0"),
-        ({"target_error": 0.0}, "`target_error` must lie between 0 and 1, or be None; got 0.0"),
+        (
+            {"target_error": 0.0},
+            "`target_error` must lie between 0 and 1, or be 'auto' or None; got",
+        ),
+        ({"target_error": "low"}, "or be 'auto' or None; got 'low'. 0.5 trims as in the paper"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message):
