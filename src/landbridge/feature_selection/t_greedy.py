@@ -90,8 +90,9 @@ def centred_problem(statistics: Statistics, train: Vector | None = None) -> Prob
     offsets = statistics.means - statistics.means[train].mean(axis=0)
     label_offsets = statistics.label_means - statistics.label_means[train].mean()
     seconds = np.maximum(statistics.variances, 0.0) + offsets**2
-    # A constant column leaves rounding behind, which must not count as a feature.
-    constant = seconds.mean(axis=0) <= (ROUNDINGS * statistics.rounding * statistics.means[0]) ** 2
+    # A column that is constant where features are chosen leaves rounding behind, no feature.
+    rounding = ROUNDINGS * statistics.rounding * np.abs(statistics.means[train]).max(axis=0)
+    constant = seconds[train].mean(axis=0) <= rounding**2
     return Problem(
         effects=statistics.covariances + offsets * label_offsets[:, None],
         seconds=np.where(constant, 0.0, seconds),

@@ -159,6 +159,16 @@ def test_order_of_rows_and_copies_of_rows_do_not_matter():
     np.testing.assert_allclose(again.weights, walk.weights, rtol=1e-8)
 
 
+def test_a_feature_that_is_constant_but_for_the_domain_left_out_is_not_picked():
+    X, y, codes = sample(n_rows=53)
+    X[codes != 2, 3] = -104.3  # Neither this nor 1/53 is exact, so that the mean is rounded.
+    statistics = FullStatistics(moments_of(X, y, codes))
+    train = np.arange(6) != 2
+    walk = greedy_path(statistics, max_steps=200, train=train)
+    assert 3 not in walk.feature
+    assert np.isfinite(walk.losses).all()
+
+
 def test_rows_of_evenly_spaced_domains_are_read_in_place():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
