@@ -92,6 +92,13 @@ def all_tasks() -> Iterator[DomainTask]:
         yield from dataset()
 
 
+def fresh_tasks() -> Iterator[DomainTask]:
+    """Tasks that no choice in the library was made on: a check of what was chosen on others."""
+    yield from abalone()
+    yield from syskill()
+    yield from reviews(step=5, dataset="reviews, other pairs")
+
+
 def wine() -> Iterator[DomainTask]:
     """Good wine (6 and better) of the other colour."""
     data = datasets.fetch_wine_quality()
@@ -159,15 +166,28 @@ def amazon() -> Iterator[DomainTask]:
     yield from _pairs("amazon", rows, data.target, data.domain)
 
 
-def reviews() -> Iterator[DomainTask]:
-    """Sentiment in 16 domains; each domain is the source of the next in the alphabet."""
+def reviews(*, step: int = 1, dataset: str = "reviews") -> Iterator[DomainTask]:
+    """Sentiment in 16 domains; each is the source of the one ``step`` places down the alphabet."""
     data = datasets.fetch_reviews()
     rows = _reduced(_tfidf(data.data))
     names = np.unique(data.domain)
-    for a, b in zip(names, np.roll(names, -1), strict=True):
+    for a, b in zip(names, np.roll(names, -step), strict=True):
         keep = np.isin(data.domain, (a, b))
-        pairs = _pairs("reviews", rows[keep], data.target[keep], data.domain[keep])
+        pairs = _pairs(dataset, rows[keep], data.target[keep], data.domain[keep])
         yield next(task for task in pairs if task.name == f"{a} to {b}")
+
+
+def abalone() -> Iterator[DomainTask]:
+    """Old animals (10 rings and more) of another sex; most infants are young."""
+    data = datasets.fetch_abalone()
+    yield from _pairs("abalone", data.data, (data.target >= 10).astype(int), data.domain)
+
+
+def syskill() -> Iterator[DomainTask]:
+    """Web pages that one person found hot, on another subject."""
+    data = datasets.fetch_syskill_webert()
+    rows = _reduced(_tfidf(data.data))
+    yield from _pairs("syskill", rows, (data.target == "hot").astype(int), data.domain)
 
 
 def _pairs(

@@ -8,7 +8,7 @@ from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
-from landbridge.model_selection.criteria import NEEDS
+from landbridge.model_selection.criteria import NEEDS, Choice
 from landbridge.model_selection.execution import Failure, Outcome
 from landbridge.model_selection.plan import Cell, Fit
 from landbridge.model_selection.results import (
@@ -46,6 +46,9 @@ class Ledger:
         if "guesses" in needs:
             kind = float if data.task == "regression" else int
             self.guesses = np.zeros((len(cells), _num_samples(data.rows_to_label)), dtype=kind)
+        self.floors = None
+        if "reverse" in needs:
+            self.floors = np.full((len(cells), max(s.n_folds for s in sources)), np.nan)
         self.failures: list[dict[str, Any]] = []
         self.seconds = np.zeros((len(cells), 2))
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
@@ -71,6 +74,8 @@ class Ledger:
                 self._fail(cell, fit.stage, fit.fold, fit.fills, outcome.failure)
             if self.guesses is not None and outcome.guesses is not None:
                 self.guesses[cell] = outcome.guesses
+            if self.floors is not None and outcome.floor is not None:
+                self.floors[cell, fit.fold] = outcome.floor
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -90,9 +95,12 @@ class Ledger:
         """Fits of which at least one cell has not been stopped."""
         return [fit for fit in fits if not set(fit.cells) <= self.stopped_after.keys()]
 
-    def stop(self, clearly_behind: Callable[..., list[int]], criterion: str) -> None:
-        """Stop the cells that are clearly behind by the losses seen so far."""
-        losses = self._compared_losses(criterion)
+    def stop(self, clearly_behind: Callable[..., list[int]], choice: Choice) -> None:
+        """Stop the cells that are clearly behind by the losses seen so far.
+
+        Not those that may still be chosen because the label floor counts against the leader.
+        """
+        losses = self._compared_losses(choice.criterion)
         failed = {failure["cell"] for failure in self.failures}
         running = [
             number
@@ -102,8 +110,10 @@ class Ledger:
             and not np.isnan(losses[number]).all()
         ]
         if len(running) > 2:
+            within_reach = self._lowest_raised(losses, running) if choice.label_floor else -np.inf
             for cell in clearly_behind(losses, running):
-                self.stopped_after[cell] = self.folds_seen
+                if np.nanmean(losses[cell]) > within_reach:
+                    self.stopped_after[cell] = self.folds_seen
 
     def leader(self, criterion: str) -> tuple[int, str | None]:
         """Number of cells that are whole, and the one with the smallest mean loss."""
@@ -132,6 +142,7 @@ class Ledger:
             cells=tuple(self._describe(number) for number in range(len(self.cells))),
             **{**missing, **self.losses},
             guesses=self.guesses,
+            floors=self.floors,
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,
@@ -148,6 +159,10 @@ class Ledger:
         if name in TARGET_ARRAYS or self.weights is None:
             return self.losses[name]
         return self.losses[name] * self.weights[[cell.source for cell in self.cells]]
+
+    def _lowest_raised(self, losses: np.ndarray, running: Sequence[int]) -> float:
+        floors = np.zeros(len(self.cells)) if self.floors is None else self.floors
+        return min(max(np.nanmean(losses[c]), np.nanmean(floors[c])) for c in running)
 
     def _describe(self, number: int) -> dict[str, Any]:
         candidate = self.candidates[self.cells[number].candidate]

@@ -1,6 +1,7 @@
 """What a search found: pointwise losses, frozen. Everything else is a function of them."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -36,6 +37,8 @@ class SearchResult:
         Losses behind `stv`, `tcv` and `tlv`.
     guesses : ndarray (cells, unlabelled target rows) or None
         Predictions of each cell's first model behind `labelled`: positions of classes, or numbers.
+    floors : ndarray (cells, folds of the source) or None
+        Label floor of each fold's pseudo-labels (see `label_floor.py`), with `rv` and `trcv`.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -48,8 +51,8 @@ class SearchResult:
         ``cell``, ``candidate``, ``source``, ``stage``, ``fold``, ``arrays``, ``message``,
         ``traceback``.
     about : dict
-        The selecting ``criterion`` and its ``reason``, ``criteria``, ``loss``, ``task``, numbers of
-        fits planned and done, seconds, versions.
+        The selecting ``criterion`` and its ``reason``, ``criteria``, whether the ``label_floor``
+        counts, ``loss``, ``task``, numbers of fits planned and done, seconds, versions.
     """
 
     cells: tuple[dict[str, Any], ...]
@@ -59,6 +62,7 @@ class SearchResult:
     target_alone: VectorLike
     labelled: VectorLike
     guesses: VectorLike
+    floors: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -129,9 +133,29 @@ class SearchResult:
         values = self.values(criterion)
         return 1.0 - values if self.is_proportion else -values
 
+    def label_floors(self) -> Vector:
+        """The least target loss of every cell if labels are distributed as in its source.
+
+        The mean over the folds; 0 where no pseudo-labels were made.
+        """
+        if self.floors is None:
+            return np.zeros(len(self.cells))
+        counts = np.sum(~np.isnan(self.floors), axis=1)
+        return np.nansum(self.floors, axis=1) / np.maximum(counts, 1)
+
+    def choosing_values(self) -> Vector:
+        """What the best cell is chosen by: the selecting criterion, raised to the label floor
+        where ``about["label_floor"]`` says so."""
+        values = self.values()
+        return np.maximum(values, self.label_floors()) if self.about["label_floor"] else values
+
     def ranks(self, criterion: str | None = None) -> np.ndarray:
-        """1 for the best cell; stopped cells behind complete ones, failed cells last."""
-        status, values = self.status(criterion), self.values(criterion)
+        """1 for the best cell; stopped cells behind complete ones, failed cells last.
+
+        Without a name as the cells are chosen (see `choosing_values`), with one by that criterion.
+        """
+        status = self.status(criterion)
+        values = self.choosing_values() if criterion is None else self.values(criterion)
         order = {"complete": 0, "stopped": 1, "failed": 2}
         keys = [
             (order[s], v if s != "failed" else 0.0) for s, v in zip(status, values, strict=True)
@@ -150,8 +174,7 @@ class SearchResult:
     def anchored(self) -> tuple[list[int], Anchored]:
         """Cells that are complete, and their posterior under the anchored criterion."""
         cells = [n for n, status in enumerate(self.status("anchored")) if status == "complete"]
-        prior = self.values("trcv")[cells]
-        return cells, anchor(self.labelled[cells], prior, self.guesses[cells])
+        return cells, anchor(self.labelled[cells], self._prior()[cells], self.guesses[cells])
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, cell: int | None = None
@@ -212,6 +235,7 @@ class SearchResult:
 
     def _lines(self, most: int = 10) -> Iterator[str]:
         status, scores, labels = self.status(), self.scores(), self.labels
+        highest = (1.0 if self.is_proportion else 0.0) - self.label_floors()
         failed = status.count("failed")
         yield (
             f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
@@ -219,6 +243,8 @@ class SearchResult:
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
             note = "" if status[cell] == "complete" else f"  {status[cell]}"
+            if self.about["label_floor"] and highest[cell] < scores[cell]:
+                note += f"  but at most {highest[cell]:.3f} by its label floor"
             yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
@@ -232,9 +258,22 @@ class SearchResult:
         check_choice(criterion, "criterion", self.available())
         return criterion
 
+    def _prior(self) -> Vector:
+        """TrCV of every cell; cells that are one model, whatever the source, share the mean."""
+        prior = self.values("trcv")
+        models = defaultdict(list)
+        for number in np.flatnonzero(~np.isnan(prior)).tolist():
+            if self.cells[number]["role"] == "target-only":
+                name = cell_label(self.cells[number], several=False)
+                answers = self.labelled[number].tobytes(), self.guesses[number].tobytes()
+                models[name, answers].append(number)
+        for cells in models.values():
+            prior[cells] = prior[cells].mean()
+        return prior
+
     def _anchored_values(self) -> Vector:
         """Stopped cells are read together with the complete ones on the rows they were given."""
-        status, prior = self.status("anchored"), self.values("trcv")
+        status, prior = self.status("anchored"), self._prior()
         values = np.full(len(self.cells), np.nan)
         usable = [n for n, s in enumerate(status) if s != "failed"]
         seen = ~np.isnan(self.labelled)

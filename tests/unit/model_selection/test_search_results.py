@@ -89,6 +89,14 @@ def test_the_anchored_posterior_can_be_looked_at(result):
     assert posterior.slopes.shape == (2,)
 
 
+def test_target_only_is_one_model_whatever_the_source(result):
+    cells = [n for n, cell in enumerate(result.cells) if cell["candidate"] == "target"]
+    assert len({result.values("trcv")[n] for n in cells}) == 2
+    assert len({result.values("anchored")[n] for n in cells}) == 1
+    others = [n for n, cell in enumerate(result.cells) if cell["candidate"] == "source"]
+    assert len({result.values("anchored")[n] for n in others}) == 2
+
+
 def test_unknown_criteria_are_refused(result):
     with pytest.raises(ValueError, match="`criterion` must be one of"):
         result.values("luck")
