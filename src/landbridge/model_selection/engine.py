@@ -62,7 +62,7 @@ def run_search(
     ]
     target_folds = _target_folds(data, settings, target_seed)
     cells = plan_cells(len(candidates), sources)
-    ledger = Ledger(cells, candidates, sources, data, settings.choice.needs)
+    ledger = Ledger(cells, candidates, sources, data, settings.choice, settings.loss)
     ratios = _weight_tasks(data, sources, settings)
     fits = plan_fits(
         cells,

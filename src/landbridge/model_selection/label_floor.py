@@ -1,69 +1,103 @@
 r"""The least loss that guesses of a given distribution can have on the target.
 
-If labels are distributed in the target as they are in the source, then whatever the model f, its
-loss is at least the cost of carrying its guesses over to labels of that distribution,
+Whatever the model f, its loss is at least the cost of carrying its guesses over to labels that are
+distributed as the target's labels are,
 
 .. math::
     E\,\ell\bigl(y, f(x)\bigr) \ge \min_{γ} E_γ\,\ell(y, \hat y), \qquad
-    γ \text{ with marginals } P_s(y) \text{ and } P_t\bigl(f(x)\bigr),
+    γ \text{ with marginals } P_t(y) \text{ and } P_t\bigl(f(x)\bigr),
 
 because the joint distribution of y and f(x) is one of the γ. A model that calls 90 % of the target
-rows positive after a source with 50 % errs on at least 40 % of them, however well its
-pseudo-labels lead back to the source: a linear model learns its own labels again, right or wrong,
-so that reverse validation is blind to what the floor sees.
+rows positive where 50 % are errs on at least 40 % of them, however well its pseudo-labels lead back
+to the source: a linear model learns its own labels again, right or wrong, so that reverse
+validation is blind to what the floor sees.
 
-======== ======================================================= ==========================
-loss     floor                                                   in words
-======== ======================================================= ==========================
-zero_one ½ Σ_k abs(P_s(y = k) − P_t(f(x) = k))                   total variation
-log      log 2 times that: a wrong class had p̂(y) ≤ ½            the same in nats
-absolute ∫ abs(F_s⁻¹ − F_t⁻¹)                                    Wasserstein distance
-squared  ∫ (F_s⁻¹ − F_t⁻¹)²                                      the same of order 2, squared
-callable 0                                                       unknown
-======== ======================================================= ==========================
+======== ========================================= ==========================
+loss     floor                                     in words
+======== ========================================= ==========================
+zero_one ½ Σ_k abs(P_t(y = k) − P_t(f(x) = k))     total variation
+log      log 2 times that: a wrong class had       the same in nats
+         p̂(y) ≤ ½
+absolute ∫ abs(F⁻¹ − F_f⁻¹)                        Wasserstein distance
+squared  ∫ (F⁻¹ − F_f⁻¹)²                          the same of order 2, squared
+callable 0                                         unknown
+======== ========================================= ==========================
+
+The target's P_t(y) is taken to be the source's, as far as the candidates do not all contradict it:
+where all of them say more (or fewer) of a class than the source has, the nearest of them is
+believed. So a change of shares that every candidate sees is granted, and one that only some of them
+see is held against those. With one candidate the floor is 0.
 """
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from landbridge._typing import Vector
+from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.losses import Loss
 
-POWERS = {"absolute": 1, "squared": 2}
+POWERS: dict[Any, int] = {"absolute": 1, "squared": 2}
+# Numbers are described by their quantile function in so many steps.
+STEPS = 100
 
 
-def label_floor(loss: Loss, y: Vector, guesses: Vector) -> float:
-    """The floor of ``loss`` for guesses of target rows, given the labels of the source.
+def describe_labels(loss: Loss, labels: Vector, classes: VectorLike) -> VectorLike:
+    """What the floor of a loss needs to know of labels: shares of classes, or quantiles.
+
+    ``None`` where there is no floor: for a callable, and for a distance of names.
 
     Examples
     --------
-    >>> from landbridge.model_selection.label_floor import label_floor
-    >>> label_floor("zero_one", ["no", "yes"], ["no", "yes", "yes", "yes"])
-    0.25
-    >>> label_floor("squared", [0.0, 2.0], [1.0, 3.0])
-    1.0
+    >>> from landbridge.model_selection.label_floor import describe_labels
+    >>> describe_labels("zero_one", ["no", "yes", "yes", "yes"], ["maybe", "no", "yes"])
+    array([0.  , 0.25, 0.75])
     """
-    y, guesses = np.asarray(y), np.asarray(guesses)
-    if callable(loss):
-        return 0.0
+    labels = np.asarray(labels)
+    if callable(loss) or (loss in POWERS and labels.dtype.kind not in "iufb"):
+        return None
     if loss in POWERS:
-        return transport_cost(y.astype(np.float64), guesses.astype(np.float64), POWERS[loss])
-    return total_variation(y, guesses) * (np.log(2.0) if loss == "log" else 1.0)
+        levels = (np.arange(STEPS) + 0.5) / STEPS
+        return np.quantile(labels.astype(np.float64), levels, method="inverted_cdf")
+    return np.bincount(np.searchsorted(classes, labels), minlength=len(classes)) / labels.size
 
 
-def total_variation(first: Vector, second: Vector) -> float:
-    """½ Σ over classes of the difference of their shares."""
-    classes, codes = np.unique(np.concatenate([first, second]), return_inverse=True)
-    shares = [
-        np.bincount(part, minlength=classes.size) / part.size
-        for part in np.split(codes, [first.shape[0]])
-    ]
-    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+def believed_labels(loss: Loss | str, source: Vector, guesses: np.ndarray) -> Vector:
+    """The source's labels, moved into the range of what the candidates (rows) say."""
+    # A constant says nothing of the target; it would only widen the range.
+    constant = np.ptp(guesses, axis=1) == 0 if loss in POWERS else guesses.max(axis=1) == 1
+    heard = guesses if constant.all() else guesses[~constant]
+    believed = np.clip(source, heard.min(axis=0), heard.max(axis=0))
+    return believed if loss in POWERS else believed / believed.sum()
 
 
-def transport_cost(first: Vector, second: Vector, power: int) -> float:
-    """∫ abs(F⁻¹ − G⁻¹)^power between two samples: the cheapest way from one to the other."""
-    edges = np.union1d(*(np.arange(n + 1) / n for n in (first.size, second.size)))
-    # Both quantile functions are constant between edges; middles are safe from rounding.
-    middles = (edges[1:] + edges[:-1]) / 2
-    quantiles = [np.quantile(sample, middles, method="inverted_cdf") for sample in (first, second)]
-    return float(np.diff(edges) @ np.abs(quantiles[0] - quantiles[1]) ** power)
+def label_floors(loss: Loss | str, source: Vector, guesses: np.ndarray) -> Vector:
+    """The floor of every candidate, from descriptions of labels and of guesses (rows).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.label_floor import label_floors
+    >>> half, guesses = np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.4, 0.6]])
+    >>> label_floors("zero_one", half, guesses)
+    array([0.4, 0.1])
+    >>> label_floors("zero_one", np.array([0.2, 0.8]), guesses)  # both see more of the first
+    array([0.5, 0. ])
+    """
+    distances = np.abs(guesses - believed_labels(loss, source, guesses))
+    if loss in POWERS:
+        return (distances ** POWERS[loss]).mean(axis=1)
+    variation = distances.sum(axis=1) / 2
+    return variation * (np.log(2.0) if loss == "log" else 1.0)
+
+
+def floors_of_cells(
+    loss: Loss | str, source_of: Sequence[int], sources: np.ndarray, guesses: np.ndarray
+) -> Vector:
+    """`label_floors` source by source; 0 for cells without a description (NaN)."""
+    floors, known = np.zeros(len(guesses)), ~np.isnan(guesses).any(axis=1)
+    for number, labels in enumerate(sources):
+        cells = np.flatnonzero(known & (np.asarray(source_of) == number))
+        if cells.size:
+            floors[cells] = label_floors(loss, labels, guesses[cells])
+    return floors

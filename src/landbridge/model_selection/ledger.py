@@ -10,6 +10,8 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import NEEDS, Choice
 from landbridge.model_selection.execution import Failure, Outcome
+from landbridge.model_selection.label_floor import describe_labels, floors_of_cells
+from landbridge.model_selection.losses import Loss
 from landbridge.model_selection.plan import Cell, Fit
 from landbridge.model_selection.results import (
     ROW_ARRAYS,
@@ -30,10 +32,12 @@ class Ledger:
         candidates: Sequence[Candidate],
         sources: Sequence[Source],
         data: SearchData,
-        needs: frozenset[str],
+        choice: Choice,
+        loss: Loss,
     ):
+        needs = choice.needs
         self.cells, self.candidates, self.sources = cells, candidates, sources
-        self.groups, self.n_rows = data.groups, data.n_rows
+        self.groups, self.n_rows, self.loss = data.groups, data.n_rows, loss
         columns = dict.fromkeys(ROW_ARRAYS, data.n_rows) | dict.fromkeys(
             TARGET_ARRAYS, data.n_labelled
         )
@@ -46,9 +50,12 @@ class Ledger:
         if "guesses" in needs:
             kind = float if data.task == "regression" else int
             self.guesses = np.zeros((len(cells), _num_samples(data.rows_to_label)), dtype=kind)
-        self.floors = None
-        if "reverse" in needs:
-            self.floors = np.full((len(cells), max(s.n_folds for s in sources)), np.nan)
+        # Descriptions of labels (see `label_floor.py`): of the sources, and by cell and fold.
+        self.source_labels: VectorLike = None
+        self.pseudo_labels: dict[int, list[Vector]] = {number: [] for number in range(len(cells))}
+        if "reverse" in needs and describe_labels(loss, data.y, data.classes) is not None:
+            labels = [describe_labels(loss, data.y[s.rows], data.classes) for s in sources]
+            self.source_labels = np.array(labels)
         self.failures: list[dict[str, Any]] = []
         self.seconds = np.zeros((len(cells), 2))
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
@@ -74,8 +81,8 @@ class Ledger:
                 self._fail(cell, fit.stage, fit.fold, fit.fills, outcome.failure)
             if self.guesses is not None and outcome.guesses is not None:
                 self.guesses[cell] = outcome.guesses
-            if self.floors is not None and outcome.floor is not None:
-                self.floors[cell, fit.fold] = outcome.floor
+            if outcome.pseudo_labels is not None:
+                self.pseudo_labels[cell].append(outcome.pseudo_labels)
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -142,7 +149,8 @@ class Ledger:
             cells=tuple(self._describe(number) for number in range(len(self.cells))),
             **{**missing, **self.losses},
             guesses=self.guesses,
-            floors=self.floors,
+            pseudo_labels=self._mean_pseudo_labels(),
+            source_labels=self.source_labels,
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,
@@ -160,9 +168,25 @@ class Ledger:
             return self.losses[name]
         return self.losses[name] * self.weights[[cell.source for cell in self.cells]]
 
+    def _mean_pseudo_labels(self) -> VectorLike:
+        """Cells × entries of a description, the mean over folds; NaN where nothing was fitted."""
+        if self.source_labels is None:
+            return None
+        means = np.full((len(self.cells), self.source_labels.shape[1]), np.nan)
+        for cell, folds in self.pseudo_labels.items():
+            if folds:
+                means[cell] = np.mean(folds, axis=0)
+        return means
+
     def _lowest_raised(self, losses: np.ndarray, running: Sequence[int]) -> float:
-        floors = np.zeros(len(self.cells)) if self.floors is None else self.floors
-        return min(max(np.nanmean(losses[c]), np.nanmean(floors[c])) for c in running)
+        """The smallest of the criteria so far, each raised to its label floor."""
+        means = np.array([np.nanmean(losses[cell]) for cell in running])
+        guesses = self._mean_pseudo_labels()
+        if guesses is None:
+            return float(means.min())
+        source_of = [cell.source for cell in self.cells]
+        floors = floors_of_cells(self.loss, source_of, self.source_labels, guesses)
+        return float(np.maximum(means, floors[list(running)]).min())
 
     def _describe(self, number: int) -> dict[str, Any]:
         candidate = self.candidates[self.cells[number].candidate]

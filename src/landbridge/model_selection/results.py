@@ -15,6 +15,7 @@ from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
+from landbridge.model_selection.label_floor import floors_of_cells
 from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
@@ -37,8 +38,9 @@ class SearchResult:
         Losses behind `stv`, `tcv` and `tlv`.
     guesses : ndarray (cells, unlabelled target rows) or None
         Predictions of each cell's first model behind `labelled`: positions of classes, or numbers.
-    floors : ndarray (cells, folds of the source) or None
-        Label floor of each fold's pseudo-labels (see `label_floor.py`), with `rv` and `trcv`.
+    pseudo_labels, source_labels : ndarray (cells or sources, entries) or None
+        With `rv` and `trcv`: shares of the classes among each cell's pseudo-labels, the mean over
+        folds, and in each source; 100 quantiles where the loss is a distance.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -62,7 +64,8 @@ class SearchResult:
     target_alone: VectorLike
     labelled: VectorLike
     guesses: VectorLike
-    floors: VectorLike
+    pseudo_labels: VectorLike
+    source_labels: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -134,14 +137,15 @@ class SearchResult:
         return 1.0 - values if self.is_proportion else -values
 
     def label_floors(self) -> Vector:
-        """The least target loss of every cell if labels are distributed as in its source.
+        """The least target loss that each cell's pseudo-labels allow (see `label_floor.py`).
 
-        The mean over the folds; 0 where no pseudo-labels were made.
+        0 where there are none.
         """
-        if self.floors is None:
+        if self.pseudo_labels is None:
             return np.zeros(len(self.cells))
-        counts = np.sum(~np.isnan(self.floors), axis=1)
-        return np.nansum(self.floors, axis=1) / np.maximum(counts, 1)
+        return floors_of_cells(
+            self.about["loss"], self.source_of, self.source_labels, self.pseudo_labels
+        )
 
     def choosing_values(self) -> Vector:
         """What the best cell is chosen by: the selecting criterion, raised to the label floor
@@ -201,9 +205,10 @@ class SearchResult:
         Parameters
         ----------
         method : {"paper", "paired"}, optional
-            ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, the default where it
-            is defined: for zero-one loss with TrCV. ``"paired"`` compares losses on the same rows:
-            labelled target rows where there are any, else rows that both cells share.
+            ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, for zero-one loss with
+            TrCV. ``"paired"`` compares losses on the same rows: labelled target rows where there
+            are any, else rows that both cells share. The default is the second where the ranking
+            rests on labelled rows or Eq. (16) is not defined.
         level : float in (0, 1)
         """
         return uncertainty.prob_better(self, level=level, method=method)
@@ -292,7 +297,13 @@ def _take(array: VectorLike, number: int, rows: Any) -> VectorLike:
 
 
 def cell_label(cell: dict[str, Any], *, several: bool) -> str:
-    """A short name of a cell; with its source where there are several."""
-    params = ", ".join(f"{name}={value}" for name, value in cell["params"].items())
+    """A short name of a cell; with its source where there are several.
+
+    ``estimator__C`` is called ``C``, unless another parameter would be called so too.
+    """
+    short = [name.rpartition("__")[2] for name in cell["params"]]
+    names = short if len(set(short)) == len(short) else list(cell["params"])
+    values = cell["params"].values()
+    params = ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
     label = f"{cell['candidate']}({params})" if params else cell["candidate"]
     return f"{label} from {cell['source']}" if several else label

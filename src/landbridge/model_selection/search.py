@@ -72,10 +72,10 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         ``"anchored"`` with labelled target rows and ``"trcv"`` without.
     label_floor : bool, optional
         Choose by `trcv` or `rv` raised to the *label floor*, the least loss that a candidate's
-        pseudo-labels allow if the target's labels are distributed as the source's: for zero-one
-        loss the total variation of the two distributions of classes. ``None`` does so where
-        ``trcv`` is the default, and not where it was asked for by name. Set it to False where the
-        target is known to have other shares of classes than the source.
+        pseudo-labels allow if the target's labels are distributed as the source's, or as the
+        candidates say where all of them agree that they are not: for zero-one loss the total
+        variation between the two distributions of classes. ``None`` does so where ``trcv`` is the
+        default, and not where it was asked for by name.
     loss : {"zero_one", "log", "absolute", "squared"} or callable, optional
         Pointwise. By default zero-one for classes and squared for numbers.
     cv : int or splitter, default=5

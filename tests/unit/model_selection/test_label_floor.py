@@ -1,6 +1,7 @@
 """The label floor: a bound on the target loss, and what it changes in the choice."""
 
 from itertools import permutations
+from operator import itemgetter
 
 import numpy as np
 import pytest
@@ -9,9 +10,15 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import landbridge as lb
-from landbridge.model_selection.label_floor import label_floor, total_variation, transport_cost
+from landbridge.model_selection.label_floor import (
+    believed_labels,
+    describe_labels,
+    label_floors,
+)
 from landbridge.model_selection.losses import log_losses
 
 LOSSES = {
@@ -24,38 +31,78 @@ SAMPLES = st.lists(st.integers(0, 3), min_size=4, max_size=4).map(
 )
 
 
+def floor_of(loss, y, guesses, classes=(0, 1, 2, 3)):
+    """The floor of guesses beside a candidate that has the labels' own distribution."""
+    labels = describe_labels(loss, y, classes)
+    rows = np.array([describe_labels(loss, guesses, classes), labels])
+    floor, of_the_other = label_floors(loss, labels, rows)
+    assert of_the_other == 0.0
+    return floor
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @given(y=SAMPLES, guesses=SAMPLES)
 def test_it_is_the_least_loss_of_any_pairing_of_labels_and_guesses(loss, y, guesses):
     pairings = [LOSSES[loss](y[list(order)], guesses).mean() for order in permutations(range(4))]
-    assert label_floor(loss, y, guesses) == pytest.approx(min(pairings))
+    if len(set(y)) > 1:
+        assert floor_of(loss, y, guesses) == pytest.approx(min(pairings))
 
 
-@given(y=SAMPLES, seed=st.integers(0, 1000))
+@given(y=SAMPLES.filter(lambda y: len(set(y)) > 1), seed=st.integers(0, 1000))
 def test_no_probabilities_have_a_log_loss_below_it(y, seed):
     probabilities = np.random.default_rng(seed).dirichlet(np.full(4, 0.2), size=4)
-    guesses = probabilities.argmax(axis=1)
     losses = log_losses(y, probabilities, np.arange(4.0))
-    assert losses.mean() >= label_floor("log", y, guesses) - 1e-12
+    assert losses.mean() >= floor_of("log", y, probabilities.argmax(axis=1)) - 1e-12
 
 
-@pytest.mark.parametrize(("n", "m"), [(3, 7), (10, 15), (1, 6)])
+@pytest.mark.parametrize(("n", "m"), [(4, 10), (25, 20), (2, 50)])
 def test_samples_of_different_sizes_are_compared_by_their_quantiles(n, m):
     rng = np.random.default_rng(n)
     first, second = rng.normal(size=n), rng.normal(1, 2, size=m)
-    assert transport_cost(first, second, 1) == pytest.approx(wasserstein_distance(first, second))
-    # Copies of a sample are the same distribution.
-    whole = transport_cost(np.repeat(first, m), np.repeat(second, n), 2)
-    assert transport_cost(first, second, 2) == pytest.approx(whole)
+    expected = wasserstein_distance(first, second)
+    assert floor_of("absolute", first, second) == pytest.approx(expected)
     aligned = np.sort(np.repeat(first, m)) - np.sort(np.repeat(second, n))
-    assert whole == pytest.approx(np.mean(aligned**2))
+    assert floor_of("squared", first, second) == pytest.approx(np.mean(aligned**2))
 
 
 def test_classes_are_compared_by_their_shares():
     y, guesses = np.array(["a", "a", "b", "c"]), np.array(["a", "b", "b", "b", "b", "b", "b", "d"])
-    assert total_variation(y, guesses) == pytest.approx((3 / 8 + 4 / 8 + 2 / 8 + 1 / 8) / 2)
-    assert label_floor("log", y, guesses) == pytest.approx(np.log(2) * 0.625)
-    assert label_floor(lambda y, guess: y != guess, y, guesses) == 0.0
+    expected = (3 / 8 + 4 / 8 + 2 / 8 + 1 / 8) / 2
+    assert floor_of("zero_one", y, guesses, np.array(list("abcd"))) == pytest.approx(expected)
+    log = floor_of("log", y, guesses, np.array(list("abcd")))
+    assert log == pytest.approx(np.log(2) * expected)
+
+
+def test_there_is_none_for_a_callable_or_a_distance_of_names():
+    assert describe_labels(lambda y, guess: y != guess, np.array([0, 1]), None) is None
+    assert describe_labels("squared", np.array(["a", "b"]), np.array(["a", "b"])) is None
+
+
+def test_what_all_candidates_say_is_believed_and_what_some_say_is_not():
+    source = np.array([0.2, 0.3, 0.5])
+    guesses = np.array([[0.5, 0.2, 0.3], [0.4, 0.4, 0.2], [0.6, 0.3, 0.1]])
+    moved = np.array([0.4, 0.3, 0.3])  # more of the first class, less of the third
+    np.testing.assert_allclose(believed_labels("zero_one", source, guesses), moved)
+    np.testing.assert_allclose(label_floors("zero_one", source, guesses), [0.1, 0.1, 0.2])
+    # Shares that do not add up to one are scaled.
+    three = np.array([[0.5, 0.3, 0.2], [0.5, 0.1, 0.4]])
+    expected = np.array([0.5, 0.3, 0.4]) / 1.2
+    np.testing.assert_allclose(believed_labels("zero_one", source, three), expected)
+
+
+def test_a_constant_has_no_voice():
+    source, shifted = np.array([0.2, 0.8]), np.array([[0.7, 0.3], [0.6, 0.4]])
+    for constant in ([1.0, 0.0], [0.0, 1.0]):
+        guesses = np.vstack([shifted, [constant]])
+        np.testing.assert_allclose(believed_labels("zero_one", source, guesses), [0.6, 0.4])
+    np.testing.assert_allclose(believed_labels("zero_one", source, np.eye(2)), source)
+    numbers = np.vstack([np.linspace(1, 2, 100), np.full(100, -5.0)])
+    believed = believed_labels("squared", np.linspace(0, 1, 100), numbers)
+    np.testing.assert_allclose(believed, numbers[0])
+
+
+def test_one_candidate_alone_has_no_floor():
+    assert label_floors("zero_one", np.array([0.2, 0.8]), np.array([[0.7, 0.3]])).tolist() == [0.0]
 
 
 class Sign(ClassifierMixin, BaseEstimator):
@@ -78,7 +125,7 @@ X = RNG.normal(size=(N, 3))
 Y = (X[:, 0] > 0).astype(int)
 X[:, 1] = np.where(RNG.random(N) < 0.8, 1, -1) * X[:, 0]
 # In the target the first column, which tells the classes apart in the source, is moved.
-X_TARGET = RNG.normal(size=(N, 3)) + [1.0, 0, 0]
+X_TARGET = RNG.normal([1.0, 0, 0], 1, size=(N, 3))
 CANDIDATES = {"first": Sign(0), "second": Sign(1), "third": Sign(2)}
 
 
@@ -90,12 +137,11 @@ def searched(**options):
 def test_the_default_does_not_believe_what_the_labels_exclude():
     search = searched()
     result = search.results_
-    floors = [total_variation(Y, (X_TARGET[:, column] > 0).astype(int)) for column in range(3)]
+    shares = np.mean(X_TARGET > 0, axis=0)
+    floors = np.abs(shares - np.clip(Y.mean(), shares.min(), shares.max()))
     np.testing.assert_allclose(result.label_floors(), floors)
     assert result.values()[0] == 0.0  # reverse validation finds no fault with the first
-    np.testing.assert_array_equal(
-        result.choosing_values(), np.maximum(result.values("trcv"), floors)
-    )
+    np.testing.assert_allclose(result.choosing_values(), np.maximum(result.values("trcv"), floors))
     assert search.best_params_ == {"candidate": "second"}
     assert search.criterion_ == "trcv"
     assert "label floor" in search.criterion_reason_
@@ -131,7 +177,7 @@ def test_a_criterion_without_pseudo_labels_has_no_floor():
     ):
         searched(criterion="scv", label_floor=True)
     result = searched(criterion="scv").results_
-    assert result.floors is None
+    assert result.pseudo_labels is None
     assert result.label_floors().tolist() == [0.0, 0.0, 0.0]
 
 
@@ -139,10 +185,10 @@ def test_halving_keeps_what_the_floor_may_still_put_first():
     candidates = {"first again": Sign(0), **CANDIDATES}
     options = {"weighting": lb.UniformWeights(), "cv": 4, "random_state": 0, "halving": True}
     stopped = {}
-    for label_floor in (False, True):
-        search = lb.TransferSearchCV(candidates, label_floor=label_floor, **options)
+    for counts in (False, True):
+        search = lb.TransferSearchCV(candidates, label_floor=counts, **options)
         search.set_params(criterion="trcv").fit(X, Y, X_unlabeled=X_TARGET)
-        stopped[label_floor] = [cell["stopped_after"] is not None for cell in search.results_.cells]
+        stopped[counts] = [cell["stopped_after"] is not None for cell in search.results_.cells]
     assert stopped[False] == [False, False, True, True]
     assert stopped[True] == [False, False, False, True]
     assert search.best_params_ == {"candidate": "second"}
@@ -150,11 +196,17 @@ def test_halving_keeps_what_the_floor_may_still_put_first():
 
 def test_numbers_have_a_floor_too():
     rng = np.random.default_rng(1)
-    y = rng.normal(size=60)
-    rows = np.column_stack([y + rng.normal(size=60), rng.normal(size=60)])
-    search = lb.TransferSearchCV({"ridge": Ridge()}, cv=3, random_state=0)
-    result = search.fit(rows, y, X_unlabeled=rows + [3.0, 0.0]).results_
-    model = Ridge().fit(rows, y)
-    expected = transport_cost(y, model.predict(rows + [3.0, 0.0]), 2)
-    assert result.label_floors()[0] == pytest.approx(expected, rel=0.2)
-    assert result.choosing_values()[0] >= result.values()[0]
+    y = rng.normal(size=100)
+    rows = np.column_stack([y + rng.normal(size=100), y + rng.normal(size=100)])
+    moved = rows + np.array([8.0, 0.0])
+    candidates = {
+        name: make_pipeline(FunctionTransformer(itemgetter((slice(None), [column]))), Ridge())
+        for column, name in enumerate(["moved", "still"])
+    }
+    search = lb.TransferSearchCV(candidates, cv=4, random_state=0)
+    result = search.fit(rows, y, X_unlabeled=moved).results_
+    floors = result.label_floors()
+    guesses = Ridge().fit(rows[:, :1], y).predict(moved[:, :1])
+    assert floors[0] == pytest.approx(np.mean((np.sort(guesses) - np.sort(y)) ** 2), rel=0.3)
+    assert floors[1] < 0.5
+    np.testing.assert_array_equal(result.choosing_values(), np.maximum(result.values(), floors))
