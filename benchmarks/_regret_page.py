@@ -19,25 +19,27 @@ METHOD_WORDS = {
     "effective": "Eq. (15), effective sample size",
     "paper": "Eq. (15)",
 }
-ABOUT = """{tasks} tasks, {draws} draws; cheap learners (logistic regression, naive Bayes, nearest
-neighbours, trees, discriminant analysis, reweighted, pooled, target-only). ± is one standard error
+ABOUT = """{tasks} tasks; {draws}. Cheap learners: logistic regression, naive Bayes, nearest
+neighbours, trees, discriminant analysis, reweighted, pooled, target-only. ± is one standard error
 over tasks, each the mean of its draws. *held-out* are the datasets on which nothing was developed
 (all but {development}). skada's scorers are made for targets without labels: with labels the
 candidates are fitted with them, while the scorers do not look at them."""
-RULES = """TrCV asks whether the pseudo-labels of the target lead back to the source. A linear model
-learns its own labels again, right or wrong, and passes; so TrCV alone chooses no better than skada's
-circular validation, which is the same idea on one split. Rules tried against this, first on the
-development datasets:"""
-RULES_SINCE = """Other weights (flattened to an effective sample of half the rows; none at all) change
-little. The distribution of the pseudo-labels is what TrCV does not see: if labels are distributed in
-the target as in the source, no model can err less often than the total variation between the two.
-TrCV raised to that floor was taken because it follows from a bound and has no constant to choose. On
-the development datasets adding the floor did as well or better; settling ties by it (2 standard
-errors) looked good there and was dropped when it lost on the held-out ones, so the held-out column is
-not blind to that one decision. The *fresh* tasks (abalone across sexes, web pages across subjects,
-{reviews} more pairs of review domains) were drawn up and searched after the rule was settled. The
-floor misleads where classes have other shares in the target than in the source, as between infant and
-adult abalone (18 % and 65 % old): `label_floor=False` is for targets known to be so."""
+RULES = """TrCV asks whether the pseudo-labels of the target lead back to the source. A linear
+model learns its own labels again, right or wrong, and passes; so TrCV alone chooses no better
+than skada's circular validation, which is the same idea on one split. Rules tried against this:"""
+SINCE = """Other weights (flattened to an effective sample of half the rows, or none at all)
+change little. What TrCV does not see is the distribution of the pseudo-labels: no model can err
+less often than the total variation between its guesses and the labels of the target. TrCV raised
+to that floor was taken because it follows from a bound and has no constant to choose.
+
+How it was chosen: on the development datasets (five draws), where every rule with the floor did
+better than TrCV. Ties settled by the floor were best there but for the sum; looked at on the
+held-out datasets they lost, so the held-out column is not blind to that one decision. The floor
+of the source's shares as they are then failed on the first fresh tasks, abalone, where infants
+are young (18 % old against 62 to 68 %): it holds a true change of shares against the candidates
+that see it. Hence the rule now believes a change that all candidates see; abalone counts as
+development for that. The other fresh tasks (web pages across subjects, {wifi} more pairs of
+phones, {reviews} more pairs of review domains) decided nothing."""
 
 
 def page(
@@ -49,16 +51,19 @@ def page(
     """The whole page in Markdown."""
     about = ABOUT.format(
         tasks=len({(line["dataset"], line["task"]) for line in lines}),
-        draws=len(lines[0]["accuracy"]),
+        draws=", ".join(f"{_n_draws(lines, s)} with labels {s}" for s in SETTINGS),
         development=", ".join(DEVELOPMENT),
     )
-    n_reviews = sum(line["dataset"].startswith("reviews") for line in fresh)
+    fresh_pairs = {
+        word: sum(line["dataset"].startswith(word) for line in fresh)
+        for word in ("wifi", "reviews")
+    }
     parts = [f"# {title}", introduction, about]
     parts += ["## Mean regret", _regret_table(lines)]
     parts += ["## Without labels, by dataset", _dataset_table(lines, "none", _WITHOUT)]
     parts += ["## With a tenth labelled, by dataset", _dataset_table(lines, "10 %", _WITH)]
     parts += ["## The rule without labels", RULES, _rules_table(lines, fresh)]
-    parts += [RULES_SINCE.format(reviews=n_reviews), _dataset_table(fresh, "none", _WITHOUT)]
+    parts += [SINCE.format(**fresh_pairs), "Fresh tasks:", _dataset_table(fresh, "none", _WITHOUT)]
     parts += ["## Coverage of the intervals", _coverage_table(lines)]
     parts += ["## What the figures say", _verdict(lines, fresh)]
     return "\n\n".join(parts)
@@ -81,10 +86,20 @@ def held_out(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [line for line in lines if line["dataset"] not in DEVELOPMENT]
 
 
+def untouched(fresh: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The fresh tasks that decided nothing."""
+    return [line for line in fresh if line["dataset"] != "abalone"]
+
+
 def covered(lines: Iterable[dict[str, Any]], setting: str, method: str, level: str) -> list[int]:
     """Whether the interval of each chosen model held its accuracy on held-out rows."""
     found = [line[level] for line in lines if line["labels"] == setting]
     return [hit for methods in found for hit in methods.get(method, ())]
+
+
+def _n_draws(lines: Sequence[dict[str, Any]], setting: str) -> str:
+    n = len(next(line for line in lines if line["labels"] == setting)["accuracy"])
+    return f"{n} draw" if n == 1 else f"{n} draws"
 
 
 def _regret_table(lines: Sequence[dict[str, Any]]) -> str:
@@ -123,8 +138,12 @@ def _dataset_table(lines: Sequence[dict[str, Any]], setting: str, names: Sequenc
 
 
 def _rules_table(lines: Sequence[dict[str, Any]], fresh: Sequence[dict[str, Any]]) -> str:
-    development = [line for line in lines if line["dataset"] in DEVELOPMENT]
-    parts = {"development": development, "held-out": held_out(lines), "fresh": fresh}
+    parts = {
+        "development": [line for line in lines if line["dataset"] in DEVELOPMENT],
+        "held-out": held_out(lines),
+        "abalone": [line for line in fresh if line["dataset"] == "abalone"],
+        "fresh": untouched(fresh),
+    }
     rival = "skada: circular validation"
     names = [*(n for line in lines for n in line["rules"] if line["labels"] == "none"), rival]
     rows = []
@@ -165,6 +184,15 @@ def _verdict(lines: Sequence[dict[str, Any]], fresh: Sequence[dict[str, Any]]) -
         f"{len(hits['90 %'])} searches, {word} 0.85 to 0.95; the 95 % interval in "
         f"{np.mean(hits['95 %']):.3f}."
     )
+    high = {
+        s: np.mean([x for line in lines if line["labels"] == s for x in line["optimism"]])
+        for s in SETTINGS
+    }
+    sentences.append(
+        "- The winner's own estimate is too high, having won by it: by "
+        + ", ".join(f"{value:.3f} (labels {setting})" for setting, value in high.items())
+        + " in the mean."
+    )
     return "\n".join(sentences)
 
 
@@ -186,11 +214,12 @@ def _verdict_of_setting(lines: Sequence[dict[str, Any]], setting: str) -> list[s
 
 
 def _verdict_on_fresh(fresh: Sequence[dict[str, Any]]) -> list[str]:
+    fresh = untouched(fresh)
     rival = "skada: circular validation"
     mean = {n: regrets(fresh, "none", n).mean() for n in (FLOORED, "trcv", rival)}
     gap = regrets(fresh, "none", FLOORED) - regrets(fresh, "none", "trcv")
     return [
-        f"- On the fresh tasks, without labels: default {mean[FLOORED]:.4f}, TrCV alone "
-        f"{mean['trcv']:.4f} (difference {_mean_and_error(gap)}), skada's circular validation "
-        f"{mean[rival]:.4f}."
+        f"- On the fresh tasks but abalone, without labels: default {mean[FLOORED]:.4f}, TrCV "
+        f"alone {mean['trcv']:.4f} (difference {_mean_and_error(gap)}), skada's circular "
+        f"validation {mean[rival]:.4f}."
     ]

@@ -1,8 +1,8 @@
 """Ways of choosing without labels that were tried before the label floor was taken.
 
 All are read off the same search: TrCV with other weights, TrCV where differences within its noise
-are settled by the label floor, TrCV plus the floor, and TrCV raised to it, with the source's shares of
-classes as they are or as far as candidates do not all contradict them.
+are settled by the label floor, TrCV plus the floor, and TrCV raised to it, with the source's shares
+of classes as they are and, at last, as far as the candidates do not all contradict them.
 """
 
 import numpy as np
@@ -25,14 +25,14 @@ def choices(result: SearchResult) -> dict[str, int]:
         "trcv": trcv,
         "rv (trcv with unit weights)": rv,
         "trcv, weights flattened to at least half of the rows": flat,
-        "rv raised to the label floor": np.maximum(rv, floors),
-        "trcv plus the label floor": trcv + floors,
+        "trcv plus the floor of the source's shares": trcv + of_source,
         "trcv raised to the floor of the source's shares": np.maximum(trcv, of_source),
+        "rv raised to the label floor": np.maximum(rv, floors),
         RAISED: np.maximum(trcv, floors),
     }
     chosen = {name: int(np.argmin(values)) for name, values in scores.items()}
-    chosen["trcv, ties within 2 standard errors by the label floor"] = _among_ties(
-        result.reverse * weights, floors
+    chosen["trcv, ties within 2 standard errors by that floor"] = _among_ties(
+        result.reverse * weights, of_source
     )
     return chosen
 
