@@ -92,8 +92,8 @@ def all_tasks() -> Iterator[DomainTask]:
         yield from dataset()
 
 
-def fresh_tasks() -> Iterator[DomainTask]:
-    """More tasks without labels, to check what was chosen on the others."""
+def further_tasks() -> Iterator[DomainTask]:
+    """More datasets and pairs, on which nothing was developed."""
     yield from abalone()
     yield from syskill()
     yield from wifi(other_phones=True)

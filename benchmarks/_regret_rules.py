@@ -1,8 +1,6 @@
-"""Ways of choosing without labels that were tried before the label floor was taken.
+"""Ways of choosing without labels that were tried against TrCV.
 
-All are read off the same search: TrCV with other weights, TrCV where differences within its noise
-are settled by the label floor, TrCV plus the floor, and TrCV raised to it, with the source's shares
-of classes as they are and, at last, as far as the candidates do not all contradict them.
+All are read off the same search: TrCV with other weights, and TrCV corrected by the label floor.
 """
 
 import numpy as np
@@ -11,7 +9,6 @@ from scipy.optimize import brentq
 from landbridge import SearchResult, effective_sample_size
 from landbridge.model_selection.confidence import paired_error
 
-RAISED = "trcv raised to the label floor"
 SHARE, ERRORS = 0.5, 2.0
 
 
@@ -19,22 +16,18 @@ def choices(result: SearchResult) -> dict[str, int]:
     """The cell that each rule takes, for a search with one source."""
     weights, floors = result.weights[0], result.label_floors()
     trcv, rv = result.values("trcv"), result.values("rv")
-    of_source = np.abs(result.pseudo_labels - result.source_labels[0]).sum(axis=1) / 2
     flat = result.reverse @ flattened(weights, SHARE)
-    scores = {
-        "trcv": trcv,
-        "rv (trcv with unit weights)": rv,
-        "trcv, weights flattened to at least half of the rows": flat,
-        "trcv plus the floor of the source's shares": trcv + of_source,
-        "trcv raised to the floor of the source's shares": np.maximum(trcv, of_source),
-        "rv raised to the label floor": np.maximum(rv, floors),
-        RAISED: np.maximum(trcv, floors),
+    values = {
+        "trcv (the default)": trcv,
+        "rv: unit weights": rv,
+        "weights flattened to an effective sample of half the rows": flat,
+        "raised to the label floor (`label_floor=True`)": np.maximum(trcv, floors),
+        "the floor granting what all candidates say": np.maximum(trcv, _granted(result)),
+        "plus the label floor": trcv + floors,
     }
-    chosen = {name: int(np.argmin(values)) for name, values in scores.items()}
-    chosen["trcv, ties within 2 standard errors by that floor"] = _among_ties(
-        result.reverse * weights, of_source
-    )
-    return chosen
+    chosen = {name: int(np.argmin(value)) for name, value in values.items()}
+    losses = result.reverse * weights
+    return {**chosen, "ties within 2 standard errors by the floor": _among_ties(losses, floors)}
 
 
 def flattened(weights: np.ndarray, share: float) -> np.ndarray:
@@ -53,3 +46,10 @@ def _among_ties(losses: np.ndarray, floors: np.ndarray) -> int:
     best = int(np.argmin(means))
     tied = np.flatnonzero(means - means[best] <= ERRORS * paired_error(losses)[best])
     return int(tied[np.argmin(floors[tied])])
+
+
+def _granted(result: SearchResult) -> np.ndarray:
+    """Floors where a change of shares that every candidate sees is believed."""
+    said = result.pseudo_labels
+    believed = np.clip(result.source_labels[0], said.min(axis=0), said.max(axis=0))
+    return np.abs(said - believed / believed.sum()).sum(axis=1) / 2

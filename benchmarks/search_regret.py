@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _regret_page, _regret_rules
-from benchmarks._domains import DomainTask, all_tasks, fresh_tasks
+from benchmarks._domains import DomainTask, all_tasks, further_tasks
 from benchmarks._harness import HERE, Log, python_of, read, write_page
 from benchmarks._regret_cells import SETTINGS, CellKey, folder, load_cell, run_cell
 from landbridge import SearchResult
 
-NAME, FRESH = "search_regret", "search_regret_fresh"
+NAME, FURTHER = "search_regret", "search_regret_further"
 METHODS = ("anchored", "labelled", "effective", "paper")
 
 # Searches with labels have more to fit; those without differ less between criteria.
@@ -33,7 +33,7 @@ DRAWS = {"10 %": 1, "20": 1, "none": 3}
 def run() -> None:
     """Search every task, score it with skada, write results and page."""
     for name, tasks, settings in (
-        (FRESH, fresh_tasks(), ("none",)),
+        (FURTHER, further_tasks(), ("none",)),
         (NAME, all_tasks(), SETTINGS),
     ):
         studied = [_search(task, settings) for task in tasks]
@@ -48,7 +48,7 @@ def run() -> None:
 def report() -> None:
     """Write ``docs/benchmarks/search_regret.md`` from the results."""
     title, introduction = __doc__.split("\n\n")[:2]
-    write_page(NAME, _regret_page.page(title, introduction, read(NAME), read(FRESH)))
+    write_page(NAME, _regret_page.page(title, introduction, read(NAME), read(FURTHER)))
 
 
 def score_with_skada(keys: list[CellKey]) -> None:
@@ -102,8 +102,6 @@ def _summary_of_draw(key: CellKey) -> dict[str, Any]:
 def _chosen(key: CellKey, result: SearchResult, names: list[str]) -> dict[str, int]:
     """The cell that each criterion, scorer and habit takes."""
     chosen = {name: int(np.nanargmin(result.values(name))) for name in result.available()}
-    if result.about["label_floor"]:
-        chosen[_regret_page.FLOORED] = result.best
     for name, scores in json.loads((folder(key) / "skada.json").read_text()).items():
         chosen[f"skada: {name}"] = int(np.nanargmax(scores))
     for name in ("pooled", "source-only", "target-only"):

@@ -86,7 +86,7 @@ def test_without_target_labels_intervals_say_so_or_are_left_out():
 
 def test_a_label_floor_that_counts_is_said():
     models = {"a": SourceOnly(LogisticRegression()), "b": LogisticRegression(C=0.1)}
-    search = fitted(models, labels=False)
+    search = fitted(models, labels=False, label_floor=True)
     half = np.array([[0.5, 0.5]])
     said = np.array([[0.05, 0.95], [0.5, 0.5]])
     result = replace(search.results_, pseudo_labels=said, source_labels=half)
@@ -94,7 +94,8 @@ def test_a_label_floor_that_counts_is_said():
     assert notes == {"a": "at most 0.550 by its label floor", "b": ""}
     by_name = replace(result, about={**result.about, "label_floor": False})
     assert not any(row["note"] for row in summarise_search(by_name)["candidates"])
-    numbers = fitted({"a": Ridge(), "b": Ridge(10.0)}, labels=False, regression=True).results_
+    ridges = {"a": Ridge(), "b": Ridge(10.0)}
+    numbers = fitted(ridges, labels=False, regression=True, label_floor=True).results_
     moved = numbers.source_labels + np.array([[3.0], [0.0]])
     rows = summarise_search(replace(numbers, pseudo_labels=moved))["candidates"]
     assert {row["name"]: row["note"] for row in rows}["a"] == "at least 9 by its label floor"

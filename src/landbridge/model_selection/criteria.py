@@ -142,23 +142,17 @@ class Choice:
 
 
 def choose_criterion(
-    requested: str | Iterable[str] | None, n_labelled: int, label_floor: bool | None = None
+    requested: str | Iterable[str] | None, n_labelled: int, *, label_floor: bool = False
 ) -> Choice:
-    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``.
-
-    ``label_floor=None`` means: where ``trcv`` is the default, not where it was asked for by name.
-    """
+    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``."""
     choice = _without_floor(requested, n_labelled)
-    possible = choice.criterion in WITH_LABEL_FLOOR
-    if label_floor and not possible:
-        raise ValueError(
-            f"`label_floor` must be False or None with criterion {choice.criterion!r}, which makes "
-            "no pseudo-labels; got True. Use criterion='trcv' or criterion='rv'."
-        )
-    if label_floor is None:
-        label_floor = possible and (requested is None or requested == "all")
     if not label_floor:
         return choice
+    if choice.criterion not in WITH_LABEL_FLOOR:
+        raise ValueError(
+            f"`label_floor` must be False with criterion {choice.criterion!r}, which is not made "
+            "from pseudo-labels; got True. Use criterion='trcv' or criterion='rv'."
+        )
     reason = f"{choice.reason}; where it lies below the label floor, the floor counts"
     return replace(choice, reason=reason, label_floor=True)
 

@@ -23,13 +23,11 @@ squared  ∫ (F⁻¹ − F_f⁻¹)²                          the same of order 
 callable 0                                         unknown
 ======== ========================================= ==========================
 
-The target's P_t(y) is taken to be the source's, as far as the candidates do not all contradict it:
-where all of them say more (or fewer) of a class than the source has, the nearest of them is
-believed. So a change of shares that every candidate sees is granted, and one that only some of them
-see is held against those. With one candidate the floor is 0.
+The target's P_t(y) is taken to be the source's. Where it is not, the floor holds a true change of
+shares against the candidates that see it: it is an option for targets that are known to have the
+source's shares, and not the default.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -62,17 +60,10 @@ def describe_labels(loss: Loss, labels: Vector, classes: VectorLike) -> VectorLi
     return np.bincount(np.searchsorted(classes, labels), minlength=len(classes)) / labels.size
 
 
-def believed_labels(loss: Loss | str, source: Vector, guesses: np.ndarray) -> Vector:
-    """The source's labels, moved into the range of what the candidates (rows) say."""
-    # A constant says nothing of the target; it would only widen the range.
-    constant = np.ptp(guesses, axis=1) == 0 if loss in POWERS else guesses.max(axis=1) == 1
-    heard = guesses if constant.all() else guesses[~constant]
-    believed = np.clip(source, heard.min(axis=0), heard.max(axis=0))
-    return believed if loss in POWERS else believed / believed.sum()
-
-
 def label_floors(loss: Loss | str, source: Vector, guesses: np.ndarray) -> Vector:
-    """The floor of every candidate, from descriptions of labels and of guesses (rows).
+    """The floor of every row of ``guesses``, descriptions of pseudo-labels; 0 where they are NaN.
+
+    ``source`` describes the labels of one source, or those of each row's own.
 
     Examples
     --------
@@ -81,23 +72,9 @@ def label_floors(loss: Loss | str, source: Vector, guesses: np.ndarray) -> Vecto
     >>> half, guesses = np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.4, 0.6]])
     >>> label_floors("zero_one", half, guesses)
     array([0.4, 0.1])
-    >>> label_floors("zero_one", np.array([0.2, 0.8]), guesses)  # both see more of the first
-    array([0.5, 0. ])
     """
-    distances = np.abs(guesses - believed_labels(loss, source, guesses))
+    distances = np.nan_to_num(np.abs(guesses - source))
     if loss in POWERS:
         return (distances ** POWERS[loss]).mean(axis=1)
     variation = distances.sum(axis=1) / 2
     return variation * (np.log(2.0) if loss == "log" else 1.0)
-
-
-def floors_of_cells(
-    loss: Loss | str, source_of: Sequence[int], sources: np.ndarray, guesses: np.ndarray
-) -> Vector:
-    """`label_floors` source by source; 0 for cells without a description (NaN)."""
-    floors, known = np.zeros(len(guesses)), ~np.isnan(guesses).any(axis=1)
-    for number, labels in enumerate(sources):
-        cells = np.flatnonzero(known & (np.asarray(source_of) == number))
-        if cells.size:
-            floors[cells] = label_floors(loss, labels, guesses[cells])
-    return floors

@@ -10,7 +10,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import NEEDS, Choice
 from landbridge.model_selection.execution import Failure, Outcome
-from landbridge.model_selection.label_floor import describe_labels, floors_of_cells
+from landbridge.model_selection.label_floor import describe_labels, label_floors
 from landbridge.model_selection.losses import Loss
 from landbridge.model_selection.plan import Cell, Fit
 from landbridge.model_selection.results import (
@@ -184,8 +184,8 @@ class Ledger:
         guesses = self._mean_pseudo_labels()
         if guesses is None:
             return float(means.min())
-        source_of = [cell.source for cell in self.cells]
-        floors = floors_of_cells(self.loss, source_of, self.source_labels, guesses)
+        labels = self.source_labels[[cell.source for cell in self.cells]]
+        floors = label_floors(self.loss, labels, guesses)
         return float(np.maximum(means, floors[list(running)]).min())
 
     def _describe(self, number: int) -> dict[str, Any]:

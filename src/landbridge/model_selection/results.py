@@ -15,7 +15,7 @@ from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
-from landbridge.model_selection.label_floor import floors_of_cells
+from landbridge.model_selection.label_floor import label_floors
 from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
@@ -137,15 +137,12 @@ class SearchResult:
         return 1.0 - values if self.is_proportion else -values
 
     def label_floors(self) -> Vector:
-        """The least target loss that each cell's pseudo-labels allow (see `label_floor.py`).
-
-        0 where there are none.
-        """
+        """The least target loss that each cell's pseudo-labels allow, if labels are distributed
+        as in its source (see `label_floor.py`); 0 where there are none."""
         if self.pseudo_labels is None:
             return np.zeros(len(self.cells))
-        return floors_of_cells(
-            self.about["loss"], self.source_of, self.source_labels, self.pseudo_labels
-        )
+        labels = self.source_labels[self.source_of]
+        return label_floors(self.about["loss"], labels, self.pseudo_labels)
 
     def choosing_values(self) -> Vector:
         """What the best cell is chosen by: the selecting criterion, raised to the label floor
