@@ -92,6 +92,15 @@ CASES = [
     Case(
         lambda: lb.SimilarityLearner(lb.TGreedySelector(n_features=1), 50, random_state=0),
         "transformer",
+        sparse=False,
+        row_order=False,
+        target=False,
+    ),
+    Case(
+        lambda: lb.SimilarityLearner(
+            lb.TGreedySelector(n_features=1), 50, random_state=0, center=False
+        ),
+        "transformer",
         row_order=False,
         target=False,
     ),
