@@ -24,7 +24,9 @@ learners: logistic regression, naive Bayes, nearest neighbours, trees, discrimin
 reweighted, pooled, target-only. ± is one standard error over tasks, each the mean of its draws.
 *held-out* are the datasets on which nothing was developed (all but {development}); *all* are the
 {all} tasks without labels. skada's scorers are made for targets without labels: with labels the
-candidates are fitted with them, while the scorers do not look at them."""
+candidates are fitted with them, while the scorers do not look at them. Its circular validation
+numbers the classes of the pseudo-labels anew; labelled rows get the same numbers, and those of a
+class that no pseudo-label has are left out of its backward fit."""
 RULES = """TrCV asks whether the pseudo-labels of the target lead back to the source. A linear
 model learns its own labels again, right or wrong, and passes. skada's circular validation is the
 same idea on one split and without weights, so the two are close. Corrections were tried, first on
@@ -51,7 +53,7 @@ def page(
     n_tasks = len({(line["dataset"], line["task"]) for line in lines})
     about = ABOUT.format(
         tasks=n_tasks,
-        draws=", ".join(f"{_n_draws(lines, s)} with labels {s}" for s in SETTINGS),
+        draws=", ".join(f"labels {s}: {_n_draws(lines, s)}" for s in SETTINGS),
         further=len(further),
         all=n_tasks + len(further),
         development=", ".join(DEVELOPMENT),
