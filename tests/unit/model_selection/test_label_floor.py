@@ -180,3 +180,13 @@ def test_numbers_have_a_floor_too():
     assert floors[0] == pytest.approx(np.mean((np.sort(guesses) - np.sort(y)) ** 2), rel=0.3)
     assert floors[1] < 0.5
     np.testing.assert_array_equal(result.choosing_values(), np.maximum(result.values(), floors))
+
+
+def test_a_callable_loss_has_no_floor_also_with_halving():
+    def wrong(y, guesses):
+        return (y != guesses).astype(float)
+
+    search = searched(criterion="trcv", label_floor=True, loss=wrong, halving=True)
+    assert search.results_.pseudo_labels is None
+    np.testing.assert_array_equal(search.results_.choosing_values(), search.results_.values())
+    assert search.best_params_ == {"candidate": "first"}
