@@ -62,7 +62,9 @@ def score_with_skada(keys: list[CellKey]) -> None:
 def summarise(keys: Sequence[CellKey]) -> dict[str, Any]:
     """The draws of one task with one number of labels: a list of them under every name."""
     draws = [_summary_of_draw(key) for key in keys]
-    together = {name: [draw[name] for draw in draws] for name in ("chosen", "accuracy", "optimism")}
+    together = {
+        name: [draw[name] for draw in draws] for name in ("chosen", "accuracy", "optimism", "shift")
+    }
     nested = {
         name: {key: [draw[name][key] for draw in draws] for key in draws[0][name]}
         for name in ("regret", "rules", "90 %", "95 %")
@@ -92,11 +94,21 @@ def _summary_of_draw(key: CellKey) -> dict[str, Any]:
         "chosen": names[result.best],
         "accuracy": round(float(accuracy[result.best]), 4),
         "optimism": round(float(result.interval().estimate - accuracy[result.best]), 4),
+        "shift": _change_of_shares(key),
         "regret": regret,
         "rules": {n: round(float(accuracy.max() - accuracy[c]), 4) for n, c in rules.items()},
         "90 %": _covered(result, 0.9, accuracy[result.best]),
         "95 %": _covered(result, 0.95, accuracy[result.best]),
     }
+
+
+def _change_of_shares(key: CellKey) -> float:
+    """Total variation between the classes of the source and those of the target."""
+    with np.load(folder(key) / "rows.npz") as rows:
+        y, y_target = rows["y"], rows["y_target"]
+    n_classes = int(max(y.max(), y_target.max())) + 1
+    shares = [np.bincount(part, minlength=n_classes) / part.size for part in (y, y_target)]
+    return round(float(np.abs(shares[0] - shares[1]).sum() / 2), 3)
 
 
 def _chosen(key: CellKey, result: SearchResult, names: list[str]) -> dict[str, int]:
