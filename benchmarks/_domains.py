@@ -92,6 +92,15 @@ def all_tasks() -> Iterator[DomainTask]:
         yield from dataset()
 
 
+def further_tasks() -> Iterator[DomainTask]:
+    """More datasets and pairs, on which nothing was developed."""
+    yield from abalone()
+    yield from syskill()
+    yield from wifi(other_phones=True)
+    for step in (5, 9):
+        yield from reviews(step=step, dataset="reviews, other pairs")
+
+
 def wine() -> Iterator[DomainTask]:
     """Good wine (6 and better) of the other colour."""
     data = datasets.fetch_wine_quality()
@@ -126,19 +135,26 @@ def newsgroups() -> Iterator[DomainTask]:
         yield from _pairs("newsgroups", rows, branch, domain, prefix=f"{name} ")
 
 
-def wifi() -> Iterator[DomainTask]:
-    """Building and floor from signal strengths measured with another phone."""
+def wifi(*, other_phones: bool = False) -> Iterator[DomainTask]:
+    """Building and floor from signal strengths measured with another phone.
+
+    Phones that were in the same four places with 300 rows each, or other pairs of phones: three
+    places and 150 rows.
+    """
     data = datasets.fetch_ujiindoorloc()
     label = data.building * 10 + data.floor
     phones, counts = np.unique(data.domain, return_counts=True)
-    phones = sorted(phones[counts >= 500], key=lambda phone: -counts[phones == phone][0])
+    phones = sorted(phones[counts >= 200], key=lambda phone: -counts[phones == phone][0])
     for a, b in [(a, b) for a, b in permutations(phones, 2)]:
         places = np.intersect1d(label[data.domain == a], label[data.domain == b])
         keep = np.isin(data.domain, (a, b)) & np.isin(label, places)
-        if places.size < 4 or min(np.sum(data.domain[keep] == p) for p in (a, b)) < 300:
+        fewest = min(np.sum(data.domain[keep] == phone) for phone in (a, b))
+        strict = places.size >= 4 and fewest >= 300
+        if strict == other_phones or places.size < 3 or fewest < 150:
             continue
         rows = TruncatedSVD(50, random_state=0).fit_transform(data.data[keep] + 105.0)
-        pairs = _pairs("wifi", rows, label[keep], data.domain[keep], prefix="phone ")
+        name = "wifi, other phones" if other_phones else "wifi"
+        pairs = _pairs(name, rows, label[keep], data.domain[keep], prefix="phone ")
         yield next(task for task in pairs if task.name == f"phone {a} to {b}")
 
 
@@ -159,15 +175,28 @@ def amazon() -> Iterator[DomainTask]:
     yield from _pairs("amazon", rows, data.target, data.domain)
 
 
-def reviews() -> Iterator[DomainTask]:
-    """Sentiment in 16 domains; each domain is the source of the next in the alphabet."""
+def reviews(*, step: int = 1, dataset: str = "reviews") -> Iterator[DomainTask]:
+    """Sentiment in 16 domains; each is the source of the one ``step`` places down the alphabet."""
     data = datasets.fetch_reviews()
     rows = _reduced(_tfidf(data.data))
     names = np.unique(data.domain)
-    for a, b in zip(names, np.roll(names, -1), strict=True):
+    for a, b in zip(names, np.roll(names, -step), strict=True):
         keep = np.isin(data.domain, (a, b))
-        pairs = _pairs("reviews", rows[keep], data.target[keep], data.domain[keep])
+        pairs = _pairs(dataset, rows[keep], data.target[keep], data.domain[keep])
         yield next(task for task in pairs if task.name == f"{a} to {b}")
+
+
+def abalone() -> Iterator[DomainTask]:
+    """Old animals (10 rings and more) of another sex; most infants are young."""
+    data = datasets.fetch_abalone()
+    yield from _pairs("abalone", data.data, (data.target >= 10).astype(int), data.domain)
+
+
+def syskill() -> Iterator[DomainTask]:
+    """Web pages that one person found hot, on another subject."""
+    data = datasets.fetch_syskill_webert()
+    rows = _reduced(_tfidf(data.data))
+    yield from _pairs("syskill", rows, (data.target == "hot").astype(int), data.domain)
 
 
 def _pairs(

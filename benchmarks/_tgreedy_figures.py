@@ -60,6 +60,10 @@ def splits(lines, name: str) -> None:
         (row,) = [r for r in lines if (r["held_out"], r["criterion"]) == (held_out[-1], criterion)]
         axes[-1].plot(np.arange(1, len(row["T"]) + 1), row["T"], color=colour)
     axes[-1].set(title=f"|T| of each step, held out: {held_out[-1]}", xlabel="step", yscale="log")
+    low, high = axes[-1].get_ylim()
+    ticks = [t for t in (0.5, 1, 2, 5, 10, 20, 50, 100) if low <= t <= high]
+    axes[-1].set_yticks(ticks, [f"{t:g}" for t in ticks])
+    axes[-1].minorticks_off()
     axes[0].set_ylabel("AUROC (dashed: source)")
     axes[0].legend(frameon=False)
     _save(figure, name)

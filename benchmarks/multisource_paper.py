@@ -49,15 +49,14 @@ class Learner:
     draws: int
     repeats: int
     runs: int
-    sizes: int = len(N_ROWS)
 
     def estimator(self):
         return self.make(**self.options)
 
 
 LEARNERS = [
-    Learner("naive Bayes", MultinomialNB, {}, False, draws=30, repeats=2, runs=40),
-    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=12, repeats=2, runs=16, sizes=3),
+    Learner("naive Bayes", MultinomialNB, {}, False, draws=80, repeats=4, runs=200),
+    Learner("linear SVM", LinearSVC, {"C": 0.1}, True, draws=40, repeats=3, runs=50),
 ]
 
 
@@ -81,7 +80,7 @@ def run() -> None:
         for k, m in GRID:
             log.write(what="outside", **outside(learner, k, m))
     for learner in LEARNERS:
-        for m in N_ROWS[: learner.sizes]:
+        for m in N_ROWS:
             for scheme in ("source", "random"):
                 log.write(what="variance", **variance(learner, m, scheme))
     write()

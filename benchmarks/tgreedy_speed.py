@@ -3,11 +3,11 @@
 Path: 16 000 rows, 2 000 features, eight domains, 300 steps, single precision. `selector` is
 `TGreedySelector(stop=None)` with its columns multiplied out in blocks when needed; `full` first
 multiplies out all columns; `residual` is the form in which the algorithm is usually written, one
-pass over the rows a step; `default stop` adds the eight paths that leave a domain out. `product`
-is the one matrix product that no form avoids, X'X_S for the features S that the path picks;
-`product of all` is X'X. `of double`: the same rows given in double precision, which the selector is
-told to multiply in single precision (`dtype="float32"`) and the residual form takes as they are.
-Features are independent, or noisy mixtures of 100 factors.
+pass over the rows a step; `default stop` adds the eight paths that leave a domain out. `product` is
+what no form avoids: in each domain the product of all columns with those that the path picks, known
+beforehand; `product of all` is that with all columns. `of double`: the same rows given in double
+precision, which the selector is told to multiply in single precision (`dtype="float32"`) and the
+residual form takes as they are. Features are independent, or noisy mixtures of 100 factors.
 
 Stream: 10 000 000 rows of 100 features, a label and one of eight domains in a Parquet file of
 single precision. `plain` is a polars pass that only adds up the same products.

@@ -46,6 +46,10 @@ class Adapted(ClassifierMixin, BaseEstimator):
     ``sample_domain`` is positive on source rows. Class probabilities have a column for each class
     of the task, also where a model has not seen it. The features of deep embedded validation are
     the columns themselves, as skada takes for a pipeline without transformer.
+
+    Circular validation fits a copy again, on pseudo-labels that it has numbered from 0 without
+    gaps. The labelled target rows then get the same numbers; those of a class that no
+    pseudo-label has are left out, because skada could not read such a prediction.
     """
 
     module_ = SimpleNamespace(layer_name="columns")
@@ -58,12 +62,20 @@ class Adapted(ClassifierMixin, BaseEstimator):
 
     def fit(self, X, y, sample_domain=None):
         source = sample_domain >= 0
-        rows = roles.Training(
-            X[source], y[source], self.X_labelled, self.y_labelled, X_unlabeled=X[~source]
-        )
+        labelled = self._labelled_in_the_numbers_of(X[source])
+        rows = roles.Training(X[source], y[source], *labelled, X_unlabeled=X[~source])
         self.model_ = roles.fit_candidate(self.estimator, rows, task="classification", seed=0)
         self.classes_ = np.arange(self.n_classes)
         return self
+
+    def _labelled_in_the_numbers_of(self, X_pseudo_labelled):
+        if self.X_labelled is None or not hasattr(self, "model_"):
+            return self.X_labelled, self.y_labelled
+        numbered = np.unique(self.model_.predict(X_pseudo_labelled))
+        known = np.isin(self.y_labelled, numbered)
+        if not known.any():
+            return None, None
+        return self.X_labelled[known], np.searchsorted(numbered, self.y_labelled[known])
 
     def predict(self, X, sample_domain=None, allow_source=False):
         return self.model_.predict(X)

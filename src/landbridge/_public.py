@@ -8,6 +8,7 @@ from landbridge.boosting import (
     TransferBoostClassifier,
     TrimmedTreeClassifier,
 )
+from landbridge.ensemble import LocallyWeightedEnsemble
 from landbridge.exceptions import (
     ConditionWarning,
     FailedFitWarning,
@@ -37,6 +38,7 @@ from landbridge.inspection import (
     WeightDriftDisplay,
     diagnose_shift,
 )
+from landbridge.interop import from_adapt, from_skada
 from landbridge.kernels import (
     LaplacianRLSClassifier,
     LaplacianRLSRegressor,
@@ -49,7 +51,7 @@ from landbridge.kernels import (
     composite_kernel,
     surrogate_kernel,
 )
-from landbridge.mapping import CORAL, SubspaceAlignment
+from landbridge.mapping import CORAL, LatentMap, SubspaceAlignment
 from landbridge.model_selection import (
     LeaveSourcesOut,
     MultiSourceCV,
@@ -61,6 +63,7 @@ from landbridge.model_selection import (
     rank_agreement,
     transfer_cross_validate,
 )
+from landbridge.neighbors import NNgeClassifier
 from landbridge.persistence import load_model, save_model
 from landbridge.weighting import (
     KLIEP,
@@ -91,9 +94,12 @@ __all__ = [
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
     "LaplacianRLSRegressor",
+    "LatentMap",
     "LeaveSourcesOut",
+    "LocallyWeightedEnsemble",
     "MultiSourceCV",
     "MultiSourceDisplay",
+    "NNgeClassifier",
     "NoTargetWarning",
     "NotConvergedWarning",
     "NothingSelectedWarning",
@@ -137,6 +143,8 @@ __all__ = [
     "cv_variance",
     "diagnose_shift",
     "effective_sample_size",
+    "from_adapt",
+    "from_skada",
     "interval",
     "load_model",
     "paired_test",

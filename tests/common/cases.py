@@ -87,10 +87,32 @@ CASES = [
     Case(lambda: lb.TransductiveSVC(kernel="linear"), "classifier", tolerance=1e-3),
     Case(lambda: lb.CORAL(), "transformer", sparse=False),
     Case(lambda: lb.SubspaceAlignment(n_components=2), "transformer"),
+    Case(lambda: lb.LatentMap(n_components=2), "transformer"),
+    # Exemplars grow in the order of the rows; k-means and trees settle ties by it.
+    Case(lambda: lb.NNgeClassifier(), "classifier", row_order=False, sparse=False, target=False),
+    Case(lambda: lb.LocallyWeightedEnsemble(random_state=0), "classifier", row_order=False),
+    Case(
+        lambda: lb.LocallyWeightedEnsemble(
+            [("a", LogisticRegression()), ("b", LogisticRegression(C=0.01))],
+            min_purity=0.0,
+            random_state=0,
+        ),
+        "classifier",
+        row_order=False,
+    ),
     Case(lambda: lb.TGreedySelector(), "grouped"),
     Case(lambda: lb.TGreedySelector("gate", n_features=1, stop=None, refit="ols"), "grouped"),
     Case(
         lambda: lb.SimilarityLearner(lb.TGreedySelector(n_features=1), 50, random_state=0),
+        "transformer",
+        sparse=False,
+        row_order=False,
+        target=False,
+    ),
+    Case(
+        lambda: lb.SimilarityLearner(
+            lb.TGreedySelector(n_features=1), 50, random_state=0, center=False
+        ),
         "transformer",
         row_order=False,
         target=False,

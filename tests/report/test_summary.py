@@ -1,5 +1,7 @@
 """Summaries say what the objects of the library say; checks change state when they should."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -80,6 +82,23 @@ def test_without_target_labels_intervals_say_so_or_are_left_out():
     assert ranking["candidates"][0]["low"] is None
     assert ranking["score"] == "mean squared error"
     assert "without target labels" in ranking["pairwise"]["words"]
+
+
+def test_a_label_floor_that_counts_is_said():
+    models = {"a": SourceOnly(LogisticRegression()), "b": LogisticRegression(C=0.1)}
+    search = fitted(models, labels=False, label_floor=True)
+    half = np.array([[0.5, 0.5]])
+    said = np.array([[0.05, 0.95], [0.5, 0.5]])
+    result = replace(search.results_, pseudo_labels=said, source_labels=half)
+    notes = {row["name"]: row["note"] for row in summarise_search(result)["candidates"]}
+    assert notes == {"a": "at most 0.550 by its label floor", "b": ""}
+    by_name = replace(result, about={**result.about, "label_floor": False})
+    assert not any(row["note"] for row in summarise_search(by_name)["candidates"])
+    ridges = {"a": Ridge(), "b": Ridge(10.0)}
+    numbers = fitted(ridges, labels=False, regression=True, label_floor=True).results_
+    moved = numbers.source_labels + np.array([[3.0], [0.0]])
+    rows = summarise_search(replace(numbers, pseudo_labels=moved))["candidates"]
+    assert {row["name"]: row["note"] for row in rows}["a"] == "at least 9 by its label floor"
 
 
 def test_grids_are_part_of_the_name():

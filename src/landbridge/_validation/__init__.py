@@ -25,7 +25,12 @@ from landbridge._validation.matrices import (
     sklearn_errors,
     stack_rows,
 )
-from landbridge._validation.parameters import check_choice, check_not_negative, check_positive
+from landbridge._validation.parameters import (
+    check_choice,
+    check_count,
+    check_not_negative,
+    check_positive,
+)
 from landbridge._validation.transfer import (
     TransferData,
     check_transfer,
@@ -38,6 +43,7 @@ __all__ = [
     "Task",
     "TransferData",
     "check_choice",
+    "check_count",
     "check_domain_sizes",
     "check_finite",
     "check_groups",

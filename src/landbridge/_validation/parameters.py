@@ -18,6 +18,12 @@ def check_positive(value: Any, name: str, reason: str = "") -> None:
         raise ValueError(f"`{name}` must be a finite number above 0{because}; got {value!r}.")
 
 
+def check_count(value: Any, name: str) -> None:
+    """Raise unless ``value`` is a whole number of at least 1."""
+    if not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"`{name}` must be a whole number of at least 1; got {value!r}.")
+
+
 def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not any(value is choice or value == choice for choice in choices):

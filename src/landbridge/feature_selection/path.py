@@ -78,8 +78,7 @@ def follow_path(
     alpha = options["alpha"]
     bound, holds = np.empty(0), np.empty(0, dtype=bool)
     if n_steps:
-        columns = np.stack([statistics.column(i) for i in walk.selected])
-        bound, holds = corollary_3(statistics, walk, alpha, columns)
+        bound, holds = corollary_3(statistics, walk, alpha)
     kept = n_steps
     if options["n_features"] is None:
         kept = number_of_steps(stop, walk.T, held_out, statistics.means.shape[1], alpha)

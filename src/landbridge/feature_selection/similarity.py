@@ -3,6 +3,10 @@
 Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach", Section
 4.2: y = sgn(Σ_i w_i φ_i(x¹) φ_i(x²)), +1 for two rows of one class and −1 otherwise, with the
 classes as domains.
+
+Deviation 1: φ is centred first. With p_k the mean of φ_i in class k, its effect there is about
+p_k (p_k − p̄), which is negative wherever a class is below the average of all, so that the effects
+of a feature that is never negative hardly ever agree; centred, it is (p_k − p̄)² in every class.
 """
 
 from typing import Any, Self
@@ -14,8 +18,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_rows, check_transfer
+from landbridge._validation import check_choice, check_rows, check_transfer
 from landbridge.feature_selection.selector import TGreedySelector
+from landbridge.feature_selection.t_greedy import ROUNDINGS
 
 
 def draw_pairs(
@@ -46,10 +51,11 @@ def multiply_rows(A: Matrix, B: Matrix) -> Matrix:
 class SimilarityLearner(TransformerMixin, BaseEstimator):
     r"""Learn when two rows belong together, in a way that carries over to new classes.
 
-    The similarity is :math:`s(a, b) = \sum_i w_i a_i b_i + b_0`, positive for rows of the same
-    class. The products :math:`a_i b_i` are the features of a `TGreedySelector`, the classes are its
-    domains: a product is chosen when it tells rows of *every* known class from others, which is
-    the reason to expect that it does so for a class that was not there.
+    The similarity is :math:`s(a, b) = \sum_i w_i (a_i - m_i)(b_i - m_i) + b_0`, positive for rows
+    of the same class; m are the means of the training rows. The products are the features of a
+    `TGreedySelector`, the classes are its domains: a product is chosen when it tells rows of
+    *every* known class from others, which is the reason to expect that it does so for a class that
+    was not there.
 
     Parameters
     ----------
@@ -59,9 +65,13 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         Pairs of the same class, and pairs of different ones, drawn for each class.
     random_state : int, RandomState or None, default=None
         Draws the pairs.
+    center : bool, default=True
+        Whether to subtract the means. ``False`` multiplies the features as they are, as published;
+        sparse rows ask for it, since they would lose their zeros.
 
     Attributes
     ----------
+    center_ : the means m, zeros where nothing is subtracted.
     selector_ : the fitted selector, with its ``path_``.
     coef_, intercept_ : weights w and b₀.
     classes_ : the known classes.
@@ -81,15 +91,23 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, selector: Any = None, n_pairs: int = 1000, random_state: RandomState = None):
+    def __init__(
+        self,
+        selector: Any = None,
+        n_pairs: int = 1000,
+        random_state: RandomState = None,
+        center: bool = True,
+    ):
         self.selector = selector
         self.n_pairs = n_pairs
         self.random_state = random_state
+        self.center = center
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
         """Draw pairs from the classes of ``y`` and choose products."""
         if not self.n_pairs >= 2:
             raise ValueError(f"`n_pairs` must be at least 2; got {self.n_pairs!r}.")
+        check_choice(self.center, "center", (True, False))
         data = check_transfer(self, X, y, task="classification")
         codes = data.encode(data.y)
         small = np.bincount(codes) < 2
@@ -101,10 +119,23 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         random_state = check_random_state(self.random_state)
         first, second, same, domain = draw_pairs(codes, self.n_pairs, random_state)
         selector = TGreedySelector() if self.selector is None else clone(self.selector)
-        products = multiply_rows(data.X[first], data.X[second])
+        self.center_ = self._means(data.X)
+        rows = _subtract(data.X, self.center_)
+        products = multiply_rows(rows[first], rows[second])
         self.selector_ = selector.fit(products, same, groups=data.classes[domain])
         self.classes_ = data.classes
         return self
+
+    def _means(self, X: Matrix) -> Vector:
+        """What is subtracted from the features."""
+        if not self.center:
+            return np.zeros(X.shape[1], dtype=X.dtype)
+        if sparse.issparse(X):
+            raise TypeError(
+                "`center` must be False for sparse rows, which would lose their zeros; got True. "
+                "Set it, or pass dense rows."
+            )
+        return X.mean(axis=0)
 
     @property
     def coef_(self) -> Vector:
@@ -118,29 +149,37 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
     def similarity(self, A: MatrixLike, B: MatrixLike = None) -> np.ndarray:
         """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` where ``B`` is None)."""
-        check_is_fitted(self, "selector_")
-        A = check_rows(self, A)
-        B = A if B is None else check_rows(self, B)
-        chosen = np.flatnonzero(self.coef_)
-        left, right = _dense(A[:, chosen]), _dense(B[:, chosen])
-        return (left * self.coef_[chosen]) @ right.T + self.intercept_
+        left = self._chosen(A)
+        right = left if B is None else self._chosen(B)
+        return (left * self.coef_[self.coef_ != 0]) @ right.T + self.intercept_
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """√|w_i| x_i for each chosen feature: rows whose products are the similarity.
+        """√|w_i| (x_i − m_i) for each chosen feature: rows whose products are the similarity.
 
         ``(t * sign) @ t.T + intercept_`` is `similarity`, where ``sign`` are the signs of the
         non-zero weights; with positive weights it is a plain inner product.
         """
+        return self._chosen(X) * np.sqrt(np.abs(self.coef_[self.coef_ != 0]))
+
+    def _chosen(self, X: MatrixLike) -> np.ndarray:
+        """The chosen columns of checked rows, about their means."""
         check_is_fitted(self, "selector_")
         chosen = np.flatnonzero(self.coef_)
-        return _dense(check_rows(self, X)[:, chosen]) * np.sqrt(np.abs(self.coef_[chosen]))
+        columns = check_rows(self, X)[:, chosen]
+        columns = columns.toarray() if sparse.issparse(columns) else columns
+        return _subtract(columns, self.center_[chosen])
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = not self.center
         tags.target_tags.required = True
         return tags
 
 
-def _dense(X: Matrix) -> np.ndarray:
-    return X.toarray() if sparse.issparse(X) else X
+def _subtract(X: Matrix, means: Vector) -> Matrix:
+    """X − means; what is left of a constant column by rounding is not a feature."""
+    if not means.any():
+        return X
+    rows = X - means
+    rows[np.abs(rows) <= ROUNDINGS * np.finfo(X.dtype).eps * np.abs(means)] = 0.0
+    return rows

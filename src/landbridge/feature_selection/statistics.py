@@ -3,7 +3,7 @@
 A step needs one column of E[XX'|d_k]. `FullStatistics` has them all (after streaming, or where the
 paths will need most of them anyway); `LazyStatistics` keeps the rows and multiplies out only the
 columns that are asked for, together with those of the next best candidates: a product with
-sixteen columns costs little more than one with a single column. Which columns are at hand changes
+twenty columns costs twice as much as one with a single column. Which columns are at hand changes
 the time and never the answer.
 """
 
@@ -13,11 +13,13 @@ import numpy as np
 from scipy import sparse
 
 from landbridge._typing import Matrix, Vector
-from landbridge.feature_selection.moments import Moments, by_domain, moments_of
+from landbridge.feature_selection.moments import Moments, moments_of, rows_by_domain
 
-SMALLEST_BLOCK = 16
-LARGEST_BLOCK = 64
+# Columns multiplied out at once: at most, and where few of them turn out to be needed.
+LARGE_BLOCK, SMALL_BLOCK = 96, 32
 FULL_BYTES = 2**30
+# Products about the origin lose two bits where a column's mean square is four times its variance.
+LARGEST_OFFSET = 4.0
 
 
 class Statistics(Protocol):
@@ -58,16 +60,16 @@ class LazyStatistics:
     """Second moments multiplied out of the rows when they are first asked for."""
 
     def __init__(self, X: Matrix, y: Vector, codes: Vector):
-        domains = [_Domain(rows, labels) for rows, labels in by_domain(X, y, codes)]
+        domains = [_Domain(X[rows], y[rows]) for rows in rows_by_domain(codes)]
         self.means = np.stack([domain.mean for domain in domains])
         self.label_means = np.array([domain.label_mean for domain in domains])
         self.covariances = np.stack([domain.covariance() for domain in domains])
-        self.variances = np.stack([domain.variance() for domain in domains])
+        self.variances = np.stack([domain.variance for domain in domains])
         self.label_variances = np.array([(domain.y**2).mean() for domain in domains])
         self.rounding = float(np.finfo(X.dtype).eps)
         self._domains = domains
         self._columns: dict[int, np.ndarray] = {}
-        self._size, self._used = SMALLEST_BLOCK // 2, set[int]()
+        self._used = set[int]()
 
     def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
         """Covariances of one feature with all features, domains × features."""
@@ -79,21 +81,25 @@ class LazyStatistics:
     def _block_of(self, feature: int, score: Vector | None, steps_left: int) -> list[int]:
         """``feature`` and the best-scored candidates that are not at hand yet.
 
-        As long as most candidates are needed sooner or later, because features hardly disturb
-        each other, every block is twice as large as the one before.
+        Of many steps to come, a third is asked for at once, unless most of the columns at hand
+        have not been needed, because features disturb each other.
         """
         if score is None:
             return [feature]
         useful = 2 * len(self._used) >= len(self._columns)
-        self._size = min(2 * self._size, LARGEST_BLOCK) if useful else SMALLEST_BLOCK
+        most = min(steps_left // 3, LARGE_BLOCK) if useful else 0
+        size = max(most, SMALL_BLOCK)
         at_hand = np.fromiter(self._columns, dtype=np.intp)
         rest = score.copy()
         rest[at_hand] = rest[feature] = 0.0
-        best = np.argsort(-rest, kind="stable")[: min(self._size, steps_left) - 1]
+        best = np.argsort(-rest, kind="stable")[: min(size, steps_left) - 1]
         return [feature, *best[rest[best] > 0].tolist()]
 
     def _multiply(self, features: list[int]) -> None:
-        products = np.stack([domain.columns(features) for domain in self._domains], axis=1)
+        shape = (len(features), *self.means.shape)
+        products = np.empty(shape, dtype=np.result_type(*(d.X.dtype for d in self._domains)))
+        for k, domain in enumerate(self._domains):
+            domain.columns(features, out=products[:, k])
         self._columns.update(zip(features, products, strict=True))
 
 
@@ -110,10 +116,10 @@ def statistics_of(X: Matrix, y: Vector, groups: Vector, *, n_columns: int) -> St
 
 
 class _Domain:
-    """Rows of one domain and their products; dense rows are its own and centred in place.
+    """Rows of one domain and their products.
 
-    A sparse matrix stays about the origin, in double precision; ``rest`` is the mean of what is
-    kept: nothing but rounding for dense rows, the mean itself for sparse ones.
+    ``rest`` is the mean of the rows that are kept. Dense rows stay as they are where their means
+    are small, and are a copy about their mean elsewhere; sparse rows stay, in double precision.
     """
 
     def __init__(self, X: Matrix, y: Vector):
@@ -122,26 +128,36 @@ class _Domain:
         self.X = X.astype(np.float64, copy=False) if sparse.issparse(X) else X
         self.weights = np.full(y.size, 1 / y.size, dtype=self.X.dtype)
         taken: Any = 0.0
-        if not sparse.issparse(X):
+        self._measure()
+        if not sparse.issparse(X) and (self.squares > LARGEST_OFFSET * self.variance).any():
             taken = self.weights @ X
-            self.X -= taken
-        self.rest = np.asarray(self.weights @ self.X, dtype=np.float64)
+            self.X = X - taken
+            self._measure()
         self.mean = taken + self.rest
+
+    def _measure(self) -> None:
+        self.rest = np.asarray(self.weights @ self.X, dtype=np.float64)
+        if sparse.issparse(self.X):
+            self.squares = self.weights @ self.X.multiply(self.X)
+        else:
+            self.squares = np.einsum("ij,ij->j", self.X, self.X) / self.y.size
+        self.variance = np.asarray(self.squares, dtype=np.float64) - self.rest**2
 
     def covariance(self) -> Vector:
         return ((self.y / self.y.size).astype(self.X.dtype) @ self.X).astype(np.float64)
 
-    def variance(self) -> Vector:
-        if sparse.issparse(self.X):
-            squares = self.weights @ self.X.multiply(self.X)
-        else:
-            squares = np.einsum("ij,ij->j", self.X, self.X) / self.X.shape[0]
-        return np.asarray(squares, dtype=np.float64) - self.rest**2
+    def columns(self, features: list[int], *, out: np.ndarray) -> None:
+        """Covariances of some features with all of them, one row a feature.
 
-    def columns(self, features: list[int]) -> np.ndarray:
-        """Covariances of some features with all of them, one row a feature."""
+        It is enough to centre one of the two factors.
+        """
         chosen = self.X[:, features]
         if sparse.issparse(chosen):
-            products = (self.X.T @ chosen.toarray()).T / self.X.shape[0]
-            return products - np.outer(self.rest[features], self.rest)
-        return chosen.T @ self.X / self.X.shape[0]
+            out[...] = (self.X.T @ self._centred(chosen.toarray(), features)).T
+        else:
+            np.matmul(self._centred(chosen, features).T, self.X, out=out)
+
+    def _centred(self, chosen: np.ndarray, features: list[int]) -> np.ndarray:
+        chosen -= self.rest[features]
+        chosen /= self.y.size
+        return chosen

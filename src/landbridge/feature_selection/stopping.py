@@ -54,9 +54,7 @@ def theorem_1_holds(log_n_features: float, n_domains: int, alpha: float) -> bool
     return bool(log_n_features <= np.log(alpha / 2) + n_domains / 8)
 
 
-def corollary_3(
-    statistics: Statistics, walk: Walk, alpha: float, columns: np.ndarray
-) -> tuple[Vector, Vector]:
+def corollary_3(statistics: Statistics, walk: Walk, alpha: float) -> tuple[Vector, Vector]:
     """Bound on L(μ̂_S) − L(μ_S) for the features S chosen up to each step, and its condition.
 
     With X̃ an orthonormal basis of S under the average second moments and [σ̂_S]_i the standard
@@ -65,14 +63,14 @@ def corollary_3(
         (Σ_i [σ̂_S]_i²) · (8 q log p + 4 log(2/δ)) / n      where q p^q ≤ (δ/2) exp(n/8).
 
     Deviation 1: the corollary is printed with log(2/δ); its proof, Theorem 1 for q p^q basis
-    elements, gives 4 log(2/δ), which is used here. ``columns`` are the covariances of the chosen
-    features within the domains, chosen × domains × features.
+    elements, gives 4 log(2/δ), which is used here.
     """
     problem = centred_problem(statistics)
     n, p = problem.effects.shape
     S = walk.selected
     among = problem.offsets[:, S]
-    gram = columns[:, :, S].mean(axis=1) + among.T @ among / n
+    within = np.stack([statistics.column(i).mean(axis=0, dtype=np.float64)[S] for i in S])
+    gram = within + among.T @ among / n
     gram[np.diag_indices_from(gram)] *= 1 + JITTER
     effects = problem.effects[:, S]
     # L L' = E[X_S X_S']: row i of L⁻¹ makes the i-th basis element out of the first i features.

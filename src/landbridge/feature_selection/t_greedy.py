@@ -89,9 +89,10 @@ def centred_problem(statistics: Statistics, train: Vector | None = None) -> Prob
     train = np.ones(n, dtype=bool) if train is None else train
     offsets = statistics.means - statistics.means[train].mean(axis=0)
     label_offsets = statistics.label_means - statistics.label_means[train].mean()
-    seconds = statistics.variances + offsets**2
-    # A constant column leaves rounding behind, which must not count as a feature.
-    constant = seconds.mean(axis=0) <= (ROUNDINGS * statistics.rounding * statistics.means[0]) ** 2
+    seconds = np.maximum(statistics.variances, 0.0) + offsets**2
+    # A column that is constant where features are chosen leaves rounding behind, no feature.
+    rounding = ROUNDINGS * statistics.rounding * np.abs(statistics.means[train]).max(axis=0)
+    constant = seconds[train].mean(axis=0) <= rounding**2
     return Problem(
         effects=statistics.covariances + offsets * label_offsets[:, None],
         seconds=np.where(constant, 0.0, seconds),
@@ -108,11 +109,12 @@ def t_statistics(effects: np.ndarray, noise: Vector | float = 0.0) -> tuple[Vect
     mean = effects.mean(axis=0)
     deviations = effects - mean
     spread = np.sqrt(np.einsum("ki,ki->i", deviations, deviations) / max(n - 1, 1))
-    mean = np.where(np.abs(mean) > noise, mean, 0.0)
-    spread = np.where(spread > noise, spread, 0.0)
+    mean[np.abs(mean) <= noise] = 0.0
+    spread[spread <= noise] = 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         T = mean / (spread / np.sqrt(n))
-    return mean, np.where(mean == 0, 0.0, T)
+    T[mean == 0] = 0.0
+    return mean, T
 
 
 def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:

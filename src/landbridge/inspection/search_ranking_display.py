@@ -11,6 +11,11 @@ from landbridge.model_selection import SearchResult, TransferSearchCV
 BEST_COLOUR, OTHER_COLOUR = "#d55e00", "#0072b2"
 
 
+def width_of(labels: list[str]) -> float:
+    """About the inches that the longest of some tick labels takes."""
+    return 0.085 * max(map(len, labels))
+
+
 class SearchRankingDisplay:
     """Scores with intervals, best first.
 
@@ -70,7 +75,8 @@ class SearchRankingDisplay:
         if ax is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
             height = 1.2 + 0.3 * len(self.labels)
-            _, ax = pyplot.subplots(figsize=(7, height), layout="constrained")
+            size = (4.5 + width_of(self.labels), height)
+            _, ax = pyplot.subplots(figsize=size, layout="constrained")
         places = np.arange(len(self.labels))
         colours = [BEST_COLOUR] + [OTHER_COLOUR] * (len(self.labels) - 1)
         ax.hlines(places, self.lows, self.highs, colors=colours, linewidth=2)

@@ -1,16 +1,17 @@
-"""Sources × candidates: which pair does well by a criterion."""
+"""Candidates × sources: which pair does well by a criterion."""
 
 from typing import Any, Self
 
 import numpy as np
 
 from landbridge._extras import import_extra
+from landbridge.inspection.search_ranking_display import width_of
 from landbridge.model_selection import SearchResult, TransferSearchCV
 from landbridge.model_selection.results import cell_label
 
 
 class SourceCandidateDisplay:
-    """A heat map of scores, one row a source and one column a candidate.
+    """A heat map of scores, one line a candidate and one column a source.
 
     Make it with `from_result` or `from_estimator`; `plot` only draws.
 
@@ -21,6 +22,8 @@ class SourceCandidateDisplay:
     sources, candidates : lists of str
     label : str
         What the colours show.
+    best : int, optional
+        The cell that gets a frame, counted source by source; the highest score by default.
 
     Attributes
     ----------
@@ -28,12 +31,19 @@ class SourceCandidateDisplay:
     """
 
     def __init__(
-        self, scores: np.ndarray, sources: list[str], candidates: list[str], *, label: str
+        self,
+        scores: np.ndarray,
+        sources: list[str],
+        candidates: list[str],
+        *,
+        label: str,
+        best: int | None = None,
     ):
         self.scores = scores
         self.sources = sources
         self.candidates = candidates
         self.label = label
+        self.best = int(np.nanargmax(scores)) if best is None else best
 
     @classmethod
     def from_result(cls, result: SearchResult, *, criterion: str | None = None) -> Self:
@@ -44,7 +54,8 @@ class SourceCandidateDisplay:
         names = [cell_label(cell, several=False) for cell in cells]
         measure = "accuracy" if result.is_proportion else "negative loss"
         label = f"{measure} by {criterion or result.criterion}"
-        return cls(scores, [str(source) for source in result.sources], names, label=label)
+        best = result.ranking(criterion)[0]
+        return cls(scores, [str(s) for s in result.sources], names, label=label, best=best)
 
     @classmethod
     def from_estimator(cls, search: TransferSearchCV, **options: Any) -> Self:
@@ -55,24 +66,26 @@ class SourceCandidateDisplay:
         """Draw on ``ax`` or on a new figure; the best cell has a frame."""
         if ax is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
-            size = (3 + 0.6 * len(self.candidates), 2.4 + 0.4 * len(self.sources))
+            width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
+            size = (width, 1.2 + 0.35 * len(self.candidates))
             _, ax = pyplot.subplots(figsize=size, layout="constrained")
-        image = ax.imshow(self.scores, cmap="viridis", aspect="auto")
+        image = ax.imshow(self.scores.T, cmap="viridis", aspect="auto")
         ax.figure.colorbar(image, ax=ax, label=self.label)
         middle = np.nanmean([np.nanmin(self.scores), np.nanmax(self.scores)])
-        for (row, column), score in np.ndenumerate(self.scores):
+        for (source, candidate), score in np.ndenumerate(self.scores):
             text = "failed" if np.isnan(score) else f"{score:.2f}"
             colour = "black" if np.isnan(score) or score > middle else "white"
-            ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
-        row, column = np.unravel_index(np.nanargmax(self.scores), self.scores.shape)
+            ax.text(source, candidate, text, ha="center", va="center", color=colour, fontsize=8)
+        x, y = np.unravel_index(self.best, self.scores.shape)
         ax.plot(
-            [column - 0.5, column + 0.5, column + 0.5, column - 0.5, column - 0.5],
-            [row - 0.5, row - 0.5, row + 0.5, row + 0.5, row - 0.5],
+            [x - 0.5, x + 0.5, x + 0.5, x - 0.5, x - 0.5],
+            [y - 0.5, y - 0.5, y + 0.5, y + 0.5, y - 0.5],
             color="#d55e00",
             linewidth=3,
         )
-        ax.set_xticks(range(len(self.candidates)), self.candidates, rotation=40, ha="right")
-        ax.set_yticks(range(len(self.sources)), self.sources)
-        ax.set_ylabel("source")
+        rotated = {"rotation": 40, "ha": "right"} if max(map(len, self.sources)) > 8 else {}
+        ax.set_xticks(range(len(self.sources)), self.sources, **rotated)
+        ax.set_yticks(range(len(self.candidates)), self.candidates)
+        ax.set_xlabel("source")
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -20,7 +20,7 @@ divided by the number of rows, a loss: smaller is better.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -119,24 +119,45 @@ NEEDS: dict[str, frozenset[str]] = {
     "anchored": frozenset({"labelled", "reverse", "weights", "guesses"}),
 }
 CRITERIA = tuple(NEEDS)
+# Made from pseudo-labels of the target, whose distribution gives the label floor.
+WITH_LABEL_FLOOR = frozenset({"rv", "trcv"})
 OF_LABELLED_ROWS = frozenset({"tcv", "stv", "tlv", "anchored"})
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The criterion that selects, all that are computed, and why the first was taken."""
+    """The criterion that selects, all that are computed, and why the first was taken.
+
+    With ``label_floor`` the candidate is chosen by the criterion raised to its label floor.
+    """
 
     criterion: str
     criteria: tuple[str, ...]
     reason: str
+    label_floor: bool = False
 
     @property
     def needs(self) -> frozenset[str]:
         return frozenset().union(*(NEEDS[name] for name in self.criteria))
 
 
-def choose_criterion(requested: str | Iterable[str] | None, n_labelled: int) -> Choice:
+def choose_criterion(
+    requested: str | Iterable[str] | None, n_labelled: int, *, label_floor: bool = False
+) -> Choice:
     """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``."""
+    choice = _without_floor(requested, n_labelled)
+    if not label_floor:
+        return choice
+    if choice.criterion not in WITH_LABEL_FLOOR:
+        raise ValueError(
+            f"`label_floor` must be False with criterion {choice.criterion!r}, which is not made "
+            "from pseudo-labels; got True. Use criterion='trcv' or criterion='rv'."
+        )
+    reason = f"{choice.reason}; where it lies below the label floor, the floor counts"
+    return replace(choice, reason=reason, label_floor=True)
+
+
+def _without_floor(requested: str | Iterable[str] | None, n_labelled: int) -> Choice:
     if requested is None:
         criterion, reason = _default(n_labelled)
         return Choice(criterion, (criterion,), reason)

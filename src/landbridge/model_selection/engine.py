@@ -62,7 +62,7 @@ def run_search(
     ]
     target_folds = _target_folds(data, settings, target_seed)
     cells = plan_cells(len(candidates), sources)
-    ledger = Ledger(cells, candidates, sources, data, settings.choice.needs)
+    ledger = Ledger(cells, candidates, sources, data, settings.choice, settings.loss)
     ratios = _weight_tasks(data, sources, settings)
     fits = plan_fits(
         cells,
@@ -132,7 +132,7 @@ def _run_jobs(
                 ledger.record(fit, outcome)
                 progress.advance(ledger, criterion)
             if number < len(groups):
-                ledger.stop(halving.clearly_behind, criterion)
+                ledger.stop(halving.clearly_behind, settings.choice)
             calls = []
 
 
@@ -216,6 +216,7 @@ def _about(data: SearchData, settings: Settings) -> dict[str, Any]:
         "criterion": settings.choice.criterion,
         "reason": settings.choice.reason,
         "criteria": settings.choice.criteria,
+        "label_floor": settings.choice.label_floor,
         "loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)),
         "task": data.task,
         "labelled_rows": data.n_labelled,

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection import roles
+from landbridge.model_selection.label_floor import describe_labels
 from landbridge.model_selection.losses import Loss, pointwise_loss
 from landbridge.model_selection.plan import Fit
 from landbridge.model_selection.sources import Source
@@ -33,6 +34,7 @@ class Outcome:
     rows: VectorLike = None
     losses: dict[str, Vector] = field(default_factory=dict)
     guesses: VectorLike = None
+    pseudo_labels: VectorLike = None
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     constants: int = 0
@@ -76,6 +78,7 @@ def _source_fold(data: SearchData, job: Job, outcome: Outcome) -> None:
         back = roles.reverse(data, job.estimator, labels, test)
         model = _fit(data, job, outcome, back)
         outcome.losses["reverse"] = _validate(job, outcome, model, X, y)
+        outcome.pseudo_labels = describe_labels(job.loss, labels, data.classes)
 
 
 def _target_fold(data: SearchData, job: Job, outcome: Outcome) -> None:

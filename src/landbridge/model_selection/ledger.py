@@ -8,8 +8,10 @@ from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
-from landbridge.model_selection.criteria import NEEDS
+from landbridge.model_selection.criteria import NEEDS, Choice
 from landbridge.model_selection.execution import Failure, Outcome
+from landbridge.model_selection.label_floor import describe_labels, label_floors
+from landbridge.model_selection.losses import Loss
 from landbridge.model_selection.plan import Cell, Fit
 from landbridge.model_selection.results import (
     ROW_ARRAYS,
@@ -30,10 +32,12 @@ class Ledger:
         candidates: Sequence[Candidate],
         sources: Sequence[Source],
         data: SearchData,
-        needs: frozenset[str],
+        choice: Choice,
+        loss: Loss,
     ):
+        needs = choice.needs
         self.cells, self.candidates, self.sources = cells, candidates, sources
-        self.groups, self.n_rows = data.groups, data.n_rows
+        self.groups, self.n_rows, self.loss = data.groups, data.n_rows, loss
         columns = dict.fromkeys(ROW_ARRAYS, data.n_rows) | dict.fromkeys(
             TARGET_ARRAYS, data.n_labelled
         )
@@ -46,6 +50,12 @@ class Ledger:
         if "guesses" in needs:
             kind = float if data.task == "regression" else int
             self.guesses = np.zeros((len(cells), _num_samples(data.rows_to_label)), dtype=kind)
+        # Descriptions of labels (see `label_floor.py`): of the sources, and by cell and fold.
+        self.source_labels: VectorLike = None
+        self.pseudo_labels: dict[int, list[Vector]] = {number: [] for number in range(len(cells))}
+        if "reverse" in needs and describe_labels(loss, data.y, data.classes) is not None:
+            labels = [describe_labels(loss, data.y[s.rows], data.classes) for s in sources]
+            self.source_labels = np.array(labels)
         self.failures: list[dict[str, Any]] = []
         self.seconds = np.zeros((len(cells), 2))
         self.fits, self.constants = np.zeros((2, len(cells)), dtype=int)
@@ -71,6 +81,8 @@ class Ledger:
                 self._fail(cell, fit.stage, fit.fold, fit.fills, outcome.failure)
             if self.guesses is not None and outcome.guesses is not None:
                 self.guesses[cell] = outcome.guesses
+            if outcome.pseudo_labels is not None:
+                self.pseudo_labels[cell].append(outcome.pseudo_labels)
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -90,9 +102,12 @@ class Ledger:
         """Fits of which at least one cell has not been stopped."""
         return [fit for fit in fits if not set(fit.cells) <= self.stopped_after.keys()]
 
-    def stop(self, clearly_behind: Callable[..., list[int]], criterion: str) -> None:
-        """Stop the cells that are clearly behind by the losses seen so far."""
-        losses = self._compared_losses(criterion)
+    def stop(self, clearly_behind: Callable[..., list[int]], choice: Choice) -> None:
+        """Stop the cells that are clearly behind by the losses seen so far.
+
+        Not those that may still be chosen because the label floor counts against the leader.
+        """
+        losses = self._compared_losses(choice.criterion)
         failed = {failure["cell"] for failure in self.failures}
         running = [
             number
@@ -102,8 +117,10 @@ class Ledger:
             and not np.isnan(losses[number]).all()
         ]
         if len(running) > 2:
+            within_reach = self._lowest_raised(losses, running) if choice.label_floor else -np.inf
             for cell in clearly_behind(losses, running):
-                self.stopped_after[cell] = self.folds_seen
+                if np.nanmean(losses[cell]) > within_reach:
+                    self.stopped_after[cell] = self.folds_seen
 
     def leader(self, criterion: str) -> tuple[int, str | None]:
         """Number of cells that are whole, and the one with the smallest mean loss."""
@@ -132,6 +149,8 @@ class Ledger:
             cells=tuple(self._describe(number) for number in range(len(self.cells))),
             **{**missing, **self.losses},
             guesses=self.guesses,
+            pseudo_labels=self._mean_pseudo_labels(),
+            source_labels=self.source_labels,
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,
@@ -148,6 +167,26 @@ class Ledger:
         if name in TARGET_ARRAYS or self.weights is None:
             return self.losses[name]
         return self.losses[name] * self.weights[[cell.source for cell in self.cells]]
+
+    def _mean_pseudo_labels(self) -> VectorLike:
+        """Cells × entries of a description, the mean over folds; NaN where nothing was fitted."""
+        if self.source_labels is None:
+            return None
+        means = np.full((len(self.cells), self.source_labels.shape[1]), np.nan)
+        for cell, folds in self.pseudo_labels.items():
+            if folds:
+                means[cell] = np.mean(folds, axis=0)
+        return means
+
+    def _lowest_raised(self, losses: np.ndarray, running: Sequence[int]) -> float:
+        """The smallest of the criteria so far, each raised to its label floor."""
+        means = np.array([np.nanmean(losses[cell]) for cell in running])
+        guesses = self._mean_pseudo_labels()
+        if guesses is None:
+            return float(means.min())
+        labels = self.source_labels[[cell.source for cell in self.cells]]
+        floors = label_floors(self.loss, labels, guesses)
+        return float(np.maximum(means, floors[list(running)]).min())
 
     def _describe(self, number: int) -> dict[str, Any]:
         candidate = self.candidates[self.cells[number].candidate]

@@ -285,13 +285,14 @@ def judge(
         ((estimators[who], folds, k, loss, unlabeled_target, seeds[k]) for who, k in tasks),
         n_jobs=n_jobs,
     )
+    names = [_short(estimator) for estimator in estimators]
     losses = np.full((len(estimators), len(folds.y)), np.nan)
     seconds = np.zeros((len(estimators), n_folds))
     failures = []
     for (who, k), (values, taken, message) in zip(tasks, answers, strict=True):
         losses[who, folds.fold == k] = values
         seconds[who, k] = taken
-        log.info("%s, fold %d of %d: %.2f s", _short(estimators[who]), k + 1, n_folds, taken)
+        log.info("%s, fold %d of %d: %.2f s", names[who], k + 1, n_folds, taken)
         if message:
             failures.append((who, _fold_name(folds, k), message))
     _report_failures(failures, n_folds, len(estimators))

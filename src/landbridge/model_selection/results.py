@@ -1,6 +1,7 @@
 """What a search found: pointwise losses, frozen. Everything else is a function of them."""
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,6 +15,7 @@ from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
+from landbridge.model_selection.label_floor import label_floors
 from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
@@ -36,6 +38,9 @@ class SearchResult:
         Losses behind `stv`, `tcv` and `tlv`.
     guesses : ndarray (cells, unlabelled target rows) or None
         Predictions of each cell's first model behind `labelled`: positions of classes, or numbers.
+    pseudo_labels, source_labels : ndarray (cells or sources, entries) or None
+        With `rv` and `trcv`: shares of the classes among each cell's pseudo-labels, the mean over
+        folds, and in each source; 100 quantiles where the loss is a distance.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -48,8 +53,8 @@ class SearchResult:
         ``cell``, ``candidate``, ``source``, ``stage``, ``fold``, ``arrays``, ``message``,
         ``traceback``.
     about : dict
-        The selecting ``criterion`` and its ``reason``, ``criteria``, ``loss``, ``task``, numbers of
-        fits planned and done, seconds, versions.
+        The selecting ``criterion`` and its ``reason``, ``criteria``, whether the ``label_floor``
+        counts, ``loss``, ``task``, numbers of fits planned and done, seconds, versions.
     """
 
     cells: tuple[dict[str, Any], ...]
@@ -59,6 +64,8 @@ class SearchResult:
     target_alone: VectorLike
     labelled: VectorLike
     guesses: VectorLike
+    pseudo_labels: VectorLike
+    source_labels: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -129,9 +136,27 @@ class SearchResult:
         values = self.values(criterion)
         return 1.0 - values if self.is_proportion else -values
 
+    def label_floors(self) -> Vector:
+        """The least target loss that each cell's pseudo-labels allow, if labels are distributed
+        as in its source (see `label_floor.py`); 0 where there are none."""
+        if self.pseudo_labels is None:
+            return np.zeros(len(self.cells))
+        labels = self.source_labels[self.source_of]
+        return label_floors(self.about["loss"], labels, self.pseudo_labels)
+
+    def choosing_values(self) -> Vector:
+        """What the best cell is chosen by: the selecting criterion, raised to the label floor
+        where ``about["label_floor"]`` says so."""
+        values = self.values()
+        return np.maximum(values, self.label_floors()) if self.about["label_floor"] else values
+
     def ranks(self, criterion: str | None = None) -> np.ndarray:
-        """1 for the best cell; stopped cells behind complete ones, failed cells last."""
-        status, values = self.status(criterion), self.values(criterion)
+        """1 for the best cell; stopped cells behind complete ones, failed cells last.
+
+        Without a name as the cells are chosen (see `choosing_values`), with one by that criterion.
+        """
+        status = self.status(criterion)
+        values = self.choosing_values() if criterion is None else self.values(criterion)
         order = {"complete": 0, "stopped": 1, "failed": 2}
         keys = [
             (order[s], v if s != "failed" else 0.0) for s, v in zip(status, values, strict=True)
@@ -150,8 +175,7 @@ class SearchResult:
     def anchored(self) -> tuple[list[int], Anchored]:
         """Cells that are complete, and their posterior under the anchored criterion."""
         cells = [n for n, status in enumerate(self.status("anchored")) if status == "complete"]
-        prior = self.values("trcv")[cells]
-        return cells, anchor(self.labelled[cells], prior, self.guesses[cells])
+        return cells, anchor(self.labelled[cells], self._prior()[cells], self.guesses[cells])
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, cell: int | None = None
@@ -178,9 +202,10 @@ class SearchResult:
         Parameters
         ----------
         method : {"paper", "paired"}, optional
-            ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, the default where it
-            is defined: for zero-one loss with TrCV. ``"paired"`` compares losses on the same rows:
-            labelled target rows where there are any, else rows that both cells share.
+            ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, for zero-one loss with
+            TrCV. ``"paired"`` compares losses on the same rows: labelled target rows where there
+            are any, else rows that both cells share. The default is the second where the ranking
+            rests on labelled rows or Eq. (16) is not defined.
         level : float in (0, 1)
         """
         return uncertainty.prob_better(self, level=level, method=method)
@@ -212,6 +237,7 @@ class SearchResult:
 
     def _lines(self, most: int = 10) -> Iterator[str]:
         status, scores, labels = self.status(), self.scores(), self.labels
+        highest = (1.0 if self.is_proportion else 0.0) - self.label_floors()
         failed = status.count("failed")
         yield (
             f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
@@ -219,6 +245,8 @@ class SearchResult:
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
             note = "" if status[cell] == "complete" else f"  {status[cell]}"
+            if self.about["label_floor"] and highest[cell] < scores[cell]:
+                note += f"  but at most {highest[cell]:.3f} by its label floor"
             yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
@@ -232,9 +260,22 @@ class SearchResult:
         check_choice(criterion, "criterion", self.available())
         return criterion
 
+    def _prior(self) -> Vector:
+        """TrCV of every cell; cells that are one model, whatever the source, share the mean."""
+        prior = self.values("trcv")
+        models = defaultdict(list)
+        for number in np.flatnonzero(~np.isnan(prior)).tolist():
+            if self.cells[number]["role"] == "target-only":
+                name = cell_label(self.cells[number], several=False)
+                answers = self.labelled[number].tobytes(), self.guesses[number].tobytes()
+                models[name, answers].append(number)
+        for cells in models.values():
+            prior[cells] = prior[cells].mean()
+        return prior
+
     def _anchored_values(self) -> Vector:
         """Stopped cells are read together with the complete ones on the rows they were given."""
-        status, prior = self.status("anchored"), self.values("trcv")
+        status, prior = self.status("anchored"), self._prior()
         values = np.full(len(self.cells), np.nan)
         usable = [n for n, s in enumerate(status) if s != "failed"]
         seen = ~np.isnan(self.labelled)
@@ -253,7 +294,13 @@ def _take(array: VectorLike, number: int, rows: Any) -> VectorLike:
 
 
 def cell_label(cell: dict[str, Any], *, several: bool) -> str:
-    """A short name of a cell; with its source where there are several."""
-    params = ", ".join(f"{name}={value}" for name, value in cell["params"].items())
+    """A short name of a cell; with its source where there are several.
+
+    ``estimator__C`` is called ``C``, unless another parameter would be called so too.
+    """
+    short = [name.rpartition("__")[2] for name in cell["params"]]
+    names = short if len(set(short)) == len(short) else list(cell["params"])
+    values = cell["params"].values()
+    params = ", ".join(f"{name}={value}" for name, value in zip(names, values, strict=True))
     label = f"{cell['candidate']}({params})" if params else cell["candidate"]
     return f"{label} from {cell['source']}" if several else label

@@ -70,6 +70,11 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         ``"scv"``, ``"wcv"``, ``"rv"``, ``"trcv"``, ``"tcv"``, ``"stv"``, ``"tlv"`` or
         ``"anchored"``. Of several the first selects; nothing is fitted twice. ``None`` takes
         ``"anchored"`` with labelled target rows and ``"trcv"`` without.
+    label_floor : bool, default=False
+        Choose by `trcv` or `rv` raised to the *label floor*: the least loss that the distribution
+        of a candidate's pseudo-labels allows if the target's labels are distributed as the
+        source's, for zero-one loss the total variation between the two. For targets that are
+        known to have about the source's shares of classes; misleading for others.
     loss : {"zero_one", "log", "absolute", "squared"} or callable, optional
         Pointwise. By default zero-one for classes and squared for numbers.
     cv : int or splitter, default=5
@@ -114,7 +119,9 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     Zhong, Fan, Yang, Verscheure, Ren, "Cross Validation Framework to Choose amongst Models and
     Datasets for Transfer Learning". Deviation 1: without unlabelled rows the labelled target rows
     stand in for them, because the reverse model needs rows to learn from. Deviation 2: a reverse
-    model that would see one class only is that constant.
+    model that would see one class only is that constant. Deviation 3, an option: ``label_floor``,
+    because a model that learns its own pseudo-labels again passes reverse validation whether they
+    are right or wrong; scores are those of the criterion itself in any case.
 
     Examples
     --------
@@ -140,6 +147,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         candidates: Any = None,
         criterion: str | Iterable[str] | None = None,
         loss: Loss | None = None,
+        label_floor: bool = False,
         cv: Any = 5,
         weighting: Any = None,
         sources: Any = "each",
@@ -154,6 +162,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.candidates = candidates
         self.criterion = criterion
         self.loss = loss
+        self.label_floor = label_floor
         self.cv = cv
         self.weighting = weighting
         self.sources = sources
@@ -258,7 +267,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         loss = self.loss or ("zero_one" if data.task == "classification" else "squared")
         check_loss(loss, data.task)
         return Settings(
-            choice=choose_criterion(self.criterion, data.n_labelled),
+            choice=choose_criterion(self.criterion, data.n_labelled, label_floor=self.label_floor),
             loss=loss,
             weighting=KernelMeanMatching() if self.weighting is None else self.weighting,
             cv=check_cv(self.cv),

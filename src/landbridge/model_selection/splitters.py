@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_groups
+from landbridge._validation import check_count, check_groups
 
 
 class LeaveSourcesOut(GroupsConsumerMixin, BaseCrossValidator):
@@ -44,9 +44,8 @@ class LeaveSourcesOut(GroupsConsumerMixin, BaseCrossValidator):
     def __init__(
         self, n_out: int = 1, *, n_repeats: int = 1, random_state: RandomState = None
     ) -> None:
-        for name, value in (("n_out", n_out), ("n_repeats", n_repeats)):
-            if not isinstance(value, int | np.integer) or value < 1:
-                raise ValueError(f"`{name}` must be a whole number of at least 1; got {value!r}.")
+        check_count(n_out, "n_out")
+        check_count(n_repeats, "n_repeats")
         self.n_out = n_out
         self.n_repeats = n_repeats
         self.random_state = random_state

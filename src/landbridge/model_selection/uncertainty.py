@@ -11,6 +11,7 @@ from landbridge._validation import check_choice
 from landbridge.inference import score_interval
 from landbridge.model_selection import confidence
 from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.criteria import OF_LABELLED_ROWS
 from landbridge.model_selection.worth import Verdict, judge
 from landbridge.weighting import effective_sample_size
 
@@ -37,15 +38,20 @@ def interval(
 def prob_better(result: "SearchResult", *, level: float, method: str | None) -> np.ndarray:
     """P(row's cell is better than column's); see `SearchResult.prob_better`."""
     _check_level(level)
-    if method is None:
-        paper = result.is_proportion and "trcv" in result.available()
-        method = "paper" if paper else "paired"
+    method = method or default_comparison(result)
     check_choice(method, "method", ("paper", "paired"))
     if method == "paired":
         return _paired(result)
     _require(result, "trcv", method)
     rows = np.sum(result.folds >= 0, axis=1)[result.source_of]
     return confidence.prob_better_paper(1 - result.values("trcv"), rows, level)
+
+
+def default_comparison(result: "SearchResult") -> str:
+    """The method of `prob_better` that rests on the rows which the ranking rests on."""
+    by_labels = result.criterion in OF_LABELLED_ROWS and result.labelled is not None
+    paper = result.is_proportion and "trcv" in result.available() and not by_labels
+    return "paper" if paper else "paired"
 
 
 def worth_transferring(result: "SearchResult", level: float) -> Verdict:

@@ -5,7 +5,7 @@ from sklearn.datasets import load_digits
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
-from landbridge import SimilarityLearner, TGreedySelector
+from landbridge import NothingSelectedWarning, SimilarityLearner, TGreedySelector
 from landbridge.feature_selection.similarity import draw_pairs
 
 
@@ -43,13 +43,38 @@ def test_transform_and_similarity_agree(digits):
     X, y = digits
     learner = SimilarityLearner(TGreedySelector("gate"), n_pairs=100, random_state=0).fit(X, y)
     A, B = X[:5], X[5:12]
-    expected = (A * learner.coef_) @ B.T + learner.intercept_
+    means = X.mean(axis=0)
+    expected = ((A - means) * learner.coef_) @ (B - means).T + learner.intercept_
     np.testing.assert_allclose(learner.similarity(A, B), expected)
     signs = np.sign(learner.coef_[learner.coef_ != 0])
     inner = (learner.transform(A) * signs) @ learner.transform(B).T + learner.intercept_
     np.testing.assert_allclose(inner, expected)
     np.testing.assert_allclose(learner.similarity(A), learner.similarity(A, A))
     np.testing.assert_allclose(learner.similarity(sparse.csr_array(A), B), expected)
+
+
+def test_an_offset_of_the_features_is_taken_off_unless_told_otherwise(digits):
+    X, y = digits
+    selector = TGreedySelector("gate", max_steps=20)
+    plain = SimilarityLearner(selector, n_pairs=100, random_state=0).fit(X, y)
+    moved = SimilarityLearner(selector, n_pairs=100, random_state=0).fit(X + 50, y)
+    np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(moved.similarity(X[:9] + 50), plain.similarity(X[:9]), rtol=1e-6)
+    raw = SimilarityLearner(selector, n_pairs=100, random_state=0, center=False)
+    with pytest.warns(NothingSelectedWarning, match="no effect is the same in enough domains"):
+        raw.fit(X + 50, y)
+    assert not raw.center_.any()
+
+
+def test_sparse_rows_are_multiplied_as_they_are(digits):
+    X, y = digits
+    rows = sparse.csr_array(np.where(X > 1, X, 0.0))
+    selector = TGreedySelector("loss", max_steps=20)
+    raw = SimilarityLearner(selector, n_pairs=100, random_state=0, center=False)
+    expected = raw.fit(rows.toarray(), y).similarity(rows.toarray()[:9])
+    np.testing.assert_allclose(raw.fit(rows, y).similarity(rows[:9]), expected, atol=1e-9)
+    with pytest.raises(TypeError, match="`center` must be False for sparse rows"):
+        raw.set_params(center=True).fit(rows, y)
 
 
 def test_the_selector_of_the_caller_is_left_alone(digits):

@@ -79,8 +79,7 @@ def test_corollary_3_in_an_explicit_orthonormal_basis():
     X, y, codes = sample()
     statistics = FullStatistics(moments_of(X, y, codes))
     walk = greedy_path(statistics, criterion="t", max_steps=12)
-    columns = np.stack([statistics.column(i) for i in walk.selected])
-    bound, holds = corollary_3(statistics, walk, 0.05, columns)
+    bound, holds = corollary_3(statistics, walk, 0.05)
     centre = np.mean([X[codes == k].mean(axis=0) for k in range(5)], axis=0)
     middle = np.mean([y[codes == k].mean() for k in range(5)])
     seen = []
@@ -103,8 +102,7 @@ def test_corollary_3_holds_with_many_domains():
     X = rng.normal(size=(320, 2))
     statistics = FullStatistics(moments_of(X, X[:, 0], codes))
     walk = greedy_path(statistics, criterion="loss", max_steps=1)
-    columns = np.stack([statistics.column(i) for i in walk.selected])
-    assert corollary_3(statistics, walk, 0.05, columns)[1].tolist() == [True]
+    assert corollary_3(statistics, walk, 0.05)[1].tolist() == [True]
 
 
 def test_corollary_3_survives_a_duplicated_feature():
@@ -120,7 +118,6 @@ def test_corollary_3_survives_a_duplicated_feature():
         walk.weights,
         walk.losses,
     )
-    columns = np.stack([statistics.column(i) for i in walk.selected])
-    bound = corollary_3(statistics, walk, 0.05, columns)[0]
+    bound = corollary_3(statistics, walk, 0.05)[0]
     ratio = (16 * np.log(3) + 4 * np.log(40)) / (8 * np.log(3) + 4 * np.log(40))
     assert bound[1] / bound[0] == pytest.approx(ratio, rel=1e-4)

@@ -159,13 +159,48 @@ def test_order_of_rows_and_copies_of_rows_do_not_matter():
     np.testing.assert_allclose(again.weights, walk.weights, rtol=1e-8)
 
 
+def test_a_feature_that_is_constant_but_for_the_domain_left_out_is_not_picked():
+    X, y, codes = sample(n_rows=53)
+    X[codes != 2, 3] = -104.3  # Neither this nor 1/53 is exact, so that the mean is rounded.
+    statistics = FullStatistics(moments_of(X, y, codes))
+    train = np.arange(6) != 2
+    walk = greedy_path(statistics, max_steps=200, train=train)
+    assert 3 not in walk.feature
+    assert np.isfinite(walk.losses).all()
+
+
+def test_rows_of_evenly_spaced_domains_are_read_in_place():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.normal(size=60)
+    for codes in (np.repeat(np.arange(6), 10), np.arange(60) % 6):
+        lazy = LazyStatistics(X, y, codes)
+        assert all(np.shares_memory(domain.X, X) for domain in lazy._domains)
+    far = X + 100
+    assert not any(np.shares_memory(d.X, far) for d in LazyStatistics(far, y, codes)._domains)
+    lazy = LazyStatistics(X, y, rng.permutation(codes))
+    assert not any(np.shares_memory(domain.X, X) for domain in lazy._domains)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.5, 1000.0])
+def test_an_offset_of_the_columns_changes_nothing_and_is_left_to_the_caller(offset):
+    X, y, codes = sample()
+    rows = (X + offset).astype(np.float32)
+    before = rows.copy()
+    walk = greedy_path(LazyStatistics(rows, y, codes), max_steps=10)
+    exact = rows.astype(np.float64)
+    expected = greedy_path(FullStatistics(moments_of(exact, y, codes)), max_steps=10)
+    assert walk.feature.tolist() == expected.feature.tolist()
+    np.testing.assert_allclose(walk.weights, expected.weights, rtol=1e-3)
+    np.testing.assert_array_equal(rows, before)
+
+
 def test_full_moments_where_most_columns_are_needed_lazy_ones_elsewhere():
     X, y, codes = sample(p=40)
     assert isinstance(statistics_of(X, y, codes, n_columns=20), FullStatistics)
     assert isinstance(statistics_of(X, y, codes, n_columns=19), LazyStatistics)
 
 
-def test_blocks_grow_while_candidates_are_used_and_shrink_where_not():
+def test_blocks_are_large_while_candidates_are_used_and_small_where_not():
     rng = np.random.default_rng(0)
     codes, p = np.repeat(np.arange(5), 200), 150
     # Columns that are orthogonal within each domain do not disturb each other.
@@ -178,9 +213,10 @@ def test_blocks_grow_while_candidates_are_used_and_shrink_where_not():
     original = lazy._multiply
     lazy._multiply = lambda features: (calls.append(len(features)), original(features))
     greedy_path(lazy, criterion="loss", max_steps=100)
-    assert calls[:2] == [16, 32]
+    assert calls[0] == 33
     assert sum(calls) <= 120
+    assert len(lazy._block_of(149, np.ones(p), 120)) == 40
     lazy._used.clear()
-    assert len(lazy._block_of(149, np.ones(p), 100)) == 16
+    assert len(lazy._block_of(149, np.ones(p), 120)) == 32
     assert len(lazy._block_of(149, np.ones(p), 3)) == 3
     assert lazy._block_of(7, None, 3) == [7]

@@ -57,7 +57,7 @@ def test_ranking_shows_scores_and_intervals_best_first(search):
     assert len(lb.SearchRankingDisplay.from_result(search.results_, most=3).labels) == 3
 
 
-def test_heat_map_has_a_row_for_each_source_and_says_what_failed(search):
+def test_heat_map_has_a_column_for_each_source_and_says_what_failed(search):
     display = lb.SourceCandidateDisplay.from_estimator(search, criterion="tlv").plot()
     assert display.scores.shape == (3, 5)
     np.testing.assert_array_equal(display.scores.ravel(), search.results_.scores("tlv"))
@@ -66,6 +66,23 @@ def test_heat_map_has_a_row_for_each_source_and_says_what_failed(search):
     texts = [text.get_text() for text in display.ax_.texts]
     assert texts.count("failed") == 3
     assert f"{np.nanmax(display.scores):.2f}" in texts
+    assert [t.get_text() for t in display.ax_.get_xticklabels()] == ["a", "b", "c"]
+    assert [t.get_text() for t in display.ax_.get_yticklabels()] == display.candidates
+    # The picture has candidates downwards, the numbers stand where the colours are.
+    np.testing.assert_array_equal(display.ax_.images[0].get_array(), display.scores.T)
+    at = {text.get_position(): text.get_text() for text in display.ax_.texts}
+    assert at[2, 1] == f"{display.scores[2, 1]:.2f}"
+
+
+def test_the_frame_of_the_heat_map_is_around_the_chosen_cell(search):
+    for criterion in (None, "scv", "trcv"):
+        display = lb.SourceCandidateDisplay.from_estimator(search, criterion=criterion).plot()
+        cell = search.results_.ranking(criterion)[0]
+        source, candidate = divmod(cell, 5)
+        frame = display.ax_.lines[0].get_xydata()
+        np.testing.assert_allclose(frame[:4].mean(axis=0), [source, candidate])
+    alone = lb.SourceCandidateDisplay(np.array([[0.1, 0.9]]), ["a"], ["x", "y"], label="")
+    assert alone.best == 1
 
 
 def test_pairwise_probabilities_are_ordered_like_the_ranking(search):
@@ -75,6 +92,10 @@ def test_pairwise_probabilities_are_ordered_like_the_ranking(search):
     np.testing.assert_array_equal(display.probabilities, expected)
     assert len(display.ax_.texts) == 4 * 3
     assert "paired" in display.ax_.get_title()
+    assert display.ax_.get_yticklabels()[2].get_text() == f"{display.labels[2]}  3"
+    # Ranked by labelled rows, compared on labelled rows.
+    default = lb.PairwiseDisplay.from_estimator(search, most=4)
+    np.testing.assert_array_equal(default.probabilities, expected)
 
 
 def test_criterion_against_criterion_has_a_point_for_each_cell(search):

@@ -13,6 +13,7 @@ import landbridge as lb
 from landbridge.inference import score_interval
 from landbridge.model_selection import halving
 from landbridge.model_selection.plan import Fit
+from landbridge.model_selection.results import cell_label
 from landbridge.model_selection.worth import judge
 
 RNG = np.random.default_rng(0)
@@ -89,6 +90,21 @@ def test_the_anchored_posterior_can_be_looked_at(result):
     assert posterior.slopes.shape == (2,)
 
 
+def test_target_only_is_one_model_whatever_the_source(result):
+    cells = [n for n, cell in enumerate(result.cells) if cell["candidate"] == "target"]
+    assert len({result.values("trcv")[n] for n in cells}) == 2
+    assert len({result.values("anchored")[n] for n in cells}) == 1
+    others = [n for n, cell in enumerate(result.cells) if cell["candidate"] == "source"]
+    assert len({result.values("anchored")[n] for n in others}) == 2
+
+
+def test_names_of_cells_are_short_unless_that_is_ambiguous():
+    cell = {"candidate": "svm", "params": {"svc__C": 1, "scale": 2}, "source": "a"}
+    assert cell_label(cell, several=False) == "svm(C=1, scale=2)"
+    cell["params"] = {"svc__C": 1, "nu__C": 2}
+    assert cell_label(cell, several=True) == "svm(svc__C=1, nu__C=2) from a"
+
+
 def test_unknown_criteria_are_refused(result):
     with pytest.raises(ValueError, match="`criterion` must be one of"):
         result.values("luck")
@@ -148,11 +164,12 @@ def test_probabilities_of_the_two_methods(result):
         np.testing.assert_allclose(probability + probability.T, 1.0)
     best, constant = result.best, 4
     assert paired[best, constant] > 0.95
-    assert np.array_equal(result.prob_better(), paper)
+    assert np.array_equal(result.prob_better(), paired)
     unlabelled = lb.TransferSearchCV(
         {"nb": GaussianNB(), "constant": DummyClassifier()}, criterion="trcv", random_state=0
     ).fit(X, Y, X_unlabeled=X_TARGET)
     assert unlabelled.prob_better(method="paired")[0, 1] > 0.9
+    assert np.array_equal(unlabelled.prob_better(), unlabelled.prob_better(method="paper"))
     with pytest.raises(ValueError, match="`method` must be one of"):
         result.prob_better(method="luck")
 

@@ -1,0 +1,5 @@
+"""Several models, weighted where they fit the target."""
+
+from landbridge.ensemble.locally_weighted import LocallyWeightedEnsemble
+
+__all__ = ["LocallyWeightedEnsemble"]

@@ -1,0 +1,370 @@
+"""Locally weighted ensemble (Gao, Fan, Jiang and Han 2008: Knowledge transfer via multiple model
+local structure mapping).
+
+Models M_1, …, M_k come from one or several sources. The target rows have no labels, but they have
+clusters, and where clusters follow the classes a good model agrees with them. Two graphs on the
+target rows say how much: G_M joins rows to which model M gives the same label, G_T rows of the same
+cluster. With V_M and V_T the neighbours of x in them,
+
+    s_M(x) = 2 |V_M ∩ V_T| / (|V_M| + |V_T|),   w_M(x) = s_M(x) / Σ_i s_{M_i}(x),
+    P(y | x) = Σ_M w_M(x) P(y | M, x).
+
+Where the mean similarity over the models is below a threshold δ, no model is believed: x takes the
+mean prediction of the confident rows of its cluster.
+
+Deviation 1: s carries the factor 2, so that equal neighbourhoods have the similarity 1 and δ is a
+share. The weights are the same.
+Deviation 2: both graphs are counted, not stored: s_M(x) depends on the cluster and the label of x
+alone, so it is a table of clusters × classes for each model. A row that ``fit`` has seen counts
+among its own neighbours; for a new row the neighbours are the target rows of ``fit``.
+Deviation 3: labelled target rows, which the paper has not, are learned from together with every
+source, and count as confident rows with their own labels.
+Deviation 4: a cluster without any confident row keeps the weighted prediction.
+Deviation 5: all of this rests on clusters that follow the classes. Whether they do is measured on
+the sources, where labels are known; below ``min_purity`` the models are averaged plainly.
+"""
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.cluster import KMeans
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+from sklearn.utils._tags import Tags
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._delegate import clone_with_seed
+from landbridge._parallel import run_tasks, spawn_seeds
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import (
+    TransferData,
+    check_count,
+    check_rows,
+    check_transfer,
+    stack_rows,
+)
+
+
+def similarity_table(clusters: Vector, labels: Vector, shape: tuple[int, int]) -> np.ndarray:
+    """s_M for a row of each cluster (rows) to which the model gives each label (columns)."""
+    counts = np.zeros(shape)
+    np.add.at(counts, (clusters, labels), 1)
+    either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0, keepdims=True)
+    return 2 * counts / np.maximum(either, 1)
+
+
+def purity_beyond_chance(clusters: Vector, labels: Vector) -> float:
+    """Share of rows of their cluster's main class: 0 as in one cluster for all, 1 for pure ones."""
+    counts = contingency_matrix(labels, clusters)
+    main_class = counts.sum(axis=1).max()
+    return float((counts.max(axis=0).sum() - main_class) / (labels.size - main_class))
+
+
+def local_weights(similarity: np.ndarray) -> np.ndarray:
+    """w_M(x): similarities (rows × models) as shares; equal where no model agrees at all."""
+    total = similarity.sum(axis=1, keepdims=True)
+    equal = np.full_like(similarity, 1 / similarity.shape[1])
+    return np.divide(similarity, total, out=equal, where=total > 0)
+
+
+def combine(weights: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Σ_M w_M(x) P(y | M, x) of scores (models × rows × classes)."""
+    return np.einsum("nm,mnc->nc", weights, scores)
+
+
+def confident_means(
+    proba: np.ndarray, confident: Vector, clusters: Vector, n_clusters: int
+) -> np.ndarray:
+    """Mean prediction of the confident rows of each cluster; NaN where there are none."""
+    sums = np.zeros((n_clusters, proba.shape[1]))
+    np.add.at(sums, clusters[confident], proba[confident])
+    counts = np.bincount(clusters[confident], minlength=n_clusters)[:, None]
+    return np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+
+
+def class_scores(model: Any, X: Matrix, classes: Vector) -> np.ndarray:
+    """P(y | M, x) with a column for each of ``classes``; 0 or 1 for a model without them."""
+    scores = np.zeros((X.shape[0], classes.size))
+    if hasattr(model, "predict_proba"):
+        scores[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
+    else:
+        scores[np.arange(X.shape[0]), np.searchsorted(classes, model.predict(X))] = 1.0
+    return scores
+
+
+def fit_member(estimator: Any, X: Matrix, y: Vector, seed: int | None) -> Any:
+    """A fitted clone; a source of one class gives the constant."""
+    if np.unique(y).size == 1:
+        return DummyClassifier(strategy="most_frequent").fit(X, y)
+    return clone_with_seed(estimator, seed).fit(X, y)
+
+
+def default_estimators() -> list[tuple[str, Any]]:
+    """Three learners that err in different ways and take dense and sparse rows."""
+    return [
+        ("linear", make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))),
+        ("tree", DecisionTreeClassifier(min_samples_leaf=5)),
+        ("neighbors", make_pipeline(MaxAbsScaler(), KNeighborsClassifier())),
+    ]
+
+
+class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
+    """Average models by how well each agrees with the clusters around a target row.
+
+    Every estimator is fitted on every source. For each row the models are weighed by the agreement
+    of their labels with the clusters of the target rows. It rests on clusters that follow the
+    classes; where those of the sources do not, or without target rows, it is the plain average.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier) or None, default=None
+        The learners, as in VotingClassifier. ``None``: logistic regression, a tree and nearest
+        neighbours.
+    n_clusters : int or None, default=None
+        Number of clusters of the default clusterer; ``None``: as many as classes.
+    clusterer : clusterer with ``predict`` or None, default=None
+        Fitted on all target rows. ``None``: k-means on columns scaled by MaxAbsScaler. For text,
+        k-means after TruncatedSVD and Normalizer finds the classes much better.
+    threshold : float, default=0.5
+        δ: mean similarity below which a row takes the answer of its cluster's confident rows. 0
+        switches that off.
+    min_purity : float, default=0.3
+        Clusters of the sources that hold the classes less purely than this are not relied on: share
+        of rows of their cluster's main class, 0 for chance and 1 for pure clusters, in the mean
+        over sources. 0 relies on them always.
+    n_jobs : int or None, default=None
+        Models fitted at the same time.
+    random_state : int, RandomState or None, default=None
+        Seeds for learners and clusterer that have none of their own.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    estimators_ : list of fitted classifiers
+        One for each pair of source and estimator, sources outermost.
+    model_names_ : list of str
+    purity_ : float or None
+        What ``min_purity`` is compared with; ``None`` without target rows.
+    clusterer_ : the fitted clusterer, ``None`` where models are averaged plainly.
+    similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
+        s_M of a row in each cluster with each predicted label; there is none, nor the next, where
+        models are averaged plainly. The last cluster stands for those in which new rows may fall,
+        but no target row of ``fit`` did.
+    cluster_proba_ : array of shape (n_clusters + 1, n_classes)
+        Mean prediction of the confident rows, NaN where a cluster has none.
+
+    Examples
+    --------
+    >>> from landbridge import LocallyWeightedEnsemble
+    >>> from landbridge.datasets import make_sources
+    >>> data = make_sources(n_sources=3, task="classification", random_state=0)
+    >>> model = LocallyWeightedEnsemble(min_purity=0.0, random_state=0).fit(
+    ...     data.X, data.y, groups=data.groups, X_unlabeled=data.X_target
+    ... )
+    >>> model.model_names_[:4]
+    ['linear on source 0', 'tree on source 0', 'neighbors on source 0', 'linear on source 1']
+    >>> model.local_weights(data.X_target).shape  # rows × models
+    (100, 9)
+    """
+
+    def __init__(
+        self,
+        estimators: list[tuple[str, Any]] | None = None,
+        n_clusters: int | None = None,
+        clusterer: Any = None,
+        threshold: float = 0.5,
+        min_purity: float = 0.3,
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+    ):
+        self.estimators = estimators
+        self.n_clusters = n_clusters
+        self.clusterer = clusterer
+        self.threshold = threshold
+        self.min_purity = min_purity
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        groups: VectorLike = None,
+    ) -> Self:
+        """Fit every estimator on every source, cluster the target rows and compare.
+
+        ``groups`` names the source of each row; without it X is one source.
+        """
+        named = self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task="classification",
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            groups=groups,
+            plain_counterpart="the plain average of its models",
+        )
+        self.classes_ = data.classes
+        names = [None] if data.groups is None else np.unique(data.groups).tolist()
+        sources = [rows_of_source(data, name) for name in names]
+        n_models = len(sources) * len(named)
+        seeds: list[int | None] = [None] * (n_models + 1)
+        if self.random_state is not None:
+            seeds = [*spawn_seeds(self.random_state, n_models + 1)]
+        pairs = [(member, X, y) for X, y in sources for _, member in named]
+        tasks = [(*pair, seed) for pair, seed in zip(pairs, seeds[1:], strict=True)]
+        self.estimators_ = run_tasks(fit_member, tasks, n_jobs=self.n_jobs)
+        self.model_names_ = [
+            name if source is None else f"{name} on {source}"
+            for source in names
+            for name, _ in named
+        ]
+        self.clusterer_: Any = None
+        self.purity_: float | None = None
+        if data.target_rows is not None:
+            self.purity_ = self._purity(sources, seeds[0])
+            if self.purity_ >= self.min_purity:
+                self._compare_with_clusters(data, data.target_rows, seeds[0])
+        return self
+
+    def _new_clusterer(self, n_rows: int, seed: int | None) -> Any:
+        clusterer = self.clusterer
+        if clusterer is None:
+            n_clusters = min(self.n_clusters or self.classes_.size, n_rows)
+            clusterer = make_pipeline(MaxAbsScaler(), KMeans(n_clusters, n_init=10))
+        return clone_with_seed(clusterer, seed)
+
+    def _purity(self, sources: list[tuple[Matrix, Vector]], seed: int | None) -> float:
+        """Mean over the sources; one of a single class says nothing."""
+        purities = [
+            purity_beyond_chance(self._new_clusterer(y.size, seed).fit(X).predict(X), y)
+            for X, y in sources
+            if np.unique(y).size > 1
+        ]
+        return float(np.mean(purities)) if purities else 0.0
+
+    def _compare_with_clusters(self, data: TransferData, target: Matrix, seed: int | None) -> None:
+        self.clusterer_ = self._new_clusterer(target.shape[0], seed).fit(target)
+        self._cluster_ids, clusters = np.unique(
+            self.clusterer_.predict(target), return_inverse=True
+        )
+        scores = self._scores(target)
+        shape = (self._cluster_ids.size + 1, self.classes_.size)
+        self.similarities_ = np.array(
+            [similarity_table(clusters, labels, shape) for labels in scores.argmax(axis=2)]
+        )
+        similarity = self._similarity(scores, clusters)
+        proba = combine(local_weights(similarity), scores)
+        confident = similarity.mean(axis=1) >= self.threshold
+        if data.y_target is not None:
+            n_labeled = data.y_target.size
+            proba[:n_labeled] = np.eye(self.classes_.size)[data.encode(data.y_target)]
+            confident[:n_labeled] = True
+        self.cluster_proba_ = confident_means(proba, confident, clusters, shape[0])
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The most probable class of each row."""
+        proba = self.predict_proba(X)
+        return self.classes_[proba.argmax(axis=1)]
+
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Weighted mean of the models' probabilities, or that of the cluster's confident rows.
+
+        Models without ``predict_proba`` count as certain of their answer.
+        """
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X)
+        scores = self._scores(X)
+        if self.clusterer_ is None:
+            return scores.mean(axis=0)
+        clusters = self._clusters(X)
+        similarity = self._similarity(scores, clusters)
+        proba = combine(local_weights(similarity), scores)
+        of_cluster = self.cluster_proba_[clusters]
+        replace = (similarity.mean(axis=1) < self.threshold) & ~np.isnan(of_cluster[:, 0])
+        return np.where(replace[:, None], of_cluster, proba)
+
+    def local_weights(self, X: MatrixLike) -> np.ndarray:
+        """Weight of each model (columns, in the order of ``model_names_``) for each row."""
+        check_is_fitted(self, "estimators_")
+        X = check_rows(self, X)
+        if self.clusterer_ is None:
+            return np.full((X.shape[0], len(self.estimators_)), 1 / len(self.estimators_))
+        return local_weights(self._similarity(self._scores(X), self._clusters(X)))
+
+    def _scores(self, X: Matrix) -> np.ndarray:
+        return np.array([class_scores(model, X, self.classes_) for model in self.estimators_])
+
+    def _clusters(self, X: Matrix) -> Vector:
+        """Positions of the clusters; the last one for those that hold no target row of ``fit``."""
+        ids = self.clusterer_.predict(X)
+        positions = np.searchsorted(self._cluster_ids, ids)
+        known = np.isin(ids, self._cluster_ids)
+        return np.where(known, positions, self._cluster_ids.size)
+
+    def _similarity(self, scores: np.ndarray, clusters: Vector) -> np.ndarray:
+        """s_M(x), rows × models."""
+        labels = scores.argmax(axis=2)
+        models = np.arange(len(self.estimators_))[:, None]
+        return self.similarities_[models, clusters, labels].T
+
+    def _check_parameters(self) -> list[tuple[str, Any]]:
+        for name in ("threshold", "min_purity"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"`{name}` must lie between 0 and 1; got {getattr(self, name)!r}.")
+        if self.n_clusters is not None:
+            check_count(self.n_clusters, "n_clusters")
+        if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
+            raise ValueError(
+                "`clusterer` must have a method predict, because new rows need a cluster too; got "
+                f"{type(self.clusterer).__name__}. Pass for example KMeans or GaussianMixture."
+            )
+        if self.estimators is None:
+            return default_estimators()
+        names = [entry[0] if isinstance(entry, tuple) else None for entry in self.estimators]
+        if not names or None in names or len(set(names)) < len(names):
+            raise ValueError(
+                "`estimators` must be a list of (name, classifier) with different names; got "
+                f"{self.estimators!r}. Pass for example [('nb', GaussianNB())], or None."
+            )
+        return self.estimators
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, with those of the named estimators."""
+        return self._get_params("estimators", deep=deep)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also of the named estimators: ``name__parameter``."""
+        self._set_params("estimators", **params)
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        members = [] if self.estimators is None else self.estimators
+        tags.input_tags.sparse = all(get_tags(member).input_tags.sparse for _, member in members)
+        return tags
+
+
+def rows_of_source(data: TransferData, source: Any) -> tuple[Matrix, Vector]:
+    """Rows and labels of one source (``None``: of all), then the labelled target rows."""
+    chosen = slice(None) if source is None else data.groups == source
+    if data.X_target is None:
+        return data.X[chosen], data.y[chosen]
+    return stack_rows([data.X[chosen], data.X_target]), np.concatenate(
+        [data.y[chosen], data.y_target]
+    )

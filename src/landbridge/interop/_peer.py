@@ -1,0 +1,123 @@
+"""What the adapters of other libraries share: landbridge's signature outside, codes inside.
+
+The other libraries mark unlabelled rows by reserved values of y, so they are given the classes as
+0, 1, …, and their answers are translated back.
+"""
+
+from importlib import import_module
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags
+from sklearn.utils._tags import Tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import (
+    Task,
+    TransferData,
+    check_choice,
+    check_rows,
+    check_transfer,
+)
+
+TASKS = ("classification", "regression")
+
+
+def require_package(name: str) -> None:
+    """Import the other library, or say how to get it."""
+    try:
+        import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"`from_{name}` needs the package {name}, which is not installed and is no dependency "
+            f"of landbridge. Install it with pip install {name}."
+        ) from error
+
+
+def _peer_has(method: str) -> Any:
+    return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), method))
+
+
+class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
+    """An estimator of another library behind the one signature.
+
+    Subclasses define ``_fit_peer(data, y, y_target)``, which returns the fitted estimator, and may
+    extend ``_ask``, which puts a question to it.
+    """
+
+    _fit_peer: Any
+
+    def __init__(self, estimator: Any, task: Task = "classification"):
+        self.estimator = estimator
+        self.task = task
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Hand the rows over in the form that the other library wants."""
+        check_choice(self.task, "task", TASKS)
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task=self.task,
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            accept_sparse=False,
+        )
+        if data.target_rows is None:
+            raise ValueError(
+                f"{type(self).__name__} must be given target rows; got none, and "
+                f"{type(self.estimator).__name__} has no meaning without. Pass `X_unlabeled`, or "
+                "`X_target` with `y_target`."
+            )
+        if self.task == "classification":
+            self.classes_ = data.classes
+        y_target = None if data.y_target is None else self._encode(data, data.y_target)
+        self.estimator_ = self._fit_peer(data, self._encode(data, data.y), y_target)
+        return self
+
+    def _encode(self, data: TransferData, labels: Vector) -> Vector:
+        return data.encode(labels) if self.task == "classification" else labels.astype(float)
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """Labels of *target* rows."""
+        answer = np.ravel(self._ask("predict", X))
+        return self.classes_[answer.astype(int)] if self.task == "classification" else answer
+
+    @_peer_has("predict_proba")
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Class probabilities of *target* rows, in the order of ``classes_``."""
+        return self._ask("predict_proba", X)
+
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
+        """Accuracy of a classifier, R² of a regressor."""
+        measure = accuracy_score if self.task == "classification" else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    def _ask(self, method: str, X: MatrixLike) -> np.ndarray:
+        check_is_fitted(self, "estimator_")
+        return self._answer(method, check_rows(self, X, accept_sparse=False))
+
+    def _answer(self, method: str, X: Matrix) -> np.ndarray:
+        return np.asarray(getattr(self.estimator_, method)(X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self.task == "classification":
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        return tags

@@ -1,0 +1,318 @@
+"""Non-nested generalised exemplars (Martin 1995: Instance-based learning: nearest neighbour with
+generalisation; known as NNge in Weka).
+
+An exemplar is a box [l, u] around rows of one class, a single row at first. Rows are learned one
+after the other:
+
+1. The exemplar with the smallest weight · distance is the prediction; its count of hits or of
+   misses goes up.
+2. A box of another class that holds the row is split along one feature, so that no piece holds it.
+3. The nearest exemplars of the row's own class are tried: the first that can be stretched to the
+   row without touching another exemplar is. Otherwise the row becomes an exemplar of its own.
+
+So boxes never overlap and are never nested. With r_j the range of feature j and v_j its weight, the
+distance is d²(x, [l, u]) = Σ_j (v_j · max(l_j − x_j, x_j − u_j, 0) / r_j)². The weight of an
+exemplar is (hits + misses) / hits: one that has misled is moved away.
+
+Deviation 1: ranges and feature weights are those of all rows, not of the rows seen so far, so that
+every distance is measured with the same rule.
+Deviation 2: a box is cut only along a feature in which it extends beyond the row. A feature in
+which all of its rows agree with the new one could not separate them.
+Deviation 3: rows that agree with the new one in the feature of the cut join a piece only where that
+piece then meets no other piece; elsewhere boxes could come to overlap.
+Deviation 4: the counts of a new exemplar are the mean of the others' without rounding.
+Deviation 5: the box that holds a row of another class is split even where features without weight
+put another exemplar at distance 0 too; elsewhere boxes could come to be nested.
+"""
+
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import mutual_info_score
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import check_choice, check_count, check_rows, check_transfer
+
+# Columns compared at once when boxes are searched for an overlap: most differ in the first few.
+BLOCK = 16
+
+
+def feature_weights(X: np.ndarray, codes: Vector, n_bins: int) -> Vector:
+    """Mutual information in bits of the class and each feature, cut into bins of equal width.
+
+    Where no feature tells anything about the class, all count the same.
+    """
+    low, extent = X.min(axis=0), np.ptp(X, axis=0)
+    share = (X - low) / np.where(extent > 0, extent, 1.0)
+    bins = np.minimum((share * n_bins).astype(int), n_bins - 1)
+    bits = np.array([mutual_info_score(codes, column) for column in bins.T]) / np.log(2)
+    bits = np.maximum(bits, 0.0)  # rounding
+    return bits if bits.max() > 1e-12 else np.ones(X.shape[1])
+
+
+def squared_distances(x: Vector, lower: np.ndarray, upper: np.ndarray, scale: Vector) -> Vector:
+    """Σ_j (scale_j · gap_j)² of x to each box; the gap is 0 in a feature where x lies inside."""
+    gaps = np.clip(x, lower, upper)
+    np.subtract(gaps, x, out=gaps)
+    return np.square(gaps, out=gaps) @ np.square(scale)
+
+
+def overlaps(low: Vector, high: Vector, lower: np.ndarray, upper: np.ndarray) -> Vector:
+    """Positions of the boxes that share a point with [low, high]."""
+    alive = np.arange(lower.shape[0])
+    for start in range(0, low.size, BLOCK):
+        part = slice(start, start + BLOCK)
+        meet = (lower[alive, part] <= high[part]) & (low[part] <= upper[alive, part])
+        alive = alive[meet.all(axis=1)]
+        if not alive.size:
+            break
+    return alive
+
+
+def feature_to_cut(members: np.ndarray, x: Vector, ranges: Vector) -> int | None:
+    """The feature whose border is nearest to x; among equals the one that leaves the larger piece.
+
+    ``None`` where every member equals x.
+    """
+    larger = np.maximum((members < x).sum(axis=0), (members > x).sum(axis=0))
+    border = np.minimum(members.max(axis=0) - x, x - members.min(axis=0)) / ranges
+    border[larger == 0] = np.inf
+    best = int(np.lexsort((-larger, border))[0])
+    return best if larger[best] else None
+
+
+def split_box(X: np.ndarray, members: list[int], x: Vector, ranges: Vector) -> list[list[int]]:
+    """Members of a box that holds x, in pieces whose boxes do not.
+
+    Members that equal x cannot be told from it and are dropped: the newer row wins.
+    """
+    cut = feature_to_cut(X[members], x, ranges)
+    if cut is None:
+        return []
+    above = [row for row in members if X[row, cut] > x[cut]]
+    below = [row for row in members if X[row, cut] < x[cut]]
+    pieces = [piece for piece in (above, below) if piece]
+    level = [row for row in members if X[row, cut] == x[cut] and (X[row] != x).any()]
+    for row in level:
+        home = next((k for k in range(len(pieces)) if _fits(X, pieces, k, row, x)), None)
+        if home is None:
+            pieces.append([row])
+        else:
+            pieces[home].append(row)
+    return pieces
+
+
+def _fits(X: np.ndarray, pieces: list[list[int]], k: int, row: int, x: Vector) -> bool:
+    """Whether piece k can take the row in without holding x or meeting another piece."""
+    grown = X[[*pieces[k], row]]
+    low, high = grown.min(axis=0), grown.max(axis=0)
+    if ((low <= x) & (x <= high)).all():
+        return False
+    others = [X[piece] for i, piece in enumerate(pieces) if i != k]
+    return not any(
+        ((low <= other.max(axis=0)) & (other.min(axis=0) <= high)).all() for other in others
+    )
+
+
+class Exemplars:
+    """The boxes while they grow; position i of every array belongs to exemplar i."""
+
+    def __init__(self, X: np.ndarray, scale: Vector, ranges: Vector, n_attempts: int):
+        self.X, self.scale, self.ranges, self.n_attempts = X, scale, ranges, n_attempts
+        # Every exemplar holds a row of its own, so there are never more of them than rows.
+        self._lower, self._upper = np.empty_like(X), np.empty_like(X)
+        self._counts = np.empty((X.shape[0], 2))
+        self._codes = np.empty(X.shape[0], dtype=int)
+        self.members: list[list[int]] = []
+
+    @property
+    def lower(self) -> np.ndarray:
+        return self._lower[: len(self.members)]
+
+    @property
+    def upper(self) -> np.ndarray:
+        return self._upper[: len(self.members)]
+
+    @property
+    def codes(self) -> Vector:
+        return self._codes[: len(self.members)]
+
+    @property
+    def weights(self) -> Vector:
+        """(hits + misses) / hits."""
+        counts = self._counts[: len(self.members)]
+        return counts.sum(axis=1) / counts[:, 0]
+
+    def learn(self, row: int, code: int, weigh: bool) -> None:
+        """Steps 1 to 3 for one row."""
+        x = self.X[row]
+        distances = self._distances(x)
+        if self.members:
+            winner = int(np.argmin(distances * self.weights if weigh else distances))
+            self._counts[winner, int(self.codes[winner] != code)] += 1
+        holders = overlaps(x, x, self.lower, self.upper)
+        if not holders.size:
+            self._generalise(row, code, distances)
+        elif self.codes[holders[0]] == code:
+            self.members[holders[0]].append(row)
+        else:
+            self._split(int(holders[0]), x)
+            self._generalise(row, code, self._distances(x))
+
+    def _distances(self, x: Vector) -> Vector:
+        return squared_distances(x, self.lower, self.upper, self.scale)
+
+    def _generalise(self, row: int, code: int, distances: Vector) -> None:
+        own = np.flatnonzero(self.codes == code)
+        for i in own[np.argsort(distances[own], kind="stable")][: self.n_attempts]:
+            low = np.minimum(self.lower[i], self.X[row])
+            high = np.maximum(self.upper[i], self.X[row])
+            if overlaps(low, high, self.lower, self.upper).size == 1:  # itself
+                self._lower[i], self._upper[i] = low, high
+                self.members[i].append(row)
+                return
+        self._add([row], code)
+
+    def _split(self, i: int, x: Vector) -> None:
+        members, code = self.members[i], int(self.codes[i])
+        last = len(self.members) - 1
+        for array in (self._lower, self._upper, self._counts, self._codes):
+            array[i] = array[last]
+        self.members[i] = self.members[last]
+        self.members.pop()
+        for piece in split_box(self.X, members, x, self.ranges):
+            self._add(piece, code)
+
+    def _add(self, members: list[int], code: int) -> None:
+        i = len(self.members)
+        rows = self.X[members]
+        self._lower[i], self._upper[i] = rows.min(axis=0), rows.max(axis=0)
+        self._counts[i] = self._counts[:i].mean(axis=0) if i else (1.0, 0.0)
+        self._codes[i] = code
+        self.members.append(members)
+
+
+class NNgeClassifier(ClassifierMixin, BaseEstimator):
+    """Classify by the nearest box of training rows of one class; boxes never overlap.
+
+    A plain classifier without a target of its own: give it to `SourceOnly`, `TargetOnly` or a
+    search, or use it in an ensemble. The result depends on the order of the rows.
+
+    Parameters
+    ----------
+    n_attempts : int, default=5
+        How many of the nearest exemplars of a row's class are tried before the row becomes an
+        exemplar of its own.
+    feature_weights : {"mutual_info"} or None, default="mutual_info"
+        Weigh features by their mutual information with the class, or all the same.
+    n_bins : int, default=5
+        Bins of equal width for the mutual information.
+    exemplar_weights : bool, default=True
+        Move exemplars away that have misled, by (hits + misses) / hits.
+    shuffle : bool, default=False
+        Learn the rows in random order instead of the order given. Rows sorted by class make boxes
+        that later classes have to split again.
+    random_state : int, RandomState or None, default=None
+        Order of the rows with ``shuffle``.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+    lower_, upper_ : arrays of shape (n_exemplars, n_features)
+        Borders of the boxes.
+    exemplar_labels_ : array of shape (n_exemplars,)
+    exemplar_sizes_ : array of shape (n_exemplars,)
+        Number of rows in each.
+    exemplar_weights_ : array of shape (n_exemplars,)
+        Factors on the squared distances.
+    feature_weights_ : array of shape (n_features,)
+
+    Examples
+    --------
+    >>> from landbridge import NNgeClassifier
+    >>> X = [[0.0, 0.0], [1.0, 1.0], [4.0, 4.0], [5.0, 5.0]]
+    >>> model = NNgeClassifier().fit(X, ["low", "low", "high", "high"])
+    >>> model.predict([[2.0, 1.0], [4.5, 6.0]])
+    array(['low', 'high'], dtype='<U4')
+    >>> model.lower_, model.upper_
+    (array([[0., 0.],
+           [4., 4.]]), array([[1., 1.],
+           [5., 5.]]))
+    """
+
+    def __init__(
+        self,
+        n_attempts: int = 5,
+        feature_weights: str | None = "mutual_info",
+        n_bins: int = 5,
+        exemplar_weights: bool = True,
+        shuffle: bool = False,
+        random_state: RandomState = None,
+    ):
+        self.n_attempts = n_attempts
+        self.feature_weights = feature_weights
+        self.n_bins = n_bins
+        self.exemplar_weights = exemplar_weights
+        self.shuffle = shuffle
+        self.random_state = random_state
+
+    def fit(self, X: MatrixLike, y: VectorLike) -> Self:
+        """Learn the rows one after the other."""
+        check_count(self.n_attempts, "n_attempts")
+        check_count(self.n_bins, "n_bins")
+        check_choice(self.feature_weights, "feature_weights", ("mutual_info", None))
+        data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
+        X, codes = data.X.astype(float), data.encode(data.y)
+        ranges = np.ptp(X, axis=0)
+        ranges[ranges == 0] = 1.0
+        self.feature_weights_ = np.ones(X.shape[1])
+        if self.feature_weights == "mutual_info":
+            self.feature_weights_ = feature_weights(X, codes, self.n_bins)
+        self._scale = self.feature_weights_ / ranges
+        order = np.arange(X.shape[0])
+        if self.shuffle:
+            order = check_random_state(self.random_state).permutation(X.shape[0])
+        exemplars = Exemplars(X, self._scale, ranges, self.n_attempts)
+        for row in order.tolist():
+            exemplars.learn(row, int(codes[row]), self.exemplar_weights)
+        self._keep(exemplars, data.classes)
+        return self
+
+    def _keep(self, exemplars: Exemplars, classes: Vector) -> None:
+        self.classes_ = classes
+        self.lower_, self.upper_ = exemplars.lower.copy(), exemplars.upper.copy()
+        self.exemplar_labels_ = classes[exemplars.codes]
+        self.exemplar_sizes_ = np.array([len(members) for members in exemplars.members])
+        self.exemplar_weights_ = np.ones(self.exemplar_sizes_.size)
+        if self.exemplar_weights:
+            self.exemplar_weights_ = exemplars.weights
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The class of the nearest exemplar, distances times weights; the first class in a tie."""
+        distances = self._class_distances(X)
+        return self.classes_[distances.argmin(axis=1)]
+
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Scores that sum to 1, in the order of ``classes_``.
+
+        Proportional to 1/d², with d² the weighted squared distance to the nearest exemplar of
+        each class. They order rows by how clear the answer is; they are not calibrated.
+        """
+        distances = self._class_distances(X)
+        nearest = distances.min(axis=1, keepdims=True)
+        scores = np.divide(nearest, distances, out=np.ones_like(distances), where=distances > 0)
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def _class_distances(self, X: MatrixLike) -> np.ndarray:
+        """Weighted squared distances of rows to classes; infinite for one without exemplar."""
+        check_is_fitted(self, "lower_")
+        X = check_rows(self, X, accept_sparse=False).astype(float)
+        codes = np.searchsorted(self.classes_, self.exemplar_labels_)
+        distances = np.full((X.shape[0], self.classes_.size), np.inf)
+        for i, x in enumerate(X):
+            to_each = squared_distances(x, self.lower_, self.upper_, self._scale)
+            np.minimum.at(distances[i], codes, to_each * self.exemplar_weights_)
+        return distances
