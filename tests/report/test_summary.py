@@ -8,8 +8,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from landbridge import Pooled, SourceOnly, TransferSearchCV
 from landbridge.report import summarise, summarise_origin, summarise_search
+from landbridge.report.pictures import three_digits
 from landbridge.report.summary import plain
-from landbridge.report.verdict import checks_of, three_digits
+from landbridge.report.verdict import checks_of
 
 from .example import example_summary
 

@@ -26,7 +26,7 @@ def info(
 
 
 def _facts(card: dict[str, Any]) -> dict[str, str]:
-    from landbridge.report.verdict import three_digits
+    from landbridge.report.pictures import three_digits
 
     versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
     if "candidate" not in card:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from landbridge.model_selection.results import SearchResult
+from landbridge.report.pictures import three_digits
 
 FEW_LABELS = 30
 SMALL_SHARE, TINY_SHARE = 0.3, 0.05
@@ -20,11 +21,6 @@ def verdict_sentences(ranking: dict[str, Any], target: str, worth: str) -> list[
         ends = " to ".join(map(three_digits, (best["low"], best["high"])))
         expected += f" ({level} interval {ends})"
     return [f"Train {best['name']} on {best['source']}: expect {expected}.", worth]
-
-
-def three_digits(value: float) -> str:
-    """Three significant digits, zeros at the end among them."""
-    return f"{value:#.3g}".rstrip(".")
 
 
 def checks_of(summary: dict[str, Any], result: SearchResult | None = None) -> list[dict[str, str]]:
