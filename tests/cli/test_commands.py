@@ -327,6 +327,16 @@ def test_the_program_names_the_extra_when_typer_is_missing(monkeypatch):
         main()
 
 
+def test_an_interruption_that_nobody_caught_ends_with_130(monkeypatch):
+    def interrupted(**_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("landbridge.cli._app.app", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        main()
+    assert stopped.value.code == 130
+
+
 def test_diagnose_puts_the_nearest_source_first_and_names_what_moved(landbridge, table):
     asked = ("diagnose", table, "--domain", "region", "--target", "west", "--drop", "remark")
     found = landbridge.json(*asked, "--drop", "good")

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from landbridge import Pooled, SourceOnly, TransferSearchCV
 from landbridge.report import summarise, summarise_origin, summarise_search
+from landbridge.report.pictures import three_digits
 from landbridge.report.summary import plain
 from landbridge.report.verdict import checks_of
 
@@ -149,3 +150,10 @@ def test_the_check_of_transfer_follows_the_verdict():
 def test_plain_values_are_what_json_can_hold():
     given = {"a": np.float64(1.5), 2: np.array([np.nan, 1]), "c": (True, None), "d": Ridge()}
     assert plain(given) == {"a": 1.5, "2": [None, 1.0], "c": [True, None], "d": "Ridge()"}
+
+
+@pytest.mark.parametrize(
+    ("value", "words"), [(0.4, "0.400"), (0.5924, "0.592"), (123.0, "123"), (12.34, "12.3")]
+)
+def test_three_digits_whatever_they_are(value, words):
+    assert three_digits(value) == words

@@ -2,6 +2,8 @@
 
 import sys
 
+INTERRUPTED = 130  # What shells call a program that Ctrl-C has ended.
+
 
 def main() -> None:
     """Entry point of the program."""
@@ -12,6 +14,9 @@ def main() -> None:
             "landbridge: the command line needs more packages than the library. "
             "Install them with: pip install 'landbridge[cli]'"
         )
-    from landbridge.cli._app import app
+    try:
+        from landbridge.cli._app import app
 
-    app(prog_name="landbridge")
+        app(prog_name="landbridge")
+    except KeyboardInterrupt:  # While importing, or while an earlier one was being dealt with.
+        sys.exit(INTERRUPTED)

@@ -26,16 +26,16 @@ def info(
 
 
 def _facts(card: dict[str, Any]) -> dict[str, str]:
+    from landbridge.report.pictures import three_digits
+
     versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
     if "candidate" not in card:
         return {"saved": card["date"], "versions": versions}
-    expected = f"{card['score_name']} {card['score']:.3g}"
+    expected = f"{card['score_name']} {three_digits(card['score'])}"
     interval = card["interval"]
     if interval["low"] is not None:
-        expected += (
-            f", {100 * interval['level']:g} % interval {interval['low']:.3g} to "
-            f"{interval['high']:.3g}"
-        )
+        ends = " to ".join(map(three_digits, (interval["low"], interval["high"])))
+        expected += f", {100 * interval['level']:g} % interval {ends}"
     return {
         "model": card["candidate"],
         "predicts": f"{card['label']} ({card['task']})",

@@ -14,6 +14,11 @@ AXIS = 44
 CELL = 30
 
 
+def three_digits(value: float) -> str:
+    """Three significant digits, zeros at the end among them."""
+    return f"{value:#.3g}".rstrip(".")
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """One row of an interval picture; ``low`` and ``high`` may be NaN."""
@@ -66,7 +71,7 @@ def interval_picture(rows: Sequence[Interval], *, title: str, description: str) 
             body += Markup('<circle cx="{}" cy="{}" r="5" class="dot {}"/>').format(
                 scale(row.value), y, kind
             )
-            drawing.text(drawing.width - RIGHT_MARGIN + 12, y + 4, f"{row.value:.3g}", kind)
+            drawing.text(drawing.width - RIGHT_MARGIN + 12, y + 4, three_digits(row.value), kind)
         drawing.hover(row.hover, body)
     return drawing.svg()
 
@@ -105,7 +110,7 @@ def strip_picture(rows: Sequence[Strip], *, title: str, description: str) -> Mar
         for name, value in zip(row.names, row.values, strict=True):
             dot = Markup('<circle cx="{}" cy="{}" r="4.5" class="dot plain"/>')
             drawing.hover(f"{row.label}, {name}: {value:.3g}", dot.format(scale(value), y))
-        drawing.text(drawing.width - RIGHT_MARGIN + 12, y + 4, f"{row.mean:.3g}")
+        drawing.text(drawing.width - RIGHT_MARGIN + 12, y + 4, three_digits(row.mean))
     return drawing.svg()
 
 

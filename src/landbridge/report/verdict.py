@@ -3,6 +3,7 @@
 from typing import Any
 
 from landbridge.model_selection.results import SearchResult
+from landbridge.report.pictures import three_digits
 
 FEW_LABELS = 30
 SMALL_SHARE, TINY_SHARE = 0.3, 0.05
@@ -14,10 +15,11 @@ MANY_MISSING = 0.2
 def verdict_sentences(ranking: dict[str, Any], target: str, worth: str) -> list[str]:
     """What to train on what, with what to expect; and whether transfer is worth it."""
     best = ranking["candidates"][0]
-    expected = f"{ranking['score']} {best['score']:.3g} on {target}"
+    expected = f"{ranking['score']} {three_digits(best['score'])} on {target}"
     if best["low"] is not None:
         level = f"{100 * ranking['interval']['level']:g} %"
-        expected += f" ({level} interval {best['low']:.3g} to {best['high']:.3g})"
+        ends = " to ".join(map(three_digits, (best["low"], best["high"])))
+        expected += f" ({level} interval {ends})"
     return [f"Train {best['name']} on {best['source']}: expect {expected}.", worth]
 
 
