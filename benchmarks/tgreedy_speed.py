@@ -1,13 +1,13 @@
 """How fast a T-greedy path is, and how fast moments are read from a file.
 
-Path: 16 000 rows, 2 000 features, eight domains, 300 steps, single precision. `selector` is
-`TGreedySelector(stop=None)` with its columns multiplied out in blocks when needed; `full` first
-multiplies out all columns; `residual` is the form in which the algorithm is usually written, one
-pass over the rows a step; `default stop` adds the eight paths that leave a domain out. `product` is
-what no form avoids: in each domain the product of all columns with those that the path picks, known
-beforehand; `product of all` is that with all columns. `of double`: the same rows given in double
-precision, which the selector is told to multiply in single precision (`dtype="float32"`) and the
-residual form takes as they are. Features are independent, or noisy mixtures of 100 factors.
+Path: 16 000 rows, 2 000 features, eight domains, 300 steps, on rows in double precision, which is
+what most tables are, and in single precision. `selector` is `TGreedySelector(stop=None)` with its
+columns multiplied out in blocks when needed; `single products` the same with `dtype="float32"`;
+`full` first multiplies out all columns; `residual` is the form in which the algorithm is usually
+written, one pass over the rows a step; `default stop` adds the eight paths that leave a domain
+out. `product` is what no form avoids: in each domain the product of all columns with those that
+the path picks, known beforehand; `product of all` is that with all columns. Features are
+independent, or noisy mixtures of 100 factors. Each figure is the least of three runs.
 
 Stream: 10 000 000 rows of 100 features, a label and one of eight domains in a Parquet file of
 single precision. `plain` is a polars pass that only adds up the same products.
@@ -23,16 +23,9 @@ import pyarrow.parquet as pq
 from benchmarks._harness import HERE, Log, markdown_table, measure, read, write_page
 
 NAME = "tgreedy_speed"
-FORMS = [
-    "selector",
-    "product",
-    "full",
-    "product of all",
-    "residual",
-    "default stop",
-    "selector of double",
-    "residual of double",
-]
+FORMS = ["selector", "product", "product of all", "residual", "full", "default stop"]
+PRECISIONS = {"double": ["single products", *FORMS], "single": FORMS}
+REPEATS = 3
 KINDS = ["independent", "correlated"]
 ROWS, COLUMNS, CHUNK = 10_000_000, 100, 100_000
 
@@ -57,10 +50,10 @@ def write_file(path: Path, n_rows: int) -> None:
 def run() -> None:
     log = Log(NAME)
     for kind in KINDS:
-        for form in FORMS:
-            arguments = {"form": form, "kind": kind}
-            figures = measure(HERE / "tasks" / "tgreedy_path.py", arguments)
-            log.write(part="path", seed=0, **arguments, **figures)
+        for precision, forms in PRECISIONS.items():
+            for form in forms:
+                arguments = {"form": form, "kind": kind, "precision": precision}
+                log.write(part="path", seed=0, **arguments, **least(arguments))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.parquet"
         write_file(path, ROWS)
@@ -71,12 +64,22 @@ def run() -> None:
     page()
 
 
+def least(arguments) -> dict:
+    """The run with the least CPU time: load only ever adds."""
+    task = HERE / "tasks" / "tgreedy_path.py"
+    return min((measure(task, arguments) for _ in range(REPEATS)), key=lambda r: r["cpu_s"])
+
+
 def page() -> None:
     lines = read(NAME)
     text = ["# Speed of T-greedy selection", "", __doc__.split("\n\n", 1)[1].strip()]
+    paths = [r for r in lines if r["part"] == "path"]
     for kind in KINDS:
-        found = {r["form"]: r for r in lines if r["part"] == "path" and r["kind"] == kind}
-        text += ["", f"## Path, {kind} features", "", path_table(found), "", path_verdict(found)]
+        for precision in PRECISIONS:
+            asked = {"kind": kind, "precision": precision}
+            found = {r["form"]: r for r in paths if asked.items() <= r.items()}
+            text += ["", f"## Path, {kind} features, {precision} precision", ""]
+            text += [path_table(found), "", path_verdict(found)]
     found = {r["form"]: r for r in lines if r["part"] == "stream"}
     if found:
         text += ["", "## Stream", "", stream_table(found), "", stream_verdict(found)]
@@ -104,33 +107,18 @@ def path_verdict(found) -> str:
         a == b for a, b in zip(found["selector"]["first"], found["residual"]["first"], strict=True)
     )
     cpu = {form: line["cpu_s"] for form, line in found.items()}
-    facts = [
-        (f"{cpu['selector']:.2f} s of CPU", "at most 1 s", cpu["selector"] <= 1),
-        (
-            f"{cpu['selector'] / cpu['residual']:.2f} of the residual form in the same precision",
-            "at most 0.2",
-            cpu["selector"] <= 0.2 * cpu["residual"],
-        ),
-        (
-            f"{cpu['selector of double'] / cpu['residual of double']:.2f} of the residual form "
-            "when the rows come in double precision",
-            "at most 0.2",
-            cpu["selector of double"] <= 0.2 * cpu["residual of double"],
-        ),
-        (
-            f"{cpu['selector'] / cpu['product']:.1f} times the product with the picked columns",
-            "at most 2",
-            cpu["selector"] <= 2 * cpu["product"],
-        ),
-        (
-            f"{cpu['selector'] / cpu['product of all']:.1f} times the product of all columns",
-            "at most 2",
-            cpu["selector"] <= 2 * cpu["product of all"],
-        ),
+    bars = [
+        ("residual", "of the residual form", 0.2),
+        ("product", "times the product with the picked columns", 2),
+        ("product of all", "times the product of all columns", 2),
     ]
+    facts = [(f"{cpu['selector']:.2f} s of CPU", "at most 1 s", cpu["selector"] <= 1)]
+    for form, what, bar in bars:
+        ratio = cpu["selector"] / cpu[form]
+        facts.append((f"{ratio:.2f} {what}", f"at most {bar}", ratio <= bar))
     words = [f"- {fact}; aim: {aim}; {'reached' if met else 'missed'}." for fact, aim, met in facts]
     words.append(
-        f"- The first {same} of 200 picks are those of the residual form (single precision)."
+        f"- The first {same} of 200 picks are those of the residual form."
         if same < 200
         else "- All of the first 200 picks are those of the residual form."
     )

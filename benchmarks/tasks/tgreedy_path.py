@@ -43,31 +43,29 @@ def residual(X, y, codes):
     return residual_path(X, y, codes, max_steps=STEPS)[0]
 
 
-def selector_of_double(X, y, codes):
+def single_products(X, y, codes):
     model = TGreedySelector(stop=None, max_steps=STEPS, dtype="float32")
     return model.fit(X, y, groups=codes).path_.feature
 
 
 FORMS = {
     "selector": selector,
+    "single products": single_products,
     "default stop": default_stop,
     "full": full,
     "residual": residual,
-    "selector of double": selector_of_double,
-    "residual of double": residual,
 }
 
 
-def prepare(form, kind):
-    data = draw(kind)
+def prepare(form, kind, precision):
+    X, y, codes = draw(kind)
+    X = X.astype(np.float64 if precision == "double" else np.float32, copy=False)
     # What the first call imports is not what is measured.
-    selector(data[0][:400, :500], data[1][:400], data[2][:400])
-    if form.endswith("double"):
-        data = (data[0].astype(np.float64), *data[1:])
+    selector(X[:400, :500], y[:400], codes[:400])
     if form in FORMS:
-        return form, data
-    columns = slice(None) if form == "product of all" else np.unique(selector(*data))
-    return form, (data[0], data[2], columns)
+        return form, (X, y, codes)
+    columns = slice(None) if form == "product of all" else np.unique(selector(X, y, codes))
+    return form, (X, codes, columns)
 
 
 def work(state):
