@@ -18,6 +18,8 @@ from landbridge.feature_selection.moments import Moments, moments_of, rows_by_do
 # Columns multiplied out at once: at most, and where few of them turn out to be needed.
 LARGE_BLOCK, SMALL_BLOCK = 96, 32
 FULL_BYTES = 2**30
+# Rows that are read at once, so that they are still in the cache when they are used again.
+PART_BYTES = 2**20
 # Products about the origin lose two bits where a column's mean square is four times its variance.
 LARGEST_OFFSET = 4.0
 
@@ -63,7 +65,7 @@ class LazyStatistics:
         domains = [_Domain(X[rows], y[rows]) for rows in rows_by_domain(codes)]
         self.means = np.stack([domain.mean for domain in domains])
         self.label_means = np.array([domain.label_mean for domain in domains])
-        self.covariances = np.stack([domain.covariance() for domain in domains])
+        self.covariances = np.stack([domain.covariance for domain in domains])
         self.variances = np.stack([domain.variance for domain in domains])
         self.label_variances = np.array([(domain.y**2).mean() for domain in domains])
         self.rounding = float(np.finfo(X.dtype).eps)
@@ -126,25 +128,28 @@ class _Domain:
         self.label_mean = y.mean()
         self.y = y - self.label_mean
         self.X = X.astype(np.float64, copy=False) if sparse.issparse(X) else X
-        self.weights = np.full(y.size, 1 / y.size, dtype=self.X.dtype)
         taken: Any = 0.0
         self._measure()
         if not sparse.issparse(X) and (self.squares > LARGEST_OFFSET * self.variance).any():
-            taken = self.weights @ X
+            taken = self.rest.astype(X.dtype)
             self.X = X - taken
             self._measure()
         self.mean = taken + self.rest
 
     def _measure(self) -> None:
-        self.rest = np.asarray(self.weights @ self.X, dtype=np.float64)
-        if sparse.issparse(self.X):
-            self.squares = self.weights @ self.X.multiply(self.X)
-        else:
-            self.squares = np.einsum("ij,ij->j", self.X, self.X) / self.y.size
-        self.variance = np.asarray(self.squares, dtype=np.float64) - self.rest**2
-
-    def covariance(self) -> Vector:
-        return ((self.y / self.y.size).astype(self.X.dtype) @ self.X).astype(np.float64)
+        """Means, mean squares and covariances with the label, in one pass over the rows."""
+        n, p = self.X.shape
+        factors = np.stack([np.ones(n), self.y]).astype(self.X.dtype)
+        sums, squares = np.zeros((2, p)), np.zeros(p)
+        step = n if sparse.issparse(self.X) else max(PART_BYTES // (p * self.X.itemsize), 1)
+        for start in range(0, n, step):
+            part = self.X[start : start + step]
+            sums[0] += factors[0, start : start + step] @ part
+            sums[1] += factors[1, start : start + step] @ part
+            squares += _column_squares(part)
+        self.rest, self.covariance = sums / n
+        self.squares = squares / n
+        self.variance = self.squares - self.rest**2
 
     def columns(self, features: list[int], *, out: np.ndarray) -> None:
         """Covariances of some features with all of them, one row a feature.
@@ -161,3 +166,9 @@ class _Domain:
         chosen -= self.rest[features]
         chosen /= self.y.size
         return chosen
+
+
+def _column_squares(X: Matrix) -> Vector:
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=0)).ravel()
+    return np.einsum("ij,ij->j", X, X)

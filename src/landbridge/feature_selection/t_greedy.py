@@ -63,7 +63,9 @@ class Problem:
 
     def about_centre(self, feature: int, column: np.ndarray) -> np.ndarray:
         """E[X X_i | d_k] from the covariances within the domains."""
-        return column + self.offsets * self.offsets[:, [feature]]
+        moments = self.offsets * self.offsets[:, [feature]]
+        moments += column
+        return moments
 
 
 @dataclass(frozen=True, slots=True)
