@@ -17,8 +17,8 @@ from landbridge.weighting._quadratic_forms import QuadraticForm, Solve
 
 # What counts as the optimum where rounding ends the progress before ``tol`` is reached.
 CERTIFIED = 1e-8
-# Steps without progress after which rounding has ended it.
-PATIENCE = 5
+# Steps without progress after which rounding has ended it, if the answer is as near as this.
+PATIENCE, NEAR = 5, 1e-4
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,13 @@ def solve_box_and_slab(
         error = point.complementarity() / n + 2 * (1 + eps) * float(np.abs(residual).max())
         if error < best_error:
             best, best_error, best_step = point, error, step
-        if error <= tol or step in (max_iter, best_step + PATIENCE):
+        stalled = best_error <= NEAR and step >= best_step + PATIENCE
+        if error <= tol or stalled or step == max_iter:
             break
         try:
             solve = form.solver(scale * point.diagonal() + ridge)
         except np.linalg.LinAlgError:
-            if best_error > 1e-4:  # far from the end it is not rounding: Q is not convex
+            if best_error > NEAR:  # far from the end it is not rounding: Q is not convex
                 raise
             break
         direction = _predictor_corrector(point, residual, solve, scale, refine)
