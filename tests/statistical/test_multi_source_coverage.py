@@ -218,7 +218,7 @@ def test_power_grows_with_sources_and_with_the_effect(record_property):
         for effect in (0.1, 0.2, 0.4)
     }
     for (n_sources, effect), share in power.items():
-        record_property(f"power of t, {n_sources} sources, effect {effect}", share)
+        record_property(f"power of t, {n_sources} sources, effect {effect}", float(share))
     for effect in (0.1, 0.2, 0.4):
         assert power[5, effect] < power[10, effect] <= power[20, effect]
     for n_sources in (5, 10, 20):
