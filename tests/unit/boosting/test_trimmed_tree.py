@@ -6,6 +6,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
 from landbridge import TrimmedTreeClassifier
+from landbridge.boosting.trimmed_tree import auto_error
 
 quiet = pytest.mark.filterwarnings("ignore::landbridge.NoTargetWarning")
 
@@ -103,3 +104,9 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
 def test_wrong_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         TrimmedTreeClassifier(**parameters).fit(*problem())
+
+
+def test_the_error_to_reach_falls_with_the_number_of_target_rows():
+    assert [auto_error(m) for m in (0, 1, 9)] == [0.5, 0.5, 0.5]
+    assert auto_error(36) == pytest.approx(0.25)
+    assert auto_error(900) == pytest.approx(0.05)

@@ -9,7 +9,13 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 
 import landbridge as lb
-from landbridge.neighbors.nnge import feature_to_cut, feature_weights, overlaps, split_box
+from landbridge.neighbors.nnge import (
+    feature_to_cut,
+    feature_weights,
+    overlaps,
+    split_box,
+    squared_distances,
+)
 
 PLAIN = {"feature_weights": None, "exemplar_weights": False}
 
@@ -152,3 +158,9 @@ def test_bad_parameters_are_refused(parameters, message):
 def test_sparse_rows_are_refused_with_what_to_do():
     with pytest.raises(TypeError, match="toarray"):
         lb.NNgeClassifier().fit(sparse.csr_array([[0.0], [1.0]]), [0, 1])
+
+
+def test_squared_distances_square_the_weights_and_ranges_of_the_features():
+    lower, upper = np.array([[3.0, 4.0], [-1.0, 1.0]]), np.array([[5.0, 4.0], [1.0, 2.0]])
+    found = squared_distances(np.zeros(2), lower, upper, np.array([1 / 3, 1 / 2]))
+    np.testing.assert_allclose(found, [1.0 + 4.0, 0.25])
