@@ -69,7 +69,7 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
     values = X.data if sparse.issparse(X) else X
     # A finite sum proves that every value is finite, without a temporary of X's size.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        if np.isfinite(values.sum()):
             return X
     if np.isfinite(values).all():
         return X

@@ -82,7 +82,8 @@ def follow_path(
     kept = n_steps
     if options["n_features"] is None:
         kept = number_of_steps(stop, walk.T, held_out, statistics.means.shape[1], alpha)
-    place = [int(np.flatnonzero(walk.selected == i)[0]) for i in walk.feature]
+    order = np.argsort(walk.selected)
+    place = order[np.searchsorted(walk.selected, walk.feature, sorter=order)]
     path = FeaturePath(
         step=np.arange(1, n_steps + 1),
         feature=walk.feature,

@@ -2,9 +2,9 @@
 
 A step needs one column of E[XX'|d_k]. `FullStatistics` has them all (after streaming, or where the
 paths will need most of them anyway); `LazyStatistics` keeps the rows and multiplies out only the
-columns that are asked for, together with those of the next best candidates: a product with
-twenty columns costs twice as much as one with a single column. Which columns are at hand changes
-the time and never the answer.
+columns that are asked for, together with those that are likely to be asked for next: a product
+with twenty columns costs little more than one with four. Which columns are at hand changes the
+time and never the answer.
 """
 
 from typing import Any, Protocol
@@ -13,10 +13,11 @@ import numpy as np
 from scipy import sparse
 
 from landbridge._typing import Matrix, Vector
+from landbridge.feature_selection.foresight import Foresight, Outlook
 from landbridge.feature_selection.moments import Moments, moments_of, rows_by_domain
 
-# Columns multiplied out at once: at most, and where few of them turn out to be needed.
-LARGE_BLOCK, SMALL_BLOCK = 96, 32
+# Columns multiplied out at once, at most.
+BLOCK = 48
 FULL_BYTES = 2**30
 # Rows that are read at once, so that they are still in the cache when they are used again.
 PART_BYTES = 2**20
@@ -34,10 +35,10 @@ class Statistics(Protocol):
     label_variances: Vector
     rounding: float
 
-    def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
+    def column(self, feature: int, outlook: Outlook | None = None) -> np.ndarray:
         """Covariances of one feature with all features, domains × features.
 
-        ``score`` tells which features are likely to be asked for in the steps that are left.
+        ``outlook`` tells which features are likely to be asked for next.
         """
 
 
@@ -53,7 +54,7 @@ class FullStatistics:
         self.rounding = float(np.finfo(moments.precision).eps)
         self._products, self._counts = moments.products, counts
 
-    def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
+    def column(self, feature: int, outlook: Outlook | None = None) -> np.ndarray:
         """Covariances of one feature with all features, domains × features."""
         return self._products[:, feature, :-1] / self._counts
 
@@ -71,37 +72,26 @@ class LazyStatistics:
         self.rounding = float(np.finfo(X.dtype).eps)
         self._domains = domains
         self._columns: dict[int, np.ndarray] = {}
-        self._used = set[int]()
+        self._offsets = self.means - self.means.mean(axis=0)
+        size = (np.maximum(self.variances, 0.0) + self._offsets**2).mean(axis=0)
+        self._foresight = Foresight(size)
 
-    def column(self, feature: int, score: Vector | None = None, steps_left: int = 1) -> np.ndarray:
+    def column(self, feature: int, outlook: Outlook | None = None) -> np.ndarray:
         """Covariances of one feature with all features, domains × features."""
         if feature not in self._columns:
-            self._multiply(self._block_of(feature, score, steps_left))
-        self._used.add(feature)
+            features = [feature]
+            if outlook is not None:
+                features = self._foresight.next_picks(feature, outlook, BLOCK)
+            self._multiply(features)
         return self._columns[feature]
-
-    def _block_of(self, feature: int, score: Vector | None, steps_left: int) -> list[int]:
-        """``feature`` and the best-scored candidates that are not at hand yet.
-
-        Of many steps to come, a third is asked for at once, unless most of the columns at hand
-        have not been needed, because features disturb each other.
-        """
-        if score is None:
-            return [feature]
-        useful = 2 * len(self._used) >= len(self._columns)
-        most = min(steps_left // 3, LARGE_BLOCK) if useful else 0
-        size = max(most, SMALL_BLOCK)
-        at_hand = np.fromiter(self._columns, dtype=np.intp)
-        rest = score.copy()
-        rest[at_hand] = rest[feature] = 0.0
-        best = np.argsort(-rest, kind="stable")[: min(size, steps_left) - 1]
-        return [feature, *best[rest[best] > 0].tolist()]
 
     def _multiply(self, features: list[int]) -> None:
         shape = (len(features), *self.means.shape)
         products = np.empty(shape, dtype=np.result_type(*(d.X.dtype for d in self._domains)))
         for k, domain in enumerate(self._domains):
             domain.columns(features, out=products[:, k])
+        among = self._offsets[:, features].T @ self._offsets / len(self._domains)
+        self._foresight.learn(features, products.mean(axis=1) + among)
         self._columns.update(zip(features, products, strict=True))
 
 
@@ -164,7 +154,7 @@ class _Domain:
 
     def _centred(self, chosen: np.ndarray, features: list[int]) -> np.ndarray:
         chosen -= self.rest[features]
-        chosen /= self.y.size
+        chosen *= 1 / self.y.size
         return chosen
 
 

@@ -69,8 +69,8 @@ def corollary_3(statistics: Statistics, walk: Walk, alpha: float) -> tuple[Vecto
     n, p = problem.effects.shape
     S = walk.selected
     among = problem.offsets[:, S]
-    within = np.stack([statistics.column(i).mean(axis=0, dtype=np.float64)[S] for i in S])
-    gram = within + among.T @ among / n
+    within = np.stack([statistics.column(i).take(S, axis=1) for i in S])
+    gram = within.mean(axis=1, dtype=np.float64) + among.T @ among / n
     gram[np.diag_indices_from(gram)] *= 1 + JITTER
     effects = problem.effects[:, S]
     # L L' = E[X_S X_S']: row i of L⁻¹ makes the i-th basis element out of the first i features.

@@ -17,14 +17,14 @@ the model has the intercept that follows from it. Deviation 3: where σ_i = 0 an
 as zero, and scores as tied, up to rounding.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector
+from landbridge.feature_selection.foresight import Outlook, Score
 from landbridge.feature_selection.moments import by_domain
 from landbridge.feature_selection.statistics import Statistics
 
@@ -32,8 +32,6 @@ CRITERIA = ("t", "loss", "gate")
 # Rounding errors that an effect gathers along a path, in units of the data's precision.
 ROUNDINGS = 64
 TIE = 1e-9
-# Score of each feature as a function of (μ, T); zero: not eligible.
-Score: TypeAlias = Callable[[Vector, Vector], Vector]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Problem:
 
     def about_centre(self, feature: int, column: np.ndarray) -> np.ndarray:
         """E[X X_i | d_k] from the covariances within the domains."""
-        moments = self.offsets * self.offsets[:, [feature]]
+        moments = self.offsets * self.offsets[:, feature, None]
         moments += column
         return moments
 
@@ -193,9 +191,13 @@ def greedy_path(
 ) -> Walk:
     """The path on second moments; it ends early where no feature is eligible any more."""
     problem = centred_problem(statistics, train)
-    score = make_score(criterion, problem.size, int(problem.train.sum()), alpha)
-    model = Refitted(problem) if refit == "ols" else Stagewise(problem)
     size, noise, rows = problem.size, problem.noise, problem.train
+
+    def score_at(features: Vector | slice) -> Score:
+        return make_score(criterion, size[features], int(rows.sum()), alpha)
+
+    score = score_at(slice(None))
+    model = Refitted(problem) if refit == "ols" else Stagewise(problem)
     steps: list[tuple[int, float, Vector, float]] = []
     weights, losses = [], [model.losses.copy()]
     while len(steps) < max_steps and len(model.weights) != n_features:
@@ -205,8 +207,9 @@ def greedy_path(
         if points[i] <= 0:
             break
         delta = mean[i] / size[i]
+        left = min(max_steps - len(steps), (n_features or max_steps) - len(model.weights))
+        column = statistics.column(i, Outlook(mean, T, points, score_at, left))
         steps.append((i, T[i], model.effects[:, i].copy(), delta))
-        column = statistics.column(i, points, max_steps - len(steps) + 1)
         model.take(i, delta, problem.about_centre(i, column))
         weights.append(list(model.weights.values()))
         losses.append(model.losses.copy())

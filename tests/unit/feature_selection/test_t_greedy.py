@@ -198,25 +198,3 @@ def test_full_moments_where_most_columns_are_needed_lazy_ones_elsewhere():
     X, y, codes = sample(p=40)
     assert isinstance(statistics_of(X, y, codes, n_columns=20), FullStatistics)
     assert isinstance(statistics_of(X, y, codes, n_columns=19), LazyStatistics)
-
-
-def test_blocks_are_large_while_candidates_are_used_and_small_where_not():
-    rng = np.random.default_rng(0)
-    codes, p = np.repeat(np.arange(5), 200), 150
-    # Columns that are orthogonal within each domain do not disturb each other.
-    parts = [np.linalg.qr(rng.normal(size=(200, p + 1)))[0] for _ in range(5)]
-    parts = [np.linalg.qr(part - part.mean(axis=0))[0][:, :p] for part in parts]
-    X = np.vstack(parts) * 15
-    y = X @ np.linspace(1, 0.5, p) + rng.normal(size=1000)
-    lazy = LazyStatistics(X, y, codes)
-    calls = []
-    original = lazy._multiply
-    lazy._multiply = lambda features: (calls.append(len(features)), original(features))
-    greedy_path(lazy, criterion="loss", max_steps=100)
-    assert calls[0] == 33
-    assert sum(calls) <= 120
-    assert len(lazy._block_of(149, np.ones(p), 120)) == 40
-    lazy._used.clear()
-    assert len(lazy._block_of(149, np.ones(p), 120)) == 32
-    assert len(lazy._block_of(149, np.ones(p), 3)) == 3
-    assert lazy._block_of(7, None, 3) == [7]
