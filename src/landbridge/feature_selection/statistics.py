@@ -3,7 +3,7 @@
 A step needs one column of E[XX'|d_k]. `FullStatistics` has them all (after streaming, or where the
 paths will need most of them anyway); `LazyStatistics` keeps the rows and multiplies out only the
 columns that are asked for, together with those that are likely to be asked for next: a product
-with twenty columns costs little more than one with four. Which columns are at hand changes the
+with twenty columns costs less than twice one with four. Which columns are at hand changes the
 time and never the answer.
 """
 
