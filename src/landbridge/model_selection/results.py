@@ -203,10 +203,15 @@ class SearchResult:
         ----------
         method : {"paper", "paired"}, optional
             ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, for zero-one loss with
-            TrCV. ``"paired"`` compares losses on the same rows: labelled target rows where there
-            are any, else rows that both cells share. The default is the second where the ranking
-            rests on labelled rows or Eq. (16) is not defined.
+            TrCV. ``"paired"`` compares losses on the same rows: those of `tlv` where there are
+            any, else those behind the selecting criterion. The default is the second where the
+            ranking rests on labelled rows or Eq. (16) is not defined.
         level : float in (0, 1)
+
+        Returns
+        -------
+        probabilities : ndarray (cells, cells)
+            NaN for cells that failed, 0.5 for two that share fewer than 2 rows.
         """
         return uncertainty.prob_better(self, level=level, method=method)
 
