@@ -67,8 +67,8 @@ def judge(
 
 
 NO_LABELS = (
-    "The search cannot tell: what transfer gains is measured by criterion 'tlv' or 'anchored', on at "
-    "least 2 labelled target rows."
+    "The search cannot tell: what transfer gains is measured by criterion 'tlv' or 'anchored', on "
+    "at least 2 labelled target rows."
 )
 
 
