@@ -228,6 +228,7 @@ def source_intervals(
 
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
     """The score (Wilson) interval of a rate, cut at 0 and 1, that was seen on ``n_rows`` rows."""
+    check_level(level)
     rate, n = np.clip(rate, 0.0, 1.0), np.asarray(n_rows, dtype=np.float64)
     z = normal_quantile(level)
     centre = (2 * n * rate + z**2) / (2 * (n + z**2))

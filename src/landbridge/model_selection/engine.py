@@ -215,8 +215,8 @@ def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
     sound = weights.shape == (n_rows,) and np.isfinite(weights).all() and (weights >= 0).all()
     if not sound or not weights.any():
         raise ValueError(
-            f"`weighting` must give each of {n_rows} source rows a finite weight of at least 0, not "
-            f"all of them 0; got shape {weights.shape}, values like {weights.ravel()[:3].tolist()}."
+            f"`weighting` must give each of {n_rows} source rows a finite weight of at least 0, "
+            f"not all of them 0; got shape {weights.shape}, like {weights.ravel()[:3].tolist()}."
         )
     return weights
 

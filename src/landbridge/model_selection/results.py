@@ -16,6 +16,7 @@ from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
+from landbridge.model_selection.losses import LOSS_RANGES
 from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
@@ -132,8 +133,13 @@ class SearchResult:
         )
 
     def scores(self, criterion: str | None = None) -> Vector:
-        """Accuracy estimates for zero-one loss, else negative losses: greater is better."""
-        values = self.values(criterion)
+        """Accuracy estimates for zero-one loss, else negative losses: greater is better.
+
+        Where weights or the anchored mean lead beyond what a loss can be, the score ends there;
+        `values`, by which cells are ranked, go on.
+        """
+        possible = LOSS_RANGES.get(self.about["loss"], (-np.inf, np.inf))
+        values = np.clip(self.values(criterion), *possible)
         return 1.0 - values if self.is_proportion else -values
 
     def label_floors(self) -> Vector:

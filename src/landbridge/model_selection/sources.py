@@ -59,8 +59,8 @@ def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, 
         return each
     if "pooled" in each:
         raise ValueError(
-            f"`groups` must not hold 'pooled' with sources={sources!r}, where it is the name of all "
-            "rows together; got a group of that name. Rename the group."
+            f"`groups` must not hold 'pooled' with sources={sources!r}, where it is the name of "
+            "all rows together; got a group of that name. Rename the group."
         )
     return {**(each if sources == "both" else {}), "pooled": everything}
 

@@ -224,6 +224,14 @@ def test_intervals_end_where_losses_do():
     assert interval.low < interval.estimate < 0
 
 
+def test_scores_end_where_losses_do_and_ranks_go_on(result):
+    heavy = replace(result, weights=8 * result.weights)
+    values = heavy.values("trcv")
+    assert values[4] > values[0] > 1  # the constant candidate is worse still
+    np.testing.assert_array_equal(heavy.scores("trcv"), 1 - np.clip(values, 0, 1))
+    assert heavy.ranking("trcv") == np.argsort(values, kind="stable").tolist()
+
+
 def test_losses_that_are_no_rates_have_an_interval_with_labels_only():
     search = lb.TransferSearchCV({"a": Ridge(), "b": Ridge(1e6)}, cv=4, random_state=0)
     search.fit(X, X @ [1.0, 2.0, 0.0], X_unlabeled=X_TARGET)
