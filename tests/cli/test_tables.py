@@ -51,6 +51,17 @@ def test_types_are_right_when_they_show_late_in_the_file(tmp_path):
     assert read_table(write(tmp_path / "t.csv", text))["a"].dtype == pl.Float64
 
 
+def test_decimal_commas_are_numbers_and_announced(tmp_path):
+    text = "a;b;c\n1,5;x,1;3\n-2;y;4\n;z;5\n"
+    with pytest.warns(UserWarning, match="'a' hold numbers with a decimal comma.*1,5 is one and a"):
+        frame = read_table(write(tmp_path / "t.csv", text))
+    assert frame["a"].to_list() == [1.5, -2.0, None]
+    assert frame["b"].to_list() == ["x,1", "y", "z"]
+    assert frame["c"].dtype == pl.Int64
+    # Between commas a quoted 1,234 may be a thousand: it is left as it is written.
+    assert read_table(write(tmp_path / "t.csv", 'a,b\n"1,234",2\n'))["a"].to_list() == ["1,234"]
+
+
 def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
     frame = read_table(write(tmp_path / "t.csv", 'a,b\n1,"x,\ny"\n2,z\n'))
     assert frame["b"].to_list() == ["x,\ny", "z"]

@@ -28,6 +28,7 @@ class Question:
     exclude: Sequence[str] = ()
     max_rows: int | None = None
     seed: int = 0
+    spare_labels: bool = False  # labelled rows are the last that --max-rows leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +118,19 @@ def read_problem(question: Question, note: Note) -> Problem:
     require_column(frame, domain, "--domain")
     if question.label is not None:
         require_column(frame, question.label, "--label")
+        if question.label == domain:
+            raise InputError(
+                f"--label and --domain must be two columns; got {domain!r} for both. Name the "
+                "column to learn."
+            )
     for name in question.drop:
         require_column(frame, name, "--drop")
+        if name in (question.label, domain):
+            raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
     frame = _keep_domains(frame, domain, question, note)
     if question.max_rows is not None:
-        frame = _sample(frame, domain, question.max_rows, question.seed, note)
+        label = question.label if question.spare_labels else None
+        frame = _sample(frame, domain, label, question.max_rows, question.seed, note)
     left_out = {domain, *question.drop} | ({question.label} if question.label else set())
     features = frame.select(name for name in frame.columns if name not in left_out)
     if not features.width:
@@ -212,17 +221,24 @@ def _keep_domains(
 
 
 def _sample(
-    frame: "pl.DataFrame", domain: str, max_rows: int, seed: int, note: Note
+    frame: "pl.DataFrame", domain: str, label: str | None, max_rows: int, seed: int, note: Note
 ) -> "pl.DataFrame":
-    """At most ``max_rows`` rows of each domain, drawn once, in the order of the table."""
+    """At most ``max_rows`` rows of each domain, drawn once, in the order of the table.
+
+    With a ``label`` the rows that have one are drawn first: a large target has few of them.
+    """
     rng = np.random.default_rng(seed)
     domains = frame[domain].cast(str).to_numpy()
+    first = np.ones(frame.height, bool) if label is None else frame[label].is_not_null().to_numpy()
     keep = []
     for name in np.unique(domains):
         rows = np.flatnonzero(domains == name)
         if rows.size > max_rows:
             note(f"{name}: {max_rows} of {rows.size} rows are used (--max-rows)")
-            rows = np.sort(rng.choice(rows, size=max_rows, replace=False))
+            n_first = min(int(first[rows].sum()), max_rows)
+            parts = (rows[first[rows]], n_first), (rows[~first[rows]], max_rows - n_first)
+            drawn = [rng.choice(part, size=n, replace=False) for part, n in parts]
+            rows = np.sort(np.concatenate(drawn))
         keep.append(rows)
     chosen = np.sort(np.concatenate(keep))
     return frame if chosen.size == frame.height else frame[chosen]

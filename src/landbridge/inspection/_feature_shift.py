@@ -12,6 +12,7 @@ from landbridge._typing import Matrix, Vector
 
 # Columns that are compared by their whole distribution.
 MAX_COLUMNS = 1000
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,8 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
         mean, variance = mean_variance_axis(X, axis=0)
     else:
         mean, variance = X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
+    # What is left of a constant by rounding is no variance.
+    variance = np.where(variance <= (ROUNDING * mean) ** 2, 0.0, variance)
     return mean, variance * (X.shape[0] / (X.shape[0] - 1))
 
 
