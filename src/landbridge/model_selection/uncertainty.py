@@ -81,10 +81,11 @@ def _interval_from_labels(
     mean = float(result.values(METHODS[method])[cell])
     ends = confidence.interval_of_mean(mean, losses, level, proportion=result.is_proportion)
     # Student's interval and the anchored mean know nothing of what a loss can be.
-    mean, low, high = np.clip(ends, *LOSS_RANGES.get(result.about["loss"], (-np.inf, np.inf)))
+    possible = LOSS_RANGES.get(result.about["loss"], (-np.inf, np.inf))
+    mean, low, high = np.clip(ends, *possible).tolist()
     top = 1.0 if result.is_proportion else 0.0
     rests_on = f"{losses.size} labelled target rows"
-    return SearchInterval(*map(float, (top - mean, top - high, top - low)), level, method, rests_on)
+    return SearchInterval(top - mean, top - high, top - low, level, method, rests_on)
 
 
 def _interval_from_trcv(

@@ -539,7 +539,7 @@ def test_the_left_out_rows_reach_the_transfer_step_of_a_pipeline():
     weighted = make_pipeline(StandardScaler(), lb.ReweightedClassifier(GaussianNB()))
     found = MultiSourceCV(weighted, unlabeled_target=True).fit(X, Y, groups=GROUPS).result_
     first = found.source_names[0]
-    rest, there = GROUPS != first, GROUPS == first
+    rest, there = first != GROUPS, first == GROUPS
     scale = StandardScaler().fit(X[rest])
     model = lb.ReweightedClassifier(GaussianNB()).fit(
         scale.transform(X[rest]), Y[rest], X_unlabeled=scale.transform(X[there])
@@ -553,7 +553,7 @@ def test_the_left_out_rows_reach_the_transfer_step_of_a_pipeline():
 
 def test_labels_of_python_objects_are_those_of_numpy():
     first, second = (
-        MultiSourceCV(GaussianNB()).fit(X, (Y == Y[0]).astype(kind), groups=GROUPS).result_
+        MultiSourceCV(GaussianNB()).fit(X, (Y[0] == Y).astype(kind), groups=GROUPS).result_
         for kind in (bool, object)
     )
     np.testing.assert_array_equal(first.losses, second.losses)
@@ -564,6 +564,6 @@ def test_words_for_a_source_of_one_row_and_for_losses_without_spread():
     words = repr(MultiSourceCV(GaussianNB()).fit(X, Y, groups=groups).result_)
     assert "half-width" in words
     assert "nan" not in words
-    right = MultiSourceCV(GaussianNB()).fit(Y[:, None] == Y[0], Y == Y[0], groups=GROUPS).result_
+    right = MultiSourceCV(GaussianNB()).fit(Y[:, None] == Y[0], Y[0] == Y, groups=GROUPS).result_
     assert right.estimate == 0
     assert "nothing measures how far it can be off" in repr(right)
