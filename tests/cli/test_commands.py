@@ -264,6 +264,16 @@ def test_wrong_input_is_named_and_ends_with_2(landbridge, table, change, argumen
     assert "Traceback" not in words
 
 
+def test_labels_and_columns_of_kinds_that_cannot_be_learnt(landbridge, table):
+    made = make_frame().with_columns(pl.Series("pairs", [[1, 2]] * 120))
+    made.write_parquet("wines.parquet")
+    words = landbridge("select", "wines.parquet", *SELECT, code=2).stderr
+    assert "'pairs' hold lists or records. Leave them out with --drop pairs" in words
+    landbridge("select", "wines.parquet", *SELECT, "--drop", "pairs")
+    done = landbridge("select", table, *SELECT, "--label", "when", code=2)
+    assert "--label must hold numbers, text or true and false; 'when' holds Date" in done.stderr
+
+
 def test_only_label_and_domain_columns_leave_nothing_to_learn_from(landbridge, table):
     make_frame().select("region", "good").write_csv(table)
     assert "columns to learn from" in landbridge("select", table, *SELECT, code=2).stderr

@@ -138,3 +138,19 @@ def test_a_large_file_is_read_in_pieces(tmp_path):
     frame = pl.DataFrame({f"x{k}": rng.normal(size=50_000) for k in range(10)})
     frame.write_csv(tmp_path / "t.csv")
     assert read_table(tmp_path / "t.csv").equals(frame)
+
+
+def test_decimals_and_nan_of_parquet_are_numbers_and_holes(tmp_path):
+    decimals = pl.Series("d", [1.25, None]).cast(pl.Decimal(6, 2))
+    pl.DataFrame([pl.Series("a", [1.5, float("nan")]), decimals]).write_parquet(tmp_path / "t.pq")
+    frame = read_table(tmp_path / "t.pq")
+    assert frame.to_dict(as_series=False) == {"a": [1.5, None], "d": [1.25, None]}
+    assert frame["d"].dtype == pl.Float64
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.pq"])
+def test_infinity_is_refused_with_its_place(tmp_path, name):
+    frame = pl.DataFrame({"b": [1, 2], "a": [1.5, float("-inf")]})
+    getattr(frame, "write_csv" if name == "t.csv" else "write_parquet")(tmp_path / name)
+    with pytest.raises(InputError, match="must be finite; 'a' holds -inf in row 2. Replace it"):
+        read_table(tmp_path / name)

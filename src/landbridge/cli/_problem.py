@@ -138,9 +138,20 @@ def read_problem(question: Question, note: Note) -> Problem:
             "The table must have columns to learn from, besides the label and the domain; got "
             "none. Check --drop and the separator of the file."
         )
+    nested = [column.name for column in features if column.dtype.is_nested()]
+    if nested:
+        raise InputError(
+            f"Every cell must hold one value; {listing(nested)} hold lists or records. Leave them "
+            f"out with --drop {nested[0]}."
+        )
     domains = frame[domain].cast(str).to_numpy().astype(str)
     labels, task = None, None
     if question.label is not None:
+        if frame[question.label].dtype.is_temporal() or frame[question.label].dtype.is_nested():
+            raise InputError(
+                f"--label must hold numbers, text or true and false; {question.label!r} holds "
+                f"{frame[question.label].dtype}. Name another column, or convert this one."
+            )
         task = question.task or find_task(frame[question.label], note)
         labels = _check_labels(frame[question.label], task)
     return Problem(features, domains, labels, question.target, task, domain)

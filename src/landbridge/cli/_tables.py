@@ -55,7 +55,7 @@ def read_table(path: Path) -> "pl.DataFrame":
             f"{path}: the table must have rows below its header; got none. "
             "Check how the file was exported."
         )
-    return frame
+    return _plain_numbers(frame, path)
 
 
 def require_column(frame: "pl.DataFrame", name: str, option: str) -> None:
@@ -102,6 +102,23 @@ def _read_parquet(path: Path) -> "pl.DataFrame":
             f"{path}: must be a whole Parquet file; got one that cannot be read ({error}). "
             "Copy or export it again."
         ) from error
+
+
+def _plain_numbers(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
+    """Decimals as ordinary numbers, NaN as a missing cell; infinity is refused."""
+    import polars as pl
+    import polars.selectors as cs
+
+    frame = frame.with_columns(cs.decimal().cast(pl.Float64))
+    floats = [column for column in frame if column.dtype.is_float()]
+    for column in floats:
+        if column.is_infinite().any():
+            row = column.is_infinite().arg_max() or 0
+            raise InputError(
+                f"{path}: numbers must be finite; {column.name!r} holds {column[row]} in row "
+                f"{row + 1}. Replace it, or leave the cell empty."
+            )
+    return frame.with_columns(column.fill_nan(None) for column in floats if column.is_nan().any())
 
 
 def _read_text(path: Path) -> "pl.DataFrame":
