@@ -85,6 +85,15 @@ def test_without_target_labels_intervals_say_so_or_are_left_out():
     assert "without target labels" in ranking["pairwise"]["words"]
 
 
+def test_intervals_of_losses_say_that_they_are_less_sure():
+    losses, rates = (
+        summarise_search(fitted({"a": model}, regression=regression).results_)["interval"]["words"]
+        for model, regression in ((Ridge(), True), (LogisticRegression(), False))
+    )
+    assert "hold the truth less often than that" in losses
+    assert rates == "Lines are 95 % intervals, resting on 30 labelled target rows."
+
+
 def test_a_label_floor_that_counts_is_said():
     models = {"a": SourceOnly(LogisticRegression()), "b": LogisticRegression(C=0.1)}
     search = fitted(models, labels=False, label_floor=True)

@@ -62,8 +62,10 @@ def default_comparison(result: "SearchResult") -> str:
 def worth_transferring(result: "SearchResult", level: float) -> Verdict:
     """The best transfer candidate against the baselines, on the labelled target rows."""
     check_level(level)
-    status = result.status("tlv") if "tlv" in result.available() else []
-    complete = [number for number, word in enumerate(status) if word == "complete"]
+    measured = result.status("tlv") if "tlv" in result.available() else []
+    # The best is chosen by the selecting criterion, which may have failed where tlv has not.
+    both = enumerate(zip(measured, result.status(), strict=False))
+    complete = [number for number, words in both if set(words) == {"complete"}]
     return judge(
         [result.cells[number]["role"] for number in complete],
         [result.labels[number] for number in complete],

@@ -314,6 +314,8 @@ def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
     words = f"Lines are {100 * level:g} % intervals, resting on {found.rests_on}."
     if method == "effective":
         words += " Without target labels their level is not guaranteed."
+    elif not result.is_proportion:
+        words += " Losses of few rows are skewed, so that they hold the truth less often than that."
     return {"level": level, "method": method, "rests_on": found.rests_on, "words": words}
 
 

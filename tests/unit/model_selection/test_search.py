@@ -433,6 +433,16 @@ def test_unsound_weights_are_a_failure_of_their_source(wrong):
         PROBLEM.fit(weighting=weighting, error_score="raise")
 
 
+def test_the_verdict_leaves_out_cells_that_the_selecting_criterion_could_not_judge():
+    models = {"source": lb.SourceOnly(GaussianNB()), "pooled": lb.Pooled(LogisticRegression())}
+    weighting = Unsound("nan", PROBLEM.X[0, 0])
+    with pytest.warns(lb.FailedFitWarning, match="2 of 6 cells failed"):
+        search = PROBLEM.fit(models, criterion=["trcv", "tlv"], weighting=weighting)
+    assert search.results_.status("tlv") == ["complete"] * 6
+    assert "the best is pooled from a" not in str(search.worth_transferring())
+    assert search.worth_transferring().level == pytest.approx(0.95)  # two transfer cells are left
+
+
 def test_all_criteria_may_follow_the_one_that_selects():
     search = PROBLEM.fit(criterion=["stv", "all"])
     assert search.criterion_ == "stv"
