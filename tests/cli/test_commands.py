@@ -274,6 +274,21 @@ def test_labels_and_columns_of_kinds_that_cannot_be_learnt(landbridge, table):
     assert "--label must hold numbers, text or true and false; 'when' holds Date" in done.stderr
 
 
+def test_a_level_is_for_results_that_hold_losses(landbridge, table):
+    landbridge("select", table, *SELECT, "--results", "r.npz")
+    landbridge("select", table, *SELECT, "--results", "r.json")
+    for level, words in ((0.5, "50 % interval "), (None, "95 % interval ")):
+        asked = () if level is None else ("--level", level)
+        landbridge("report", "r.npz", "-o", "r.md", *asked)
+        assert words in (landbridge.folder / "r.md").read_text()
+    done = landbridge("report", "r.json", "-o", "r.md", "--level", 0.5, code=2)
+    assert "--level must come with results of every row's loss (.npz)" in done.stderr
+
+
+def test_no_jobs_are_refused(landbridge, table):
+    assert "got 0. Pass 1" in landbridge("select", table, *SELECT, "--jobs", 0, code=2).stderr
+
+
 def test_only_label_and_domain_columns_leave_nothing_to_learn_from(landbridge, table):
     make_frame().select("region", "good").write_csv(table)
     assert "columns to learn from" in landbridge("select", table, *SELECT, code=2).stderr

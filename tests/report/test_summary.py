@@ -94,6 +94,21 @@ def test_intervals_of_losses_say_that_they_are_less_sure():
     assert rates == "Lines are 95 % intervals, resting on 30 labelled target rows."
 
 
+def test_all_sources_have_one_name_in_both_sentences_of_the_verdict():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    models = {"s": SourceOnly(LogisticRegression()), "p": Pooled(LogisticRegression())}
+    search = TransferSearchCV(models, cv=3, sources="both", random_state=0)
+    search.fit(X, X[:, 0] > 0, groups=groups, X_target=X[:20], y_target=X[:20, 0] > 0)
+    labelled = np.ones_like(search.results_.labelled)
+    labelled[search.results_.labels.index("p from pooled")] = 0.0
+    result = replace(search.results_, labelled=labelled)
+    assert "p from pooled beats" in result.worth_transferring().message
+    summary = summarise(title="t", target="x", origin=summarise_origin(), result=result)
+    assert summary["verdict"][0].startswith("Train p on all sources")
+    assert "p from all sources beats source-only" in summary["verdict"][1]
+
+
 def test_a_label_floor_that_counts_is_said():
     models = {"a": SourceOnly(LogisticRegression()), "b": LogisticRegression(C=0.1)}
     search = fitted(models, labels=False, label_floor=True)

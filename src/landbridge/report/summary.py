@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -228,6 +229,8 @@ def summarise(
     }
     if result is not None:
         worth = result.worth_transferring().message
+        if ALL_SOURCES in map(partial(source_name, result), result.sources):
+            worth = worth.replace(" from pooled ", f" from {ALL_SOURCES} ")
         summary["verdict"] = verdict_sentences(summary["ranking"], target, worth)
     summary["checks"] = checks_of(summary, result) + [
         {"name": "Warning", "state": "caution", "text": text} for text in warnings
