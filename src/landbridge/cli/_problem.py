@@ -115,18 +115,7 @@ def read_problem(question: Question, note: Note) -> Problem:
     """Read the table and settle the question; every way in which it cannot be asked raises."""
     frame = read_data(question.data, question.domain)
     domain = question.domain or DEFAULT_DOMAIN
-    require_column(frame, domain, "--domain")
-    if question.label is not None:
-        require_column(frame, question.label, "--label")
-        if question.label == domain:
-            raise InputError(
-                f"--label and --domain must be two columns; got {domain!r} for both. Name the "
-                "column to learn."
-            )
-    for name in question.drop:
-        require_column(frame, name, "--drop")
-        if name in (question.label, domain):
-            raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
+    _check_columns(frame, domain, question)
     frame = _keep_domains(frame, domain, question, note)
     if question.max_rows is not None:
         label = question.label if question.spare_labels else None
@@ -147,11 +136,6 @@ def read_problem(question: Question, note: Note) -> Problem:
     domains = frame[domain].cast(str).to_numpy().astype(str)
     labels, task = None, None
     if question.label is not None:
-        if frame[question.label].dtype.is_temporal() or frame[question.label].dtype.is_nested():
-            raise InputError(
-                f"--label must hold numbers, text or true and false; {question.label!r} holds "
-                f"{frame[question.label].dtype}. Name another column, or convert this one."
-            )
         task = question.task or find_task(frame[question.label], note)
         labels = _check_labels(frame[question.label], task)
     return Problem(features, domains, labels, question.target, task, domain)
@@ -190,6 +174,27 @@ def require_labels(problem: Problem, *, least: int) -> None:
                 f"Every source must have at least {least} labelled rows; {name!r} has {count}. "
                 f"Leave it out with --exclude {name}, or merge it with another domain."
             )
+
+
+def _check_columns(frame: "pl.DataFrame", domain: str, question: Question) -> None:
+    """Raise for columns that are not there or cannot be what they are named as."""
+    require_column(frame, domain, "--domain")
+    if question.label is not None:
+        require_column(frame, question.label, "--label")
+        if question.label == domain:
+            raise InputError(
+                f"--label and --domain must be two columns; got {domain!r} for both. Name the "
+                "column to learn."
+            )
+        if frame[question.label].dtype.is_temporal() or frame[question.label].dtype.is_nested():
+            raise InputError(
+                f"--label must hold numbers, text or true and false; {question.label!r} holds "
+                f"{frame[question.label].dtype}. Name another column, or convert this one."
+            )
+    for name in question.drop:
+        require_column(frame, name, "--drop")
+        if name in (question.label, domain):
+            raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
 
 
 def _keep_domains(

@@ -117,7 +117,7 @@ def _difference(predicted: Vector, y: Vector, loss: Any) -> Vector:
         return predicted.reshape(y.shape).astype(np.float64) - y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"`y` must be numeric for loss={loss!r}; got values like {y.ravel()[0]!r}. "
+            f"`y` must be numeric for loss={loss!r}; got values like {y.ravel().tolist()[0]!r}. "
             "Use loss='zero_one' or loss='log' for named classes."
         ) from error
 

@@ -224,12 +224,12 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         data = self._preprocess(data)
         settings = self._settings(data)
         self.results_ = run_search(data, candidates, source_rows, settings)
+        for name in ("best_estimator_", "classes_", "refit_time_"):  # of an earlier fit
+            vars(self).pop(name, None)
         if data.task == "classification":
             self.classes_ = data.classes
         self._report_failures()
         self._choose(candidates)
-        if hasattr(self, "best_estimator_"):
-            del self.best_estimator_  # of an earlier fit
         if self.refit:
             self._refit(data, candidates, source_rows, settings.seed)
         return self

@@ -450,6 +450,15 @@ def test_all_criteria_may_follow_the_one_that_selects():
     assert PROBLEM.fit(criterion=["all"]).criterion_ == "anchored"
 
 
+def test_a_second_fit_forgets_the_first():
+    search = PROBLEM.fit()
+    search.set_params(candidates={"ridge": Ridge()}, refit=False)
+    numbers = {**PROBLEM.arguments(), "y_target": PROBLEM.X_target[:30, 0]}
+    search.fit(PROBLEM.X, PROBLEM.X[:, 0], **numbers)
+    for name in ("best_estimator_", "classes_", "refit_time_"):
+        assert not hasattr(search, name)
+
+
 def test_dates_may_name_sources(tmp_path):
     days = np.repeat(np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"), 60)
     search = lb.TransferSearchCV({"nb": GaussianNB()}, cv=3, random_state=0)
