@@ -225,7 +225,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         settings = self._settings(data)
         self.results_ = run_search(data, candidates, source_rows, settings)
         for name in ("best_estimator_", "classes_", "refit_time_"):  # of an earlier fit
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if data.task == "classification":
             self.classes_ = data.classes
         self._report_failures()
