@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from landbridge import Pooled, SourceOnly, TransferSearchCV
+from landbridge import Pooled, SearchRankingDisplay, SourceOnly, TransferSearchCV
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.pictures import three_digits
 from landbridge.report.summary import plain
@@ -107,6 +107,18 @@ def test_all_sources_have_one_name_in_both_sentences_of_the_verdict():
     summary = summarise(title="t", target="x", origin=summarise_origin(), result=result)
     assert summary["verdict"][0].startswith("Train p on all sources")
     assert "p from all sources beats source-only" in summary["verdict"][1]
+
+
+def test_a_cell_that_only_tlv_could_not_judge_has_no_interval():
+    models = {"a": SourceOnly(LogisticRegression()), "b": Pooled(LogisticRegression())}
+    result = fitted(models, criterion=["trcv", "tlv"]).results_
+    failure = {"cell": 0, "arrays": ("labelled",), "message": "no", "candidate": "a"}
+    result = replace(result, failures=(failure,))
+    rows = {row["name"]: row for row in summarise_search(result)["candidates"]}
+    assert rows["a"]["low"] is None
+    assert rows["a"]["score"] is not None
+    assert rows["b"]["low"] < rows["b"]["high"]
+    assert SearchRankingDisplay.from_result(result).labels == ["b"]
 
 
 def test_a_label_floor_that_counts_is_said():

@@ -29,7 +29,7 @@ def interval(
 ) -> SearchInterval:
     """An interval for a cell's score on the target; see `SearchResult.interval`."""
     check_level(level)
-    method = method or _default_method(result)
+    method = method or default_method(result)
     check_choice(method, "method", tuple(METHODS))
     _require(result, METHODS[method], method)
     _require_losses(result, cell, METHODS[method])
@@ -126,7 +126,8 @@ def _without_failed(probability: np.ndarray, status: list[str]) -> np.ndarray:
     return probability
 
 
-def _default_method(result: "SearchResult") -> str:
+def default_method(result: "SearchResult") -> str:
+    """The first method of `interval` for which the search has what it needs."""
     usable = [
         method
         for method in METHODS

@@ -19,6 +19,7 @@ from landbridge.inspection import ShiftDiagnosis
 from landbridge.model_selection.criteria import OF_LABELLED_ROWS
 from landbridge.model_selection.multi_source_result import LOSS_WORDS, MultiSourceResult
 from landbridge.model_selection.results import SearchResult
+from landbridge.model_selection.uncertainty import METHODS
 from landbridge.report.verdict import checks_of, verdict_sentences
 
 if TYPE_CHECKING:
@@ -293,9 +294,10 @@ def full_name(result: SearchResult, cell: int) -> str:
 def _interval_of(
     result: SearchResult, cell: int, level: float
 ) -> tuple[float | None, float | None]:
-    if _interval_method(result) is None:
+    method = _interval_method(result)
+    if method is None or result.status(METHODS[method])[cell] == "failed":
         return None, None
-    found = result.interval(level, method=_interval_method(result), cell=cell)
+    found = result.interval(level, method=method, cell=cell)
     low, high = sorted((score_as_read(result, found.low), score_as_read(result, found.high)))
     return low, high
 
@@ -313,7 +315,7 @@ def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
     if method is None:
         words = "There are no intervals: those of tlv and anchored need labelled target rows."
         return {"level": level, "method": None, "words": words}
-    found = result.interval(level, method=method)
+    found = result.interval(level, method=method, cell=result.ranking(METHODS[method])[0])
     words = f"Lines are {100 * level:g} % intervals, resting on {found.rests_on}."
     if method == "effective":
         words += " Without target labels their level is not guaranteed."
