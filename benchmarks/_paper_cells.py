@@ -87,7 +87,7 @@ def run_draw(task: PaperTask, draw: int, kind: str) -> dict[str, Any]:
     answer = {
         "cells": result.labels,
         "accuracy": truth,
-        "scores": {name: result.scores(name).tolist() for name in result.about["criteria"]},
+        "scores": {name: (1 - result.values(name)).tolist() for name in result.about["criteria"]},
     }
     path.write_text(json.dumps(answer))
     return answer

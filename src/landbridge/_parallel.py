@@ -29,6 +29,11 @@ def iterate_tasks(
     function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, n_jobs: int | None = None
 ) -> Iterator[Any]:
     """Yield ``function(*task)`` for each task, in the order of the tasks, as they get ready."""
+    if n_jobs == 0:
+        raise ValueError(
+            "`n_jobs` must be a number of tasks at a time, or -1 for all cores; got 0. Pass 1 for "
+            "one after the other."
+        )
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     yield from parallel(delayed(_on_one_thread)(function, task) for task in tasks)
 

@@ -58,7 +58,7 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
             "record": type(record).__name__,
             "values": values,
         },
-        default=_plain_value,
+        default=plain_value,
     )
     arrays[HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
     with whole_file(path) as file:
@@ -94,6 +94,8 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     Until then it has a temporary name in the same folder; whatever goes wrong removes it.
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder {path.parent} must exist. Create it first.")
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
@@ -165,7 +167,8 @@ def _plain_array(array: np.ndarray, name: str) -> np.ndarray:
     )
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """What JSON can hold of a value that it does not know itself; raises for most."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(

@@ -18,7 +18,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from landbridge._storage import whole_file
+from landbridge._storage import plain_value, whole_file
 from landbridge._version import __version__
 
 CARD = "landbridge-card.json"
@@ -90,6 +90,7 @@ def save_model(
     """
     skops_io = _import_skops()
     card = {"format": FORMAT, **_origin(), **(card or {})}
+    text = json.dumps(card, indent=1, default=plain_value)
     try:
         dump = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
     except TypeError as error:
@@ -105,7 +106,7 @@ def save_model(
             f"saved; got {', '.join(refused)}. Save the model with a tool of your own."
         )
     with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(CARD, json.dumps(card, indent=1))
+        archive.writestr(CARD, text)
     with whole_file(path) as file:
         file.write(content.getvalue())
     return card

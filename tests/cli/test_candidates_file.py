@@ -82,6 +82,7 @@ def test_both_forms_give_the_estimators_and_their_grids(tmp_path, name, text):
         ("c.yaml", "a:\n  estimator: SVC\n  params: 3\n", "line 3: params must map"),
         ("c.yaml", "a:\n  estimator: SVC\n  params:\n    c: 1\n", "line 4: SVC has no parameter"),
         ("c.yaml", "a:\n  estimator: Pooled\n", "line 1: Pooled cannot be made"),
+        ("c.yaml", "b: SVC\na: SourceOnly\n", "line 2: SourceOnly cannot be made"),
         ("c.yaml", "a:\n  estimator: SVC\n  grid: 3\n", "line 3: a grid must map"),
         ("c.yaml", "a:\n  estimator: SVC\n  grid: {C: 3}\n", "line 3: the grid of 'C' must be"),
         ("c.yaml", "a:\n  estimator: SVC\n  grid: {D: [3]}\n", "line 3: SVC has no parameter 'D'"),

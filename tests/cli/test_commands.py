@@ -244,6 +244,15 @@ def test_report_is_rebuilt_from_saved_results(landbridge, table):
         (None, ("--report", "nowhere/r.html"), "the folder nowhere must exist"),
         (None, ("--report", "r.pdf"), "must end in .html"),
         (None, ("--results", "r.txt"), "must end in .json, .npz"),
+        (None, ("--save", "model.pkl"), "model.pkl: the name must end in .skops"),
+        (None, ("--label", "region"), "--label and --domain must be two columns; got 'region'"),
+        (None, ("--drop", "good"), "--drop must name a feature; got 'good', the label or"),
+        (None, ("--label", "noise"), "nb must be a regressor, because this is a regression task"),
+        (
+            pl.col("region").replace("south", "pooled"),
+            (),
+            "must not hold 'pooled' with sources='both'.*Rename the group",
+        ),
     ],
 )
 def test_wrong_input_is_named_and_ends_with_2(landbridge, table, change, arguments, message):
@@ -253,6 +262,31 @@ def test_wrong_input_is_named_and_ends_with_2(landbridge, table, change, argumen
     words = " ".join(done.stderr.split())
     assert re.search(message, words), words
     assert "Traceback" not in words
+
+
+def test_labels_and_columns_of_kinds_that_cannot_be_learnt(landbridge, table):
+    made = make_frame().with_columns(pl.Series("pairs", [[1, 2]] * 120))
+    made.write_parquet("wines.parquet")
+    words = landbridge("select", "wines.parquet", *SELECT, code=2).stderr
+    assert "'pairs' hold lists or records. Leave them out with --drop pairs" in words
+    landbridge("select", "wines.parquet", *SELECT, "--drop", "pairs")
+    done = landbridge("select", table, *SELECT, "--label", "when", code=2)
+    assert "--label must hold numbers, text or true and false; 'when' holds Date" in done.stderr
+
+
+def test_a_level_is_for_results_that_hold_losses(landbridge, table):
+    landbridge("select", table, *SELECT, "--results", "r.npz")
+    landbridge("select", table, *SELECT, "--results", "r.json")
+    for level, words in ((0.5, "50 % interval "), (None, "95 % interval ")):
+        asked = () if level is None else ("--level", level)
+        landbridge("report", "r.npz", "-o", "r.md", *asked)
+        assert words in (landbridge.folder / "r.md").read_text()
+    done = landbridge("report", "r.json", "-o", "r.md", "--level", 0.5, code=2)
+    assert "--level must come with results of every row's loss (.npz)" in done.stderr
+
+
+def test_no_jobs_are_refused(landbridge, table):
+    assert "got 0. Pass 1" in landbridge("select", table, *SELECT, "--jobs", 0, code=2).stderr
 
 
 def test_only_label_and_domain_columns_leave_nothing_to_learn_from(landbridge, table):
@@ -270,6 +304,54 @@ def test_a_sample_is_announced_and_repeatable(landbridge, table):
     done = landbridge(*asked)
     assert "north: 20 of 40 rows are used" in done.stderr
     assert [d["rows"] for d in landbridge.json(*asked)["data"]["domains"]] == [20, 20, 20]
+
+
+def test_a_sample_takes_the_labels_first(landbridge, table):
+    # 4 of 40 target rows have a label: a plain sample of 10 rows would keep about one.
+    west = pl.col("region") == "west"
+    few = pl.when(west & (pl.int_range(pl.len()) % 10 > 0)).then(None).otherwise("good")
+    make_frame().with_columns(few.alias("good")).with_columns(
+        pl.when(west & (pl.int_range(pl.len()) % 10 == 0))
+        .then(pl.Series(["yes", "no"] * 60))
+        .otherwise("good")
+        .alias("good")
+    ).write_csv(table)
+    found = landbridge.json("select", table, *SELECT, "--max-rows", 10)
+    domains = {d["name"]: d for d in found["data"]["domains"]}
+    assert [d["rows"] for d in domains.values()] == [10, 10, 10]
+    assert domains["west"]["labelled"] == 4
+
+
+def test_predictions_never_replace_the_rows_they_are_made_of(landbridge, table, model):
+    before = table.read_bytes()
+    done = landbridge("predict", model, table, "-o", table, code=2)
+    assert "must not replace the rows that they are made of" in done.stderr
+    assert table.read_bytes() == before
+
+
+def test_evaluate_says_which_models_do_not_fit_the_task(landbridge, table):
+    question = ("--domain", "region", "--label")
+    done = landbridge("evaluate", table, *question, "noise", "--model", "GaussianNB", code=2)
+    assert "--model must be a regressor, because this is a regression task" in done.stderr
+    done = landbridge("evaluate", table, *question, "good", "--model", "Ridge", code=2)
+    assert "--model must be a classifier" in done.stderr
+    done = landbridge("evaluate", table, *question, "good", "--model", "SourceOnly", code=2)
+    assert "SourceOnly cannot be made" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("criterion", "verdict", "pairs"),
+    [
+        ("stv", "expect accuracy", "judged on the same labelled target rows"),
+        ("scv", "on rows of its own source; nothing was measured about west", "From scv alone"),
+        ("rv", "expect accuracy", "From rv alone"),
+    ],
+)
+def test_words_say_what_the_criterion_measured(landbridge, table, criterion, verdict, pairs):
+    found = landbridge.json("select", table, *SELECT, "--criterion", criterion)
+    assert verdict in found["verdict"][0]
+    assert pairs in found["ranking"]["pairwise"]["words"]
+    assert found["ranking"]["interval"]["words"].startswith("There are no intervals")
 
 
 def test_a_read_only_folder_and_a_full_disk_are_named(landbridge, table, monkeypatch):

@@ -51,6 +51,17 @@ def test_types_are_right_when_they_show_late_in_the_file(tmp_path):
     assert read_table(write(tmp_path / "t.csv", text))["a"].dtype == pl.Float64
 
 
+def test_decimal_commas_are_numbers_and_announced(tmp_path):
+    text = "a;b;c\n1,5;x,1;3\n-2;y;4\n;z;5\n"
+    with pytest.warns(UserWarning, match="'a' hold numbers with a decimal comma.*1,5 is one and a"):
+        frame = read_table(write(tmp_path / "t.csv", text))
+    assert frame["a"].to_list() == [1.5, -2.0, None]
+    assert frame["b"].to_list() == ["x,1", "y", "z"]
+    assert frame["c"].dtype == pl.Int64
+    # Between commas a quoted 1,234 may be a thousand: it is left as it is written.
+    assert read_table(write(tmp_path / "t.csv", 'a,b\n"1,234",2\n'))["a"].to_list() == ["1,234"]
+
+
 def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
     frame = read_table(write(tmp_path / "t.csv", 'a,b\n1,"x,\ny"\n2,z\n'))
     assert frame["b"].to_list() == ["x,\ny", "z"]
@@ -127,3 +138,19 @@ def test_a_large_file_is_read_in_pieces(tmp_path):
     frame = pl.DataFrame({f"x{k}": rng.normal(size=50_000) for k in range(10)})
     frame.write_csv(tmp_path / "t.csv")
     assert read_table(tmp_path / "t.csv").equals(frame)
+
+
+def test_decimals_and_nan_of_parquet_are_numbers_and_holes(tmp_path):
+    decimals = pl.Series("d", [1.25, None]).cast(pl.Decimal(6, 2))
+    pl.DataFrame([pl.Series("a", [1.5, float("nan")]), decimals]).write_parquet(tmp_path / "t.pq")
+    frame = read_table(tmp_path / "t.pq")
+    assert frame.to_dict(as_series=False) == {"a": [1.5, None], "d": [1.25, None]}
+    assert frame["d"].dtype == pl.Float64
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.pq"])
+def test_infinity_is_refused_with_its_place(tmp_path, name):
+    frame = pl.DataFrame({"b": [1, 2], "a": [1.5, float("-inf")]})
+    getattr(frame, "write_csv" if name == "t.csv" else "write_parquet")(tmp_path / name)
+    with pytest.raises(InputError, match="must be finite; 'a' holds -inf in row 2. Replace it"):
+        read_table(tmp_path / name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from landbridge import Pooled, SourceOnly, TransferSearchCV
+from landbridge import Pooled, SearchRankingDisplay, SourceOnly, TransferSearchCV
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.pictures import three_digits
 from landbridge.report.summary import plain
@@ -83,6 +83,42 @@ def test_without_target_labels_intervals_say_so_or_are_left_out():
     assert ranking["candidates"][0]["low"] is None
     assert ranking["score"] == "mean squared error"
     assert "without target labels" in ranking["pairwise"]["words"]
+
+
+def test_intervals_of_losses_say_that_they_are_less_sure():
+    losses, rates = (
+        summarise_search(fitted({"a": model}, regression=regression).results_)["interval"]["words"]
+        for model, regression in ((Ridge(), True), (LogisticRegression(), False))
+    )
+    assert "hold the truth less often than that" in losses
+    assert rates == "Lines are 95 % intervals, resting on 30 labelled target rows."
+
+
+def test_all_sources_have_one_name_in_both_sentences_of_the_verdict():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    models = {"s": SourceOnly(LogisticRegression()), "p": Pooled(LogisticRegression())}
+    search = TransferSearchCV(models, cv=3, sources="both", random_state=0)
+    search.fit(X, X[:, 0] > 0, groups=groups, X_target=X[:20], y_target=X[:20, 0] > 0)
+    labelled = np.ones_like(search.results_.labelled)
+    labelled[search.results_.labels.index("p from pooled")] = 0.0
+    result = replace(search.results_, labelled=labelled)
+    assert "p from pooled beats" in result.worth_transferring().message
+    summary = summarise(title="t", target="x", origin=summarise_origin(), result=result)
+    assert summary["verdict"][0].startswith("Train p on all sources")
+    assert "p from all sources beats source-only" in summary["verdict"][1]
+
+
+def test_a_cell_that_only_tlv_could_not_judge_has_no_interval():
+    models = {"a": SourceOnly(LogisticRegression()), "b": Pooled(LogisticRegression())}
+    result = fitted(models, criterion=["trcv", "tlv"]).results_
+    failure = {"cell": 0, "arrays": ("labelled",), "message": "no", "candidate": "a"}
+    result = replace(result, failures=(failure,))
+    rows = {row["name"]: row for row in summarise_search(result)["candidates"]}
+    assert rows["a"]["low"] is None
+    assert rows["a"]["score"] is not None
+    assert rows["b"]["low"] < rows["b"]["high"]
+    assert SearchRankingDisplay.from_result(result).labels == ["b"]
 
 
 def test_a_label_floor_that_counts_is_said():

@@ -1,6 +1,7 @@
 """Tasks and seeds."""
 
 import numpy as np
+import pytest
 from threadpoolctl import threadpool_info
 
 from landbridge._parallel import iterate_tasks, run_tasks, spawn_seeds
@@ -42,3 +43,8 @@ def test_seeds_belong_to_the_index():
 
 def test_linear_algebra_of_a_task_runs_on_one_thread():
     assert set(run_tasks(threads, [()], n_jobs=1)[0]) <= {1}
+
+
+def test_no_tasks_at_a_time_is_refused():
+    with pytest.raises(ValueError, match="`n_jobs` must be a number of tasks at a time.*got 0"):
+        run_tasks(abs, [(1,)], n_jobs=0)

@@ -172,3 +172,13 @@ def test_a_failed_save_leaves_the_old_file_alone(tmp_path, rows, monkeypatch):
         save_model(Ridge().fit(rows[0], rows[0][:, 0]), path)
     assert path.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["m.skops"]
+
+
+def test_a_card_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_path, rows):
+    model = LogisticRegression().fit(*rows)
+    path = tmp_path / "model.skops"
+    with pytest.raises(TypeError, match="made of numbers, text, lists and dictionaries; got ndarr"):
+        save_model(model, path, {"rates": np.ones(3)})
+    assert not path.exists()
+    assert save_model(model, path, {"rate": np.float32(0.5)})["rate"] == 0.5
+    assert load_card(path)["rate"] == 0.5

@@ -154,3 +154,8 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
 def test_a_missing_file_is_a_missing_file(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_record(Result, tmp_path / "nowhere.npz")
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="r.npz: the folder .*nowhere must exist. Create"):
+        save_record(result(), tmp_path / "nowhere" / "r.npz")

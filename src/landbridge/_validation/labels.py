@@ -120,7 +120,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             f"in row {missing.argmax()}. Fill in the names or drop those rows."
         )
     if groups.dtype != object:
-        return groups
+        return groups.astype(str) if groups.dtype.kind in "mM" else groups  # dates, for JSON
     plain = np.array(groups.tolist())
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 

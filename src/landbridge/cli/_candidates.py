@@ -38,7 +38,7 @@ class Entry:
         if isinstance(self.value, list):
             return [entry.plain() for entry in self.value]
         if isinstance(self.value, str) and self.value.startswith(tuple(f"{p}." for p in PACKAGES)):
-            return find_class(self)()
+            return build_estimator(self)
         return self.value
 
 
@@ -53,7 +53,7 @@ def read_candidates(path: Path) -> dict[str, Any]:
 def build_estimator(entry: Entry) -> Any:
     """The estimator that ``estimator`` names, with its ``params``."""
     if isinstance(entry.value, str):
-        return find_class(entry)()
+        return build_estimator(Entry({"estimator": entry}, entry.line, entry.path))
     _check_keys(entry, ("estimator", "params"))
     cls = find_class(entry.value["estimator"])
     params = entry.value.get("params", Entry({}, entry.line, entry.path))

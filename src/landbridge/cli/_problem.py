@@ -28,6 +28,7 @@ class Question:
     exclude: Sequence[str] = ()
     max_rows: int | None = None
     seed: int = 0
+    spare_labels: bool = False  # labelled rows are the last that --max-rows leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,20 +115,23 @@ def read_problem(question: Question, note: Note) -> Problem:
     """Read the table and settle the question; every way in which it cannot be asked raises."""
     frame = read_data(question.data, question.domain)
     domain = question.domain or DEFAULT_DOMAIN
-    require_column(frame, domain, "--domain")
-    if question.label is not None:
-        require_column(frame, question.label, "--label")
-    for name in question.drop:
-        require_column(frame, name, "--drop")
+    _check_columns(frame, domain, question)
     frame = _keep_domains(frame, domain, question, note)
     if question.max_rows is not None:
-        frame = _sample(frame, domain, question.max_rows, question.seed, note)
+        label = question.label if question.spare_labels else None
+        frame = _sample(frame, domain, label, question.max_rows, question.seed, note)
     left_out = {domain, *question.drop} | ({question.label} if question.label else set())
     features = frame.select(name for name in frame.columns if name not in left_out)
     if not features.width:
         raise InputError(
             "The table must have columns to learn from, besides the label and the domain; got "
             "none. Check --drop and the separator of the file."
+        )
+    nested = [column.name for column in features if column.dtype.is_nested()]
+    if nested:
+        raise InputError(
+            f"Every cell must hold one value; {listing(nested)} hold lists or records. Leave them "
+            f"out with --drop {nested[0]}."
         )
     domains = frame[domain].cast(str).to_numpy().astype(str)
     labels, task = None, None
@@ -172,6 +176,27 @@ def require_labels(problem: Problem, *, least: int) -> None:
             )
 
 
+def _check_columns(frame: "pl.DataFrame", domain: str, question: Question) -> None:
+    """Raise for columns that are not there or cannot be what they are named as."""
+    require_column(frame, domain, "--domain")
+    if question.label is not None:
+        require_column(frame, question.label, "--label")
+        if question.label == domain:
+            raise InputError(
+                f"--label and --domain must be two columns; got {domain!r} for both. Name the "
+                "column to learn."
+            )
+        if frame[question.label].dtype.is_temporal() or frame[question.label].dtype.is_nested():
+            raise InputError(
+                f"--label must hold numbers, text or true and false; {question.label!r} holds "
+                f"{frame[question.label].dtype}. Name another column, or convert this one."
+            )
+    for name in question.drop:
+        require_column(frame, name, "--drop")
+        if name in (question.label, domain):
+            raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
+
+
 def _keep_domains(
     frame: "pl.DataFrame", domain: str, question: Question, note: Note
 ) -> "pl.DataFrame":
@@ -212,17 +237,24 @@ def _keep_domains(
 
 
 def _sample(
-    frame: "pl.DataFrame", domain: str, max_rows: int, seed: int, note: Note
+    frame: "pl.DataFrame", domain: str, label: str | None, max_rows: int, seed: int, note: Note
 ) -> "pl.DataFrame":
-    """At most ``max_rows`` rows of each domain, drawn once, in the order of the table."""
+    """At most ``max_rows`` rows of each domain, drawn once, in the order of the table.
+
+    With a ``label`` the rows that have one are drawn first: a large target has few of them.
+    """
     rng = np.random.default_rng(seed)
     domains = frame[domain].cast(str).to_numpy()
+    first = np.ones(frame.height, bool) if label is None else frame[label].is_not_null().to_numpy()
     keep = []
     for name in np.unique(domains):
         rows = np.flatnonzero(domains == name)
         if rows.size > max_rows:
             note(f"{name}: {max_rows} of {rows.size} rows are used (--max-rows)")
-            rows = np.sort(rng.choice(rows, size=max_rows, replace=False))
+            n_first = min(int(first[rows].sum()), max_rows)
+            parts = (rows[first[rows]], n_first), (rows[~first[rows]], max_rows - n_first)
+            drawn = [rng.choice(part, size=n, replace=False) for part, n in parts]
+            rows = np.sort(np.concatenate(drawn))
         keep.append(rows)
     chosen = np.sort(np.concatenate(keep))
     return frame if chosen.size == frame.height else frame[chosen]

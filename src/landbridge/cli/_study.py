@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
@@ -137,6 +137,7 @@ def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSear
         candidates = read_candidates(plan.candidates)
     else:
         candidates = default_candidates(problem.task, labelled="X_target" in arguments)  # type: ignore[arg-type]
+    require_task(problem, {name: _estimator_of(value) for name, value in candidates.items()})
     search = TransferSearchCV(
         candidates,
         criterion=plan.criterion,
@@ -238,8 +239,25 @@ def run_sources(problem: Problem, model: str | None, plan: Plan) -> dict[str, An
     if model is None:
         estimator = default_candidates(problem.task, labelled=False)["source-only linear"]  # type: ignore[arg-type]
         return sources_part(problem, without_target(estimator), plan)
-    entry = Entry(model, 1, Path("--model"))
-    return sources_part(problem, without_target(build_estimator(entry)), plan)
+    estimator = without_target(build_estimator(Entry(model, 1, Path("--model"))))
+    require_task(problem, {"--model": estimator})
+    return sources_part(problem, estimator, plan)
+
+
+def require_task(problem: Problem, estimators: dict[str, Any]) -> None:
+    """Raise for a classifier that is to learn numbers, and for a regressor that is not."""
+    regression = problem.task == "regression"
+    for name, estimator in estimators.items():
+        if is_regressor(estimator) != regression:
+            kind = "a regressor" if regression else "a classifier"
+            raise InputError(
+                f"{name} must be {kind}, because this is a {problem.task} task; got "
+                f"{type(estimator).__name__}. Name another, or say --task."
+            )
+
+
+def _estimator_of(candidate: Any) -> Any:
+    return candidate[0] if isinstance(candidate, tuple) else candidate
 
 
 def run_features(

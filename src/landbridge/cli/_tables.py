@@ -1,5 +1,6 @@
 """Tables from files: CSV, TSV and Parquet, one file with a domain column or one file a domain."""
 
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ TEXT_SUFFIXES = {".csv", ".tsv", ".txt"}
 PARQUET_SUFFIXES = {".parquet", ".pq"}
 # Cells that mean "nothing here"; everything else is kept as it is written.
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
+DECIMAL_COMMA = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"
 DEFAULT_DOMAIN = "domain"
 # Rows from which the types of columns are guessed first; a later surprise reads the whole file.
 GUESS_FROM = 10_000
@@ -53,7 +55,7 @@ def read_table(path: Path) -> "pl.DataFrame":
             f"{path}: the table must have rows below its header; got none. "
             "Check how the file was exported."
         )
-    return frame
+    return _plain_numbers(frame, path)
 
 
 def require_column(frame: "pl.DataFrame", name: str, option: str) -> None:
@@ -102,6 +104,23 @@ def _read_parquet(path: Path) -> "pl.DataFrame":
         ) from error
 
 
+def _plain_numbers(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
+    """Decimals as ordinary numbers, NaN as a missing cell; infinity is refused."""
+    import polars as pl
+    import polars.selectors as cs
+
+    frame = frame.with_columns(cs.decimal().cast(pl.Float64))
+    floats = [column for column in frame if column.dtype.is_float()]
+    for column in floats:
+        if column.is_infinite().any():
+            row = column.is_infinite().arg_max() or 0
+            raise InputError(
+                f"{path}: numbers must be finite; {column.name!r} holds {column[row]} in row "
+                f"{row + 1}. Replace it, or leave the cell empty."
+            )
+    return frame.with_columns(column.fill_nan(None) for column in floats if column.is_nan().any())
+
+
 def _read_text(path: Path) -> "pl.DataFrame":
     import polars as pl
 
@@ -117,7 +136,30 @@ def _read_text(path: Path) -> "pl.DataFrame":
             raise_not_utf8(path)
         raise InputError(f"{path}: cannot be read as a table: {error}") from error
     # polars makes a row of empty cells out of an empty line.
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    return frame if separator == "," else _read_decimal_commas(frame, path)
+
+
+def _read_decimal_commas(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
+    """Columns of numbers like 1,5 as numbers, with a caution; files of spreadsheets have them."""
+    import polars as pl
+
+    texts = [column for column in frame if column.dtype == pl.String]
+    found = [
+        column.name
+        for column in texts
+        if column.str.contains(DECIMAL_COMMA).all() and column.str.contains(",").any()
+    ]
+    if not found:
+        return frame
+    warnings.warn(
+        f"{path}: {listing(found)} hold numbers with a decimal comma and are read as such: 1,5 is "
+        "one and a half.",
+        stacklevel=2,
+    )
+    return frame.with_columns(
+        pl.col(found).str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64)
+    )
 
 
 def _scan(path: Path, separator: str, guess_from: int | None) -> "pl.DataFrame":

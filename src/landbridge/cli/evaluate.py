@@ -33,7 +33,7 @@ def evaluate(
         from landbridge.report.layout import sources_section
 
         question = Question(
-            data, label, domain, None, task, drop or (), exclude or (), max_rows or None, seed
+            data, label, domain, None, task, drop or (), exclude or (), max_rows or None, seed, True
         )
         problem = read_problem(question, current.note)
         plan = Plan(level=level, jobs=jobs, seed=seed)

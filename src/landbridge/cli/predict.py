@@ -32,6 +32,11 @@ def predict(
     """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
     with session(format is options.Format.json, debug) as current:
         check_output(output, *WRITERS)
+        if output is not None and output.exists() and new.exists() and output.samefile(new):
+            raise InputError(
+                f"{output}: predictions must not replace the rows that they are made of. Give "
+                "--output another name; --keep copies columns into it."
+            )
         from landbridge.cli._columns import check_new_rows
         from landbridge.cli._tables import read_table, require_column
         from landbridge.persistence import load_model

@@ -15,7 +15,12 @@ def report(
         Path, typer.Argument(help="File that `select --results` wrote: .json or .npz.")
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Report: .html, .md or .json.")],
-    level: options.Level = 0.95,
+    level: Annotated[
+        float | None,
+        typer.Option(
+            min=0.5, max=0.999, help="Nominal coverage of intervals made again from .npz; 0.95."
+        ),
+    ] = None,
     debug: options.Debug = False,
 ) -> None:
     """Write the report again, from results that were saved."""
@@ -27,7 +32,7 @@ def report(
         current.wrote("report", output)
 
 
-def read_results(path: Path, level: float) -> dict[str, Any]:
+def read_results(path: Path, level: float | None) -> dict[str, Any]:
     """The summary in a file; pointwise losses are summarised again, at the level asked for."""
     import json
 
@@ -46,7 +51,12 @@ def read_results(path: Path, level: float) -> dict[str, Any]:
             target="the target",
             origin=origin,
             result=result,
-            level=level,
+            level=0.95 if level is None else level,
+        )
+    if level is not None:
+        raise InputError(
+            f"{path}: --level must come with results of every row's loss (.npz); intervals of "
+            f"{path.suffix or 'other files'} are made already. Leave it out, or give the .npz file."
         )
     try:
         summary = json.loads(path.read_text(encoding="utf-8"))

@@ -72,20 +72,29 @@ def select(
     with session(format is options.Format.json, debug) as current:
         check_output(report, *REPORTS)
         check_output(results, ".json", ".npz")
-        check_output(save)
+        check_output(save, ".skops")
         from landbridge.cli._problem import Question, read_problem
         from landbridge.cli._study import Plan, run_study, save_results
         from landbridge.report import write_report
         from landbridge.report.layout import ranking_section
 
         question = Question(
-            data, label, domain, target, task, drop or (), exclude or (), max_rows or None, seed
+            data,
+            label,
+            domain,
+            target,
+            task,
+            drop or (),
+            exclude or (),
+            max_rows or None,
+            seed,
+            True,
         )
         problem = read_problem(question, current.note)
         plan = Plan(
             candidates=candidates,
-            criterion=criterion,
-            sources=sources,
+            criterion=None if criterion is None else criterion.value,
+            sources=sources.value,
             folds=folds,
             level=level,
             jobs=jobs,

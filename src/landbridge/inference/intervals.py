@@ -67,7 +67,8 @@ class Interval:
         """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows."""
         if self.standard_error == 0:
             return 0.0
-        change = self._variance(sources, rows) / self._variance(1.0, 1.0)
+        same = sources == rows == 1
+        change = 1.0 if same else self._variance(sources, rows) / self._variance(1.0, 1.0)
         quantile = _quantile(self.question, self.level, self.effective_sources * sources)
         return quantile * self.standard_error * math.sqrt(change)
 
@@ -93,6 +94,8 @@ class Interval:
 
     def advice(self) -> str:
         """What the width is made of and what would shrink it."""
+        if self.standard_error == 0:
+            return "no loss differs from another, so that nothing measures how far it can be off"
         if self.question == "fixed":
             return "noise within sources alone: more rows help"
         if math.isnan(self.within):
@@ -228,6 +231,7 @@ def source_intervals(
 
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
     """The score (Wilson) interval of a rate, cut at 0 and 1, that was seen on ``n_rows`` rows."""
+    check_level(level)
     rate, n = np.clip(rate, 0.0, 1.0), np.asarray(n_rows, dtype=np.float64)
     z = normal_quantile(level)
     centre = (2 * n * rate + z**2) / (2 * (n + z**2))

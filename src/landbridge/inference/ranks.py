@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
+from landbridge.inference.intervals import check_level
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
         )
     if not np.isfinite(losses).all():
         raise ValueError("`losses` must hold finite numbers; got NaN or inf. Drop such sources.")
+    check_level(level)
     n_sources, n_algorithms = losses.shape
     ranks = stats.rankdata(losses, axis=1)
     statistic, p_value = _iman_davenport(losses, n_sources, n_algorithms)

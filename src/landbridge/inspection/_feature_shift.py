@@ -12,6 +12,8 @@ from landbridge._typing import Matrix, Vector
 
 # Columns that are compared by their whole distribution.
 MAX_COLUMNS = 1000
+FEW_ROWS = 50
+ROUNDING = 1e-14
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +46,11 @@ def feature_shifts(
     """
     difference, ratio = moment_shifts(X, X_target)
     columns = np.argsort(-np.abs(difference), kind="stable")[:MAX_COLUMNS]
+    # The asymptotic p-value of few rows is far too small; the exact one of many takes long.
+    method = "exact" if min(part.shape[0] for part in drawn) < FEW_ROWS else "asymp"
     shifts = []
     for column in columns.tolist():
-        test = ks_2samp(*(_column(part, column) for part in drawn), method="asymp")
+        test = ks_2samp(*(_column(part, column) for part in drawn), method=method)
         shifts.append(
             FeatureShift(
                 name=names[column],
@@ -79,6 +83,8 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
         mean, variance = mean_variance_axis(X, axis=0)
     else:
         mean, variance = X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
+    # What is left of a constant by rounding is no variance.
+    variance = np.where(variance <= (ROUNDING * mean) ** 2, 0.0, variance)
     return mean, variance * (X.shape[0] / (X.shape[0] - 1))
 
 

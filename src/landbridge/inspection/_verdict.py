@@ -31,9 +31,11 @@ def detected(auc: DomainAUC, mmd: MMDTest) -> bool:
     interval is stretched by one half before it counts as evidence.
     """
     if auc.value >= 1:
-        return bool(auc.low > 0.5)
-    reach = STRETCH * (logit(auc.value) - logit(auc.low)) if auc.value > 0 else 0.0
-    return bool(logit(auc.value) > reach or mmd.p_value <= LEVEL / 2)
+        by_auc = auc.low > 0.5
+    else:
+        reach = STRETCH * (logit(auc.value) - logit(auc.low)) if auc.value > 0 else 0.0
+        by_auc = logit(auc.value) > reach
+    return bool(by_auc or mmd.p_value <= LEVEL / 2)
 
 
 def in_words(diagnosis: "ShiftDiagnosis") -> str:

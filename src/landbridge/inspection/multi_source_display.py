@@ -9,7 +9,8 @@ from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge.inference import source_intervals
 from landbridge.inference.intervals import QUESTIONS
 from landbridge.model_selection import Comparison, MultiSourceCV, MultiSourceResult
-from landbridge.model_selection.multi_source_result import LOSS_RANGES, loss_words
+from landbridge.model_selection.losses import LOSS_RANGES
+from landbridge.model_selection.multi_source_result import loss_words
 
 ANSWERS = {"new_source": "a new source", "population": "all such sources", "fixed": "these sources"}
 SOURCE_COLOUR, ANSWER_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00", "#888888"

@@ -7,6 +7,7 @@ import numpy as np
 from landbridge._extras import import_extra
 from landbridge._typing import Vector
 from landbridge.model_selection import SearchResult, TransferSearchCV
+from landbridge.model_selection.uncertainty import METHODS, default_method
 
 BEST_COLOUR, OTHER_COLOUR = "#d55e00", "#0072b2"
 
@@ -53,8 +54,9 @@ class SearchRankingDisplay:
         most: int = 20,
     ) -> Self:
         """From ``search.results_``; cells that failed are left out, of many the best are shown."""
-        status = result.status()
-        cells = [cell for cell in result.ranking() if status[cell] != "failed"][:most]
+        method = method or default_method(result)
+        words = list(zip(result.status(), result.status(METHODS.get(method)), strict=True))
+        cells = [cell for cell in result.ranking() if "failed" not in words[cell]][:most]
         intervals = [result.interval(level, method=method, cell=cell) for cell in cells]
         name = "accuracy" if result.is_proportion else f"negative {result.about['loss']} loss"
         return cls(

@@ -35,6 +35,11 @@ def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
     """
     check_consistent_length(accuracy, score)
     accuracy, score = (np.asarray(values, dtype=np.float64) for values in (accuracy, score))
+    if accuracy.ndim != 1 or score.ndim != 1:
+        raise ValueError(
+            "`accuracy` and `score` must hold one number a model; got arrays of shapes "
+            f"{accuracy.shape} and {score.shape}. Compare one criterion at a time."
+        )
     if not (np.isfinite(accuracy).all() and np.isfinite(score).all()):
         raise ValueError(
             "`accuracy` and `score` must hold finite numbers; got NaN or infinity. "

@@ -1,6 +1,6 @@
 """Candidates: names with estimators and grids, and the lists that serve without any."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
         for params in combinations:
             try:
                 model = clone(estimator).set_params(**clone(params, safe=False))
-            except ValueError as error:
+            except (AttributeError, ValueError) as error:
                 raise ValueError(
                     f"`candidates` must have grids of parameters that exist; the grid of {name!r} "
                     f"does not fit: {error}"
@@ -84,6 +84,11 @@ def default_candidates(task: Task, *, labelled: bool) -> dict[str, Any]:
 
 
 def _named(candidates: Any) -> list[tuple[str, Any, Any]]:
+    if hasattr(candidates, "fit") or not isinstance(candidates, Iterable):
+        raise TypeError(
+            "`candidates` must map names to estimators or to (estimator, grid); got "
+            f"{candidates!r}. Write {{'name': estimator}}, also for a single one."
+        )
     pairs = list(candidates.items()) if isinstance(candidates, Mapping) else list(candidates)
     if not pairs:
         raise ValueError(

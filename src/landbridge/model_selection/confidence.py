@@ -20,6 +20,8 @@ from scipy import stats
 from landbridge._typing import Vector
 from landbridge.inference import score_interval
 
+SAME_IN_EVERY_ROW = 1e7
+
 
 @dataclass(frozen=True, slots=True)
 class SearchInterval:
@@ -63,13 +65,21 @@ def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray
 
 
 def prob_better_paired(losses: np.ndarray) -> np.ndarray:
-    """P(row is better than column) from differences on the same rows (candidates × rows)."""
-    means = losses.mean(axis=1)
+    """P(row is better than column) from differences on the same rows (candidates × rows).
+
+    One minus the p-value of the paired t test. Where every row has the same difference, which a
+    few zero-one losses may have by chance, that of the sign test: 1 − 2⁻ⁿ.
+    """
+    means, n_rows = losses.mean(axis=1), losses.shape[1]
     difference = means[None, :] - means[:, None]
     error = paired_error(losses)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(difference == 0, 0.0, difference / error)
-    return stats.t.cdf(statistic, df=losses.shape[1] - 1)
+    probability = stats.t.cdf(statistic, df=n_rows - 1)
+    # The variance of equal differences is zero up to rounding.
+    same_in_every_row = np.abs(statistic) > SAME_IN_EVERY_ROW
+    by_signs = np.where(difference > 0, 1 - 0.5**n_rows, 0.5**n_rows)
+    return np.where(same_in_every_row, by_signs, probability)
 
 
 def paired_error(losses: np.ndarray) -> np.ndarray:

@@ -161,10 +161,6 @@ def _without_floor(requested: str | Iterable[str] | None, n_labelled: int) -> Ch
     if requested is None:
         criterion, reason = _default(n_labelled)
         return Choice(criterion, (criterion,), reason)
-    if isinstance(requested, str) and requested == "all":
-        criterion, reason = _default(n_labelled)
-        possible = [c for c in CRITERIA if n_labelled >= 2 or c not in OF_LABELLED_ROWS]
-        return Choice(criterion, tuple(possible), reason)
     names = (requested,) if isinstance(requested, str) else tuple(requested)
     if not names:
         raise ValueError("`criterion` must name at least one criterion; got an empty list.")
@@ -175,7 +171,10 @@ def _without_floor(requested: str | Iterable[str] | None, n_labelled: int) -> Ch
                 f"`criterion` {name!r} must have at least 2 labelled target rows; got "
                 f"{n_labelled}. Label some target rows, or use criterion='trcv'."
             )
-    return Choice(names[0], tuple(dict.fromkeys(names)), "as requested")
+    criterion, reason = (names[0], "as requested") if names[0] != "all" else _default(n_labelled)
+    possible = [c for c in CRITERIA if n_labelled >= 2 or c not in OF_LABELLED_ROWS]
+    every = [c for name in names for c in (possible if name == "all" else [name])]
+    return Choice(criterion, tuple(dict.fromkeys(every)), reason)
 
 
 def _default(n_labelled: int) -> tuple[str, str]:

@@ -202,12 +202,23 @@ def _weights_of(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LandbridgeWarning)
-            answer = np.asarray(clone(weighting).fit(X, X_target).weights_, dtype=np.float64)
+            answer = _checked_weights(clone(weighting).fit(X, X_target).weights_, X.shape[0])
     except Exception as error:
         if not record_errors:
             raise
         answer = Failure(f"{type(error).__name__}: {error}", format_exc())
     return answer, time.perf_counter() - started
+
+
+def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
+    weights = np.asarray(weights, dtype=np.float64)
+    sound = weights.shape == (n_rows,) and np.isfinite(weights).all() and (weights >= 0).all()
+    if not sound or not weights.any():
+        raise ValueError(
+            f"`weighting` must give each of {n_rows} source rows a finite weight of at least 0, "
+            f"not all of them 0; got shape {weights.shape}, like {weights.ravel()[:3].tolist()}."
+        )
+    return weights
 
 
 def _about(data: SearchData, settings: Settings) -> dict[str, Any]:

@@ -26,6 +26,10 @@ LossName: TypeAlias = Literal["zero_one", "log", "absolute", "squared"]
 Loss: TypeAlias = LossName | Callable[[Vector, Vector], Vector]
 
 LOSSES = ("zero_one", "log", "absolute", "squared")
+# Smallest and largest possible value; a callable has none that is known.
+LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
+    ("log", "absolute", "squared"), (0.0, float("inf"))
+)
 # A probability of zero would make one row's loss infinite and hide all the others; this is the
 # floor of sklearn.metrics.log_loss. A class that the model never saw gets it too.
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
@@ -113,7 +117,7 @@ def _difference(predicted: Vector, y: Vector, loss: Any) -> Vector:
         return predicted.reshape(y.shape).astype(np.float64) - y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"`y` must be numeric for loss={loss!r}; got values like {y.ravel()[0]!r}. "
+            f"`y` must be numeric for loss={loss!r}; got values like {y.ravel().tolist()[0]!r}. "
             "Use loss='zero_one' or loss='log' for named classes."
         ) from error
 

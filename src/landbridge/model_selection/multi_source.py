@@ -14,7 +14,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_regressor
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, check_random_state, indexable
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
@@ -26,6 +25,8 @@ from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import encode_groups, require_two_sources
 from landbridge.model_selection.losses import Loss, check_loss, pointwise_loss
 from landbridge.model_selection.multi_source_result import Comparison, MultiSourceResult
+from landbridge.model_selection.roles import Training, fit_with_target, steps_that_take
+from landbridge.model_selection.tables import plain_labels
 
 log = logging.getLogger(__name__)
 
@@ -233,7 +234,7 @@ def deal_folds(
     if y is None:
         raise ValueError("`y` must hold the label of each row; got None. Pass y.")
     (X,) = indexable(X)
-    y = np.asarray(y)
+    y = plain_labels(y)
     if y.ndim == 2 and y.shape[1] == 1:
         y = y.ravel()
     n_rows = _num_samples(X)
@@ -306,14 +307,16 @@ def judge_fold(
     started = time.perf_counter()
     train, test = np.flatnonzero(folds.fold != k), np.flatnonzero(folds.fold == k)
     X_test = _safe_indexing(folds.X, test)
+    rows = Training(
+        _safe_indexing(folds.X, train),
+        folds.y[train],
+        X_unlabeled=X_test if unlabeled_target else None,
+    )
     options = {}
-    if unlabeled_target:
-        options["X_unlabeled"] = X_test
     if _takes_groups(estimator):
         options["groups"] = folds.source_names[folds.source[train]]
     try:
-        model = clone_with_seed(estimator, seed)
-        model.fit(_safe_indexing(folds.X, train), folds.y[train], **options)
+        model = fit_with_target(clone_with_seed(estimator, seed), rows, **options)
         losses = pointwise_loss(loss, model, X_test, folds.y[test])
     except Exception as error:
         return np.nan, time.perf_counter() - started, f"{type(error).__name__}: {error}"
@@ -378,7 +381,7 @@ def _takes_groups(estimator: Any) -> bool:
 
 
 def _require_unlabeled(estimator: Any) -> None:
-    if not (isinstance(estimator, Pipeline) or has_fit_parameter(estimator, "X_unlabeled")):
+    if not steps_that_take(estimator, "X_unlabeled"):
         raise ValueError(
             "`estimator` must take X_unlabeled in fit with unlabeled_target=True; got "
             f"{type(estimator).__name__}, which does not. Pass a transfer estimator, or leave "

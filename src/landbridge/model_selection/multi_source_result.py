@@ -22,6 +22,7 @@ from landbridge.inference import (
 )
 from landbridge.inference.intervals import QUESTIONS, Question, decimals, interval_of
 from landbridge.inference.sources import SourceWeight
+from landbridge.model_selection.losses import LOSS_RANGES
 
 LOSS_WORDS = {
     "zero_one": "error",
@@ -29,9 +30,6 @@ LOSS_WORDS = {
     "absolute": "absolute error",
     "squared": "squared error",
 }
-LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
-    ("log", "absolute", "squared"), (0.0, float("inf"))
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
+from landbridge.model_selection.losses import LOSS_RANGES
 from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
@@ -132,8 +133,13 @@ class SearchResult:
         )
 
     def scores(self, criterion: str | None = None) -> Vector:
-        """Accuracy estimates for zero-one loss, else negative losses: greater is better."""
-        values = self.values(criterion)
+        """Accuracy estimates for zero-one loss, else negative losses: greater is better.
+
+        Where weights or the anchored mean lead beyond what a loss can be, the score ends there;
+        `values`, by which cells are ranked, go on.
+        """
+        possible = LOSS_RANGES.get(self.about["loss"], (-np.inf, np.inf))
+        values = np.clip(self.values(criterion), *possible)
         return 1.0 - values if self.is_proportion else -values
 
     def label_floors(self) -> Vector:
@@ -203,10 +209,15 @@ class SearchResult:
         ----------
         method : {"paper", "paired"}, optional
             ``"paper"`` is Eq. (16) with the interval of ``level`` behind it, for zero-one loss with
-            TrCV. ``"paired"`` compares losses on the same rows: labelled target rows where there
-            are any, else rows that both cells share. The default is the second where the ranking
-            rests on labelled rows or Eq. (16) is not defined.
+            TrCV. ``"paired"`` compares losses on the same rows: those of `tlv` where there are
+            any, else those behind the selecting criterion. The default is the second where the
+            ranking rests on labelled rows or Eq. (16) is not defined.
         level : float in (0, 1)
+
+        Returns
+        -------
+        probabilities : ndarray (cells, cells)
+            NaN for cells that failed, 0.5 for two that share fewer than 2 rows.
         """
         return uncertainty.prob_better(self, level=level, method=method)
 

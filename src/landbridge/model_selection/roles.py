@@ -60,7 +60,7 @@ class Training:
 
 def takes_target(estimator: Any) -> bool:
     """Whether ``fit`` takes target rows; for a pipeline: whether that of any step does."""
-    return bool(_steps_with_target(estimator))
+    return bool(steps_that_take(estimator, "X_target"))
 
 
 def role_of(estimator: Any) -> str:
@@ -121,24 +121,29 @@ def fit_candidate(estimator: Any, rows: Training, *, task: str, seed: int) -> An
         # What a fold lacks is a property of the fold, not something to tell the user each time.
         warnings.simplefilter("ignore", LandbridgeWarning)
         if takes_target(model):
-            return _fit_with_target(model, rows)
+            return fit_with_target(model, rows)
         return model.fit(rows.rows, rows.labels)
 
 
-def _fit_with_target(model: Any, rows: Training) -> Any:
+def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
+    """Fit with the target rows that there are; in a pipeline every step that takes them gets them.
+
+    ``options`` are further arguments of ``fit``.
+    """
     named = {
         "X_target": rows.X_target,
         "y_target": rows.y_target,
         "X_unlabeled": rows.X_unlabeled,
     }
     given = {name: value for name, value in named.items() if value is not None}
-    if not isinstance(model, Pipeline):
-        return model.fit(rows.X, rows.y, **given)
+    if not given or not isinstance(model, Pipeline):
+        return model.fit(rows.X, rows.y, **given, **options)
     with config_context(enable_metadata_routing=True):
         model.set_params(transform_input=[name for name in given if name.startswith("X")])
-        for step in _steps_with_target(model):
-            step.set_fit_request(**dict.fromkeys(given, True))
-        return model.fit(rows.X, rows.y, **given)
+        for name in given:
+            for step in steps_that_take(model, name):
+                step.set_fit_request(**{name: True})
+        return model.fit(rows.X, rows.y, **given, **options)
 
 
 def _seeded(model: Any, seed: int) -> Any:
@@ -155,8 +160,9 @@ def _last_step(estimator: Any) -> Any:
     return estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
 
 
-def _steps_with_target(estimator: Any) -> list[Any]:
+def steps_that_take(estimator: Any, name: str) -> list[Any]:
+    """The estimator, or of a pipeline the steps, whose ``fit`` has this parameter."""
     steps = [estimator]
     if isinstance(estimator, Pipeline):
         steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
-    return [step for step in steps if has_fit_parameter(step, "X_target")]
+    return [step for step in steps if has_fit_parameter(step, name)]

@@ -35,6 +35,17 @@ from landbridge.model_selection.worth import Verdict
 from landbridge.weighting import KernelMeanMatching
 
 
+def _check_weighting(weighting: Any) -> Any:
+    if weighting is None:
+        return KernelMeanMatching()
+    if isinstance(weighting, type) or not hasattr(weighting, "fit"):
+        raise TypeError(
+            "`weighting` must be an object with fit(X, X_target) and weights_, like "
+            f"KernelMeanMatching(); got {weighting!r}. Pass an instance."
+        )
+    return weighting
+
+
 def _best_has(method: str) -> Any:
     def check(self: "TransferSearchCV") -> bool:
         if hasattr(self, "best_estimator_"):
@@ -69,7 +80,8 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     criterion : str, list of str, "all" or None, default=None
         ``"scv"``, ``"wcv"``, ``"rv"``, ``"trcv"``, ``"tcv"``, ``"stv"``, ``"tlv"`` or
         ``"anchored"``. Of several the first selects; nothing is fitted twice. ``None`` takes
-        ``"anchored"`` with labelled target rows and ``"trcv"`` without.
+        ``"anchored"`` with labelled target rows and ``"trcv"`` without; so does ``"all"``, which
+        may also stand in a list, for all others.
     label_floor : bool, default=False
         Choose by `trcv` or `rv` raised to the *label floor*: the least loss that the distribution
         of a candidate's pseudo-labels allows if the target's labels are distributed as the
@@ -212,12 +224,12 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         data = self._preprocess(data)
         settings = self._settings(data)
         self.results_ = run_search(data, candidates, source_rows, settings)
+        for name in ("best_estimator_", "classes_", "refit_time_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         if data.task == "classification":
             self.classes_ = data.classes
         self._report_failures()
         self._choose(candidates)
-        if hasattr(self, "best_estimator_"):
-            del self.best_estimator_  # of an earlier fit
         if self.refit:
             self._refit(data, candidates, source_rows, settings.seed)
         return self
@@ -269,7 +281,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         return Settings(
             choice=choose_criterion(self.criterion, data.n_labelled, label_floor=self.label_floor),
             loss=loss,
-            weighting=KernelMeanMatching() if self.weighting is None else self.weighting,
+            weighting=_check_weighting(self.weighting),
             cv=check_cv(self.cv),
             halving=self.halving,
             record_errors=self.error_score == "record",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection._split import GroupsConsumerMixin
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
@@ -54,14 +55,25 @@ def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, 
     each = {name: np.flatnonzero(groups == name) for name in names}
     if not isinstance(sources, str):
         return _subsets(sources, each)
-    chosen = each if sources in ("each", "both") else {}
-    return {**chosen, "pooled": everything} if sources != "each" else chosen
+    if sources == "each":
+        return each
+    if "pooled" in each:
+        raise ValueError(
+            f"`groups` must not hold 'pooled' with sources={sources!r}, where it is the name of "
+            "all rows together; got a group of that name. Rename the group."
+        )
+    return {**(each if sources == "both" else {}), "pooled": everything}
 
 
 def _subsets(sources: Any, each: dict[Any, Vector]) -> dict[Any, Vector]:
     if not isinstance(sources, Mapping):
         members = [part if isinstance(part, (tuple, list, set)) else (part,) for part in sources]
         sources = {"+".join(map(str, part)): part for part in members}
+        if len(sources) < len(members):
+            raise ValueError(
+                f"`sources` must be subsets with names that differ; got {members}, which become "
+                f"{list(sources)}. Pass a mapping from names to subsets."
+            )
     subsets = {}
     for name, part in sources.items():
         part = part if isinstance(part, (tuple, list, set)) else (part,)
@@ -82,7 +94,7 @@ def make_source(name: Any, rows: Vector, y: Vector, *, cv: Any, task: Task, seed
     problem, folds = None, np.full(rows.size, -1)
     if task == "classification" and np.unique(y[rows]).size < 2:
         problem = (
-            f"source {name!r} must hold at least 2 classes; got {y[rows[0]]!r} only. "
+            f"source {name!r} must hold at least 2 classes; got {y[rows].tolist()[0]!r} only. "
             "Pool it with another source."
         )
     elif rows.size < n_folds(cv):
@@ -120,9 +132,19 @@ def n_folds(cv: Any) -> int:
 
 
 def check_cv(cv: Any) -> Any:
-    """A number of folds of at least 2, or a splitter with as many."""
+    """A number of folds of at least 2, or a splitter that knows its number without the rows."""
     if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):
-        return cv
+        try:
+            cv.get_n_splits()
+            sound = not isinstance(cv, GroupsConsumerMixin)
+        except (TypeError, ValueError):
+            sound = False
+        if sound:
+            return cv
+        raise ValueError(
+            "`cv` must be a splitter that serves sources of any size and needs no groups, like "
+            f"KFold; got {cv!r}. Pass a number of folds, or KFold(5, shuffle=True)."
+        )
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and cv >= 2:
         return int(cv)
     raise ValueError(

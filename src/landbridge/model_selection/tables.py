@@ -23,6 +23,7 @@ from landbridge._validation import (
     check_same_names,
     check_target_labels,
     column_names,
+    missing_values,
     raise_half_a_target,
     sklearn_errors,
     stack_rows,
@@ -111,7 +112,7 @@ def check_search_data(
         check_classification_targets(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
-        y_target = check_target_labels(y_target, X_target, y, task)
+        y_target = check_target_labels(plain_labels(y_target), X_target, y, task)
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
@@ -152,35 +153,42 @@ def task_of(y: Vector) -> Task:
 
 
 def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[MatrixLike, Vector]:
+    if y is None:
+        raise ValueError("`y` must hold the label of each source row; got None. Pass y.")
     with sklearn_errors(X, "X"):
         if _is_table(X):
-            validate_data(search, X, y, skip_check_array=True)
-            y = column_or_1d(y, warn=True)
-            if _num_samples(X) != y.shape[0]:
-                raise ValueError(
-                    f"inconsistent numbers of samples: [{_num_samples(X)}, {y.shape[0]}]"
-                )
+            validate_data(search, X, skip_check_array=True)
         else:
-            X, y = validate_data(
-                search, X, y, accept_sparse="csr", dtype=None, ensure_all_finite=False
-            )
-    y = np.asarray(y)
-    missing = np.array([label is None or label != label for label in y.tolist()], dtype=bool)
+            X = validate_data(search, X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+        y = plain_labels(column_or_1d(y, warn=True))
+        if _num_samples(X) != y.shape[0]:
+            raise ValueError(f"inconsistent numbers of samples: [{_num_samples(X)}, {y.shape[0]}]")
+    missing = ~np.isfinite(y) if y.dtype.kind == "f" else missing_values(y)
     if missing.any():
         raise ValueError(
-            f"`y` must hold a label for every row of X; got {missing.sum()} missing, the first in "
-            f"row {missing.argmax()}. Leave out source rows without a label."
+            f"`y` must hold a label for every row of X; got {missing.sum()} missing or infinite, "
+            f"the first in row {missing.argmax()}. Leave out source rows without a label."
         )
     return X, y
+
+
+def plain_labels(y: VectorLike) -> Vector:
+    """Labels as an array; Python's numbers and truth values, as a table with holes has them, as
+    numbers and truth values of numpy."""
+    y = np.asarray(y)
+    if y.dtype != object or any(isinstance(label, str) for label in y.ravel().tolist()):
+        return y
+    plain = np.array(y.tolist())
+    return plain if plain.dtype.kind in "biuf" else y
 
 
 def _check_table_like_source(
     search: Any, X: MatrixLike, source: MatrixLike, name: str
 ) -> MatrixLike:
-    if _is_table(X) != _is_table(source):
+    if _kind_of_table(X) != _kind_of_table(source):
         raise ValueError(
-            f"`{name}` must be the same kind of table as X, a {type(source).__name__}; got a "
-            f"{type(X).__name__}. Convert one of them."
+            f"`{name}` must be the same kind of table as X, {_kind_of_table(source)}; got "
+            f"{_kind_of_table(X)}. Convert one of them."
         )
     names = column_names(X)
     if not _is_table(X):
@@ -204,10 +212,16 @@ def column_names_of(search: Any) -> list[str] | None:
     return None if names is None else list(names)
 
 
+def _kind_of_table(X: MatrixLike) -> str:
+    if hasattr(X, "columns"):
+        return f"a table of {type(X).__module__.partition('.')[0]}"
+    return "a list of texts" if _is_table(X) else "a matrix"
+
+
 def _is_table(X: MatrixLike) -> bool:
     """Tables with columns and sequences of documents go to the candidates as they are."""
     if hasattr(X, "columns"):
         return True
     if sparse.issparse(X) or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"):
         return False
-    return len(X) > 0 and isinstance(X[0], str)
+    return isinstance(next(iter(X), None), str)

@@ -67,8 +67,8 @@ def judge(
 
 
 NO_LABELS = (
-    "The search cannot tell: without labelled target rows nothing measures what transfer gains. "
-    "Label some target rows and use criterion 'tlv' or 'anchored'."
+    "The search cannot tell: what transfer gains is measured by criterion 'tlv' or 'anchored', on "
+    "at least 2 labelled target rows."
 )
 
 

@@ -8,6 +8,7 @@ import math
 import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,10 @@ import numpy as np
 from landbridge._version import __version__
 from landbridge.inference.intervals import QUESTIONS, source_intervals
 from landbridge.inspection import ShiftDiagnosis
+from landbridge.model_selection.criteria import OF_LABELLED_ROWS
 from landbridge.model_selection.multi_source_result import LOSS_WORDS, MultiSourceResult
 from landbridge.model_selection.results import SearchResult
+from landbridge.model_selection.uncertainty import METHODS
 from landbridge.report.verdict import checks_of, verdict_sentences
 
 if TYPE_CHECKING:
@@ -227,6 +230,8 @@ def summarise(
     }
     if result is not None:
         worth = result.worth_transferring().message
+        if ALL_SOURCES in map(partial(source_name, result), result.sources):
+            worth = worth.replace(" from pooled ", f" from {ALL_SOURCES} ")
         summary["verdict"] = verdict_sentences(summary["ranking"], target, worth)
     summary["checks"] = checks_of(summary, result) + [
         {"name": "Warning", "state": "caution", "text": text} for text in warnings
@@ -236,7 +241,7 @@ def summarise(
 
 def score_as_read(result: SearchResult, score: float) -> float:
     """Accuracy for zero-one loss, else the loss itself: what a person calls the score."""
-    return score if result.is_proportion else -score
+    return score if result.is_proportion else 0.0 - score  # and not −0
 
 
 def _cell_row(result: SearchResult, cell: int, place: int, level: float) -> dict[str, Any]:
@@ -289,12 +294,12 @@ def full_name(result: SearchResult, cell: int) -> str:
 def _interval_of(
     result: SearchResult, cell: int, level: float
 ) -> tuple[float | None, float | None]:
-    if _interval_method(result) is None:
+    method = _interval_method(result)
+    if method is None or result.status(METHODS[method])[cell] == "failed":
         return None, None
-    found = result.interval(level, method=_interval_method(result), cell=cell)
+    found = result.interval(level, method=method, cell=cell)
     low, high = sorted((score_as_read(result, found.low), score_as_read(result, found.high)))
-    # No loss is negative, though a symmetric interval around a small one may be.
-    return max(low, 0.0), high
+    return low, high
 
 
 def _interval_method(result: SearchResult) -> str | None:
@@ -308,12 +313,14 @@ def _interval_method(result: SearchResult) -> str | None:
 def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
     method = _interval_method(result)
     if method is None:
-        words = "There are no intervals: they need labelled target rows."
+        words = "There are no intervals: those of tlv and anchored need labelled target rows."
         return {"level": level, "method": None, "words": words}
-    found = result.interval(level, method=method)
+    found = result.interval(level, method=method, cell=result.ranking(METHODS[method])[0])
     words = f"Lines are {100 * level:g} % intervals, resting on {found.rests_on}."
     if method == "effective":
         words += " Without target labels their level is not guaranteed."
+    elif not result.is_proportion:
+        words += " Losses of few rows are skewed, so that they hold the truth less often than that."
     return {"level": level, "method": method, "rests_on": found.rests_on, "words": words}
 
 
@@ -345,13 +352,11 @@ def _pairwise(result: SearchResult, order: list[int]) -> dict[str, Any] | None:
     best = [cell for cell in order if status[cell] == "complete"][:MOST_PAIRS]
     if len(best) < 2:
         return None
-    on_labels = result.labelled is not None
-    method = "paired" if on_labels else None
-    words = (
-        "Both are judged on the same labelled target rows."
-        if on_labels
-        else ("From reverse validation alone, without target labels: a hint, not a test.")
-    )
+    method = "paired" if result.labelled is not None else None
+    if method or result.criterion in OF_LABELLED_ROWS:
+        words = "Both are judged on the same labelled target rows."
+    else:
+        words = f"From {result.criterion} alone, without target labels: a hint, not a test."
     values = result.prob_better(method=method)[np.ix_(best, best)]
     np.fill_diagonal(values, np.nan)
     names = [full_name(result, cell) for cell in best]

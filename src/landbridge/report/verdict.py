@@ -15,12 +15,16 @@ MANY_MISSING = 0.2
 def verdict_sentences(ranking: dict[str, Any], target: str, worth: str) -> list[str]:
     """What to train on what, with what to expect; and whether transfer is worth it."""
     best = ranking["candidates"][0]
+    train = f"Train {best['name']} on {best['source']}"
+    if ranking["criterion"]["name"] == "scv":
+        on_source = f"{ranking['score']} {three_digits(best['score'])} on rows of its own source"
+        return [f"{train}: {on_source}; nothing was measured about {target}.", worth]
     expected = f"{ranking['score']} {three_digits(best['score'])} on {target}"
     if best["low"] is not None:
         level = f"{100 * ranking['interval']['level']:g} %"
         ends = " to ".join(map(three_digits, (best["low"], best["high"])))
         expected += f" ({level} interval {ends})"
-    return [f"Train {best['name']} on {best['source']}: expect {expected}.", worth]
+    return [f"{train}: expect {expected}.", worth]
 
 
 def checks_of(summary: dict[str, Any], result: SearchResult | None = None) -> list[dict[str, str]]:

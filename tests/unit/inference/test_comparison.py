@@ -196,3 +196,8 @@ def test_friedman_extremes():
 def test_friedman_bad_input(losses, message):
     with pytest.raises(ValueError, match=message):
         friedman_test(losses)
+
+
+def test_friedman_bad_level():
+    with pytest.raises(ValueError, match="`level` must lie between 0 and 1; got 95"):
+        friedman_test(DEMSAR, level=95)

@@ -187,6 +187,8 @@ def test_bad_levels(level):
     for function in (interval, source_intervals):
         with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
             function(LOSSES, GROUPS, level=level)
+    with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
+        score_interval(0.3, 20, level)
 
 
 def test_unknown_question():

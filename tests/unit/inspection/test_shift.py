@@ -212,6 +212,9 @@ def test_either_test_detects(diagnosis):
     assert dataclasses.replace(diagnosis, auc=blind).detected
     assert not dataclasses.replace(diagnosis, auc=blind, mmd=MMDTest(0.0, 0.03)).detected
     assert dataclasses.replace(diagnosis, mmd=MMDTest(0.0, 0.9)).detected
+    of_four_rows = DomainAUC(1.0, 0.4, 1.0)
+    assert dataclasses.replace(diagnosis, auc=of_four_rows).detected
+    assert not dataclasses.replace(diagnosis, auc=of_four_rows, mmd=MMDTest(0.0, 0.03)).detected
 
 
 @pytest.mark.parametrize(

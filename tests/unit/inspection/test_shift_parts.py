@@ -1,5 +1,7 @@
 """The parts of a shift diagnosis against definitions, closed forms and other programs."""
 
+from math import comb
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -243,3 +245,21 @@ def test_constant_labels():
 def test_labels_that_cannot_be_compared(y, y_target, message):
     with pytest.raises(ValueError, match=message):
         label_shift(y, y_target)
+
+
+def test_a_constant_has_no_variance_whatever_rounding_leaves_of_it():
+    constant, moving = np.full((30, 1), 0.1) * 3, np.arange(40.0)[:, None] / 40
+    assert constant.var() > 0  # the mean of 0.30000000000000004 is another number
+    difference, ratio = moment_shifts(constant, moving)
+    assert ratio[0] == np.inf
+    assert moment_shifts(moving, constant)[1][0] == 0.0
+    assert difference[0] == pytest.approx((moving.mean() - 0.3) / np.sqrt(moving.var(ddof=1) / 2))
+
+
+@pytest.mark.parametrize("n", [4, 20])
+def test_few_rows_have_the_exact_p_value(n):
+    X = np.arange(float(n))[:, None]
+    (found,) = feature_shifts(X, X + n, (X, X + n), ["a"])
+    # All rows of one domain below all of the other: 2 of the C(2n, n) orders.
+    assert found.ks == 1.0
+    assert found.p_value == pytest.approx(2 / comb(2 * n, n))

@@ -38,3 +38,8 @@ def test_bad_input_is_refused():
         rank_agreement([0.5, np.nan], [1, 2])
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         rank_agreement([0.5], [1, 2])
+
+
+def test_tables_are_refused():
+    with pytest.raises(ValueError, match=r"one number a model; got arrays of shapes \(1, 2\)"):
+        rank_agreement([[0.1, 0.2]], [[1, 2]])

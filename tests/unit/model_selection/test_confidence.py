@@ -61,8 +61,15 @@ def test_paired_probability_of_equal_and_of_constantly_better_candidates():
     losses = np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [1.0, 2.0, 1.0, 2.0]])
     probability = prob_better_paired(losses)
     assert probability[0, 1] == 0.5
-    assert probability[0, 2] == 1.0
-    assert probability[2, 0] == 0.0
+    # Four of four rows in favour are no certainty: the sign test's p-value is 1/16.
+    assert probability[0, 2] == 1 - 1 / 16
+    assert probability[2, 0] == 1 / 16
+
+
+def test_equal_differences_are_recognised_through_rounding():
+    losses = np.random.default_rng(0).normal(size=(1, 5))
+    probability = prob_better_paired(np.concatenate([losses, losses + 0.1]))
+    assert probability[0, 1] == 1 - 1 / 32
 
 
 def test_cells_of_two_sources_are_compared_on_the_rows_they_share():

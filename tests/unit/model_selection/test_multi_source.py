@@ -533,3 +533,37 @@ def test_copies_share_nothing_with_the_scaler_of_the_caller():
     before = copy.deepcopy(vars(scaler))
     losses_of(pipeline)
     assert vars(scaler) == before
+
+
+def test_the_left_out_rows_reach_the_transfer_step_of_a_pipeline():
+    weighted = make_pipeline(StandardScaler(), lb.ReweightedClassifier(GaussianNB()))
+    found = MultiSourceCV(weighted, unlabeled_target=True).fit(X, Y, groups=GROUPS).result_
+    first = found.source_names[0]
+    rest, there = first != GROUPS, first == GROUPS
+    scale = StandardScaler().fit(X[rest])
+    model = lb.ReweightedClassifier(GaussianNB()).fit(
+        scale.transform(X[rest]), Y[rest], X_unlabeled=scale.transform(X[there])
+    )
+    wrong = model.predict(scale.transform(X[there])) != Y[there]
+    np.testing.assert_array_equal(found.losses[there], wrong)
+    plain = make_pipeline(StandardScaler(), GaussianNB())
+    with pytest.raises(ValueError, match="must take X_unlabeled.*got Pipeline"):
+        MultiSourceCV(plain, unlabeled_target=True).fit(X, Y, groups=GROUPS)
+
+
+def test_labels_of_python_objects_are_those_of_numpy():
+    first, second = (
+        MultiSourceCV(GaussianNB()).fit(X, (Y[0] == Y).astype(kind), groups=GROUPS).result_
+        for kind in (bool, object)
+    )
+    np.testing.assert_array_equal(first.losses, second.losses)
+
+
+def test_words_for_a_source_of_one_row_and_for_losses_without_spread():
+    groups = np.where(np.arange(len(Y)) == 0, "alone", GROUPS)
+    words = repr(MultiSourceCV(GaussianNB()).fit(X, Y, groups=groups).result_)
+    assert "half-width" in words
+    assert "nan" not in words
+    right = MultiSourceCV(GaussianNB()).fit(Y[:, None] == Y[0], Y[0] == Y, groups=GROUPS).result_
+    assert right.estimate == 0
+    assert "nothing measures how far it can be off" in repr(right)

@@ -11,6 +11,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import GroupKFold, LeaveOneOut
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -18,6 +19,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import landbridge as lb
+from landbridge.model_selection.criteria import CRITERIA
 
 
 class Problem:
@@ -310,10 +312,18 @@ def test_weights_that_rest_on_few_rows_are_announced():
         ({"candidates": {"a": (SVC(), 3)}}, TypeError, "grids like"),
         ({"candidates": {"a": GaussianNB}}, TypeError, "Pass an instance"),
         ({"candidates": [GaussianNB()]}, ValueError, "must map names to estimators"),
+        ({"candidates": SVC()}, TypeError, r"got SVC\(\). Write {'name': estimator}, also for"),
+        ({"candidates": 3}, TypeError, "must map names to estimators"),
+        ({"candidates": {"a": (SVC(), {"C__x": [1]})}}, ValueError, "grid of 'a' does not fit"),
         ({"candidates": {"a": GaussianNB(), "b": Ridge()}}, ValueError, "all be classifiers"),
         ({"criterion": "luck"}, ValueError, "`criterion` must be one of"),
         ({"cv": 1}, ValueError, "`cv` must be a number of folds, at least 2"),
         ({"cv": True}, ValueError, "`cv` must be a number of folds"),
+        ({"cv": LeaveOneOut()}, ValueError, r"sources of any size .*; got LeaveOneOut\(\)"),
+        ({"cv": GroupKFold(3)}, ValueError, "needs no groups, like KFold; got GroupKFold"),
+        ({"weighting": "kmm"}, TypeError, r"with fit\(X, X_target\) and weights_.*; got 'kmm'"),
+        ({"weighting": lb.KLIEP}, TypeError, "got <class .*KLIEP'>. Pass an instance"),
+        ({"sources": ["a", "b", ("a",)]}, ValueError, "names that differ; got .*Pass a mapping"),
         ({"sources": "some"}, ValueError, "`sources` must be one of"),
         ({"sources": [("a", "z")]}, ValueError, r"made of groups.*got \['z'\]"),
         ({"sources": []}, ValueError, "must name at least one source"),
@@ -351,6 +361,110 @@ def test_bad_rows_are_refused():
             search.fit(rows, holes, X_unlabeled=rows)
     with pytest.raises(ValueError, match="columns of X in the same order"):
         search.fit(table, PROBLEM.y, X_unlabeled=table[["w", "v", "u"]])
+    with pytest.raises(ValueError, match="as X, a table of pandas; got a table of polars"):
+        search.fit(table, PROBLEM.y, X_unlabeled=pl.from_pandas(table))
+    for wrong in (np.nan, np.inf):
+        numbers = np.where(np.arange(120) == 7, wrong, 0.5)
+        with pytest.raises(ValueError, match="got 1 missing or infinite, the first in row 7"):
+            search.fit(PROBLEM.X, numbers, X_unlabeled=PROBLEM.X_target)
+    with pytest.raises(ValueError, match="`y` must hold the label of each source row; got None"):
+        search.fit(PROBLEM.X, None, X_unlabeled=PROBLEM.X_target)
+    for sources in ("both", "pooled"):
+        called_pooled = np.where(PROBLEM.groups == "a", "pooled", "b")
+        with pytest.raises(ValueError, match="must not hold 'pooled' with sources=.*Rename"):
+            lb.TransferSearchCV({"nb": GaussianNB()}, sources=sources).fit(
+                PROBLEM.X, PROBLEM.y, **{**good, "groups": called_pooled}
+            )
+
+
+@pytest.mark.parametrize("kind", [bool, int, float])
+def test_labels_of_python_objects_are_those_of_numpy(kind):
+    # A column with holes keeps its numbers as objects, also after the holes are dropped.
+    y, y_target = ((labels == "yes").astype(kind) for labels in (PROBLEM.y, PROBLEM.y_target))
+    given = PROBLEM.arguments()
+    expected, found = (
+        lb.TransferSearchCV({"nb": GaussianNB()}, cv=3, random_state=0).fit(
+            PROBLEM.X, y.astype(dtype), **{**given, "y_target": y_target[:30].astype(dtype)}
+        )
+        for dtype in (kind, object)
+    )
+    assert found.classes_.dtype == expected.classes_.dtype
+    np.testing.assert_array_equal(found.results_.values(), expected.results_.values())
+
+
+def test_documents_may_be_a_series_whose_rows_were_filtered():
+    texts = pd.Series(["good " + w if y == "yes" else "bad " + w for w, y in WORDS_AND_LABELS])
+    texts.index += 500
+    search = lb.TransferSearchCV(
+        {"bayes": make_pipeline(TfidfVectorizer(), LogisticRegression())}, criterion="tlv", cv=3
+    )
+    labels = [y for _, y in WORDS_AND_LABELS]
+    search.fit(texts[:40], labels[:40], X_target=texts[40:], y_target=labels[40:])
+    assert search.best_score_ == 1.0
+
+
+WORDS_AND_LABELS = [(w, "yes" if k % 3 else "no") for k, w in enumerate(["film", "food"] * 30)]
+
+
+class Unsound(BaseEstimator):
+    """A weighting whose weights are wrong on the source that begins with ``first``."""
+
+    def __init__(self, wrong="nan", first=0.0):
+        self.wrong = wrong
+        self.first = first
+
+    def fit(self, X, X_target):
+        self.weights_ = np.ones(len(X))
+        if X[0, 0] == self.first:
+            values = {"nan": np.nan, "negative": -1.0, "zero": 0.0}
+            self.weights_ *= values.get(self.wrong, 1.0)
+            self.weights_ = self.weights_[: -1 if self.wrong == "short" else None]
+        return self
+
+
+@pytest.mark.parametrize("wrong", ["nan", "negative", "zero", "short"])
+def test_unsound_weights_are_a_failure_of_their_source(wrong):
+    weighting = Unsound(wrong, PROBLEM.X[0, 0])
+    with pytest.warns(lb.FailedFitWarning, match="1 of 3 cells failed.*source 'a' .weights"):
+        search = PROBLEM.fit(weighting=weighting)
+    assert search.best_source_ == "b"
+    assert "`weighting` must give each of 40" in search.results_.failures[0]["message"]
+    with pytest.raises(ValueError, match="finite weight of at least 0, not all of them 0; got"):
+        PROBLEM.fit(weighting=weighting, error_score="raise")
+
+
+def test_the_verdict_leaves_out_cells_that_the_selecting_criterion_could_not_judge():
+    models = {"source": lb.SourceOnly(GaussianNB()), "pooled": lb.Pooled(LogisticRegression())}
+    weighting = Unsound("nan", PROBLEM.X[0, 0])
+    with pytest.warns(lb.FailedFitWarning, match="2 of 6 cells failed"):
+        search = PROBLEM.fit(models, criterion=["trcv", "tlv"], weighting=weighting)
+    assert search.results_.status("tlv") == ["complete"] * 6
+    assert "the best is pooled from a" not in str(search.worth_transferring())
+    assert search.worth_transferring().level == pytest.approx(0.95)  # two transfer cells are left
+
+
+def test_all_criteria_may_follow_the_one_that_selects():
+    search = PROBLEM.fit(criterion=["stv", "all"])
+    assert search.criterion_ == "stv"
+    assert set(search.results_.about["criteria"]) == set(CRITERIA)
+    assert PROBLEM.fit(criterion=["all"]).criterion_ == "anchored"
+
+
+def test_a_second_fit_forgets_the_first():
+    search = PROBLEM.fit()
+    search.set_params(candidates={"ridge": Ridge()}, refit=False)
+    numbers = {**PROBLEM.arguments(), "y_target": PROBLEM.X_target[:30, 0]}
+    search.fit(PROBLEM.X, PROBLEM.X[:, 0], **numbers)
+    for name in ("best_estimator_", "classes_", "refit_time_"):
+        assert not hasattr(search, name)
+
+
+def test_dates_may_name_sources(tmp_path):
+    days = np.repeat(np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]"), 60)
+    search = lb.TransferSearchCV({"nb": GaussianNB()}, cv=3, random_state=0)
+    search.fit(PROBLEM.X, PROBLEM.y, **{**PROBLEM.arguments(), "groups": days})
+    search.results_.save(tmp_path / "days.npz")
+    assert lb.SearchResult.load(tmp_path / "days.npz").sources == ("2020-01-01", "2021-01-01")
 
 
 def test_sources_can_be_named_subsets():

@@ -1,6 +1,6 @@
 """A frozen result: saved, loaded, ranked, judged; halving and what it saves."""
 
-from dataclasses import FrozenInstanceError, fields
+from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import landbridge as lb
 from landbridge.inference import score_interval
 from landbridge.model_selection import halving
+from landbridge.model_selection.confidence import prob_better_paired
 from landbridge.model_selection.plan import Fit
 from landbridge.model_selection.results import cell_label
 from landbridge.model_selection.worth import judge
@@ -172,6 +173,72 @@ def test_probabilities_of_the_two_methods(result):
     assert np.array_equal(unlabelled.prob_better(), unlabelled.prob_better(method="paper"))
     with pytest.raises(ValueError, match="`method` must be one of"):
         result.prob_better(method="luck")
+
+
+@pytest.mark.parametrize("criterion", ["stv", "tcv", "scv", "wcv", "rv"])
+def test_every_criterion_has_paired_probabilities_from_its_own_losses(criterion):
+    result = searched(criterion=criterion).results_
+    probability = result.prob_better()
+    np.testing.assert_allclose(probability + probability.T, 1.0)
+    name = {"stv": "source_to_target", "tcv": "target_alone"}.get(criterion)
+    if name:
+        losses = getattr(result, name)
+        np.testing.assert_array_equal(probability, prob_better_paired(losses))
+        assert "on at least 2 labelled target rows" in result.worth_transferring().message
+    else:  # cells 0 and 4 have the source "a" in common, 0 and 5 no row
+        losses = {"rv": result.reverse}.get(criterion, result.forward)[[0, 4]]
+        weights = result.weights[0] if criterion == "wcv" else np.ones(N)
+        mine = GROUPS == "a"
+        assert probability[0, 5] == 0.5
+        assert probability[0, 4] == prob_better_paired((losses * weights)[:, mine])[0, 1]
+
+
+def test_probabilities_of_failed_and_stopped_cells():
+    result = searched({"a": GaussianNB(), "b": DummyClassifier(), "c": KNeighborsClassifier()})
+    result, half = result.results_, np.arange(40) < 20
+    labelled = np.where(half | (np.arange(6) != 1)[:, None], result.labelled, np.nan)
+    stopped = replace(result, labelled=labelled)
+    probability = stopped.prob_better()
+    expected = prob_better_paired(result.labelled[:2, :20])
+    assert probability[0, 1] == expected[0, 1]
+    assert not np.isnan(probability).any()
+    failure = {"cell": 2, "arrays": ("labelled", "reverse"), "message": "", "candidate": "c"}
+    failed = replace(stopped, failures=(failure,))
+    for method in ("paired", "paper"):
+        unknown = np.isnan(failed.prob_better(method=method))
+        assert unknown[2].all()
+        assert unknown[:, 2].all()
+        assert unknown.sum() == 11
+    with pytest.raises(ValueError, match=r"got 2, 'c from a', which failed. `results_.failures`"):
+        failed.interval(cell=2)
+    with pytest.raises(ValueError, match=r"one of the 6 cells, from 0 to 5; got 6"):
+        failed.interval(cell=6)
+
+
+def test_intervals_end_where_losses_do():
+    search = lb.TransferSearchCV(
+        {"a": GaussianNB()}, criterion="tlv", loss="log", cv=3, random_state=0
+    ).fit(X, Y, X_target=X_TARGET[:3], y_target=Y_TARGET[:3])
+    interval = search.interval(0.99)
+    assert interval.high == 0.0
+    assert interval.low < interval.estimate < 0
+
+
+def test_scores_end_where_losses_do_and_ranks_go_on(result):
+    heavy = replace(result, weights=8 * result.weights)
+    values = heavy.values("trcv")
+    assert values[4] > values[0] > 1  # the constant candidate is worse still
+    np.testing.assert_array_equal(heavy.scores("trcv"), 1 - np.clip(values, 0, 1))
+    assert heavy.ranking("trcv") == np.argsort(values, kind="stable").tolist()
+
+
+def test_losses_that_are_no_rates_have_an_interval_with_labels_only():
+    search = lb.TransferSearchCV({"a": Ridge(), "b": Ridge(1e6)}, cv=4, random_state=0)
+    search.fit(X, X @ [1.0, 2.0, 0.0], X_unlabeled=X_TARGET)
+    with pytest.raises(ValueError, match="'tlv' .*and 0 labelled target rows. Search with 'tlv'"):
+        search.interval()
+    with pytest.raises(ValueError, match="'paper' must have zero-one losses.*method='paired'"):
+        search.prob_better(method="paper")
 
 
 def test_worth_transferring_in_words(result):
