@@ -14,6 +14,7 @@ from landbridge._validation import check_choice
 from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.correction import corrected, dissent
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
 from landbridge.model_selection.worth import Verdict
@@ -41,6 +42,8 @@ class SearchResult:
     pseudo_labels, source_labels : ndarray (cells or sources, entries) or None
         With `rv` and `trcv`: shares of the classes among each cell's pseudo-labels, the mean over
         folds, and in each source; 100 quantiles where the loss is a distance.
+    ballots : ndarray (cells, unlabelled target rows) or None
+        With `rv` and `trcv`: the pseudo-labels of each cell's first fold, as ``guesses`` are.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -53,8 +56,8 @@ class SearchResult:
         ``cell``, ``candidate``, ``source``, ``stage``, ``fold``, ``arrays``, ``message``,
         ``traceback``.
     about : dict
-        The selecting ``criterion`` and its ``reason``, ``criteria``, whether the ``label_floor``
-        counts, ``loss``, ``task``, numbers of fits planned and done, seconds, versions.
+        The selecting ``criterion``, its ``correction`` and ``reason``, ``criteria``, ``loss``,
+        ``task``, numbers of fits planned and done, seconds, versions.
     """
 
     cells: tuple[dict[str, Any], ...]
@@ -66,6 +69,7 @@ class SearchResult:
     guesses: VectorLike
     pseudo_labels: VectorLike
     source_labels: VectorLike
+    ballots: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -144,11 +148,35 @@ class SearchResult:
         labels = self.source_labels[self.source_of]
         return label_floors(self.about["loss"], labels, self.pseudo_labels)
 
+    def dissent(self, criterion: str | None = None) -> Vector:
+        """How far each cell's pseudo-labels are from the vote of all, weighted by a criterion.
+
+        See `correction.py`; NaN for cells that failed. Needs the pseudo-labels of `rv` or `trcv`.
+        """
+        return dissent(self.ballots, self.values(criterion))
+
     def choosing_values(self) -> Vector:
-        """What the best cell is chosen by: the selecting criterion, raised to the label floor
-        where ``about["label_floor"]`` says so."""
+        """What the best cell is chosen by: the selecting criterion, or its ``correction``."""
         values = self.values()
-        return np.maximum(values, self.label_floors()) if self.about["label_floor"] else values
+        return corrected(values, self.about["correction"], self.label_floors(), self.ballots)
+
+    def notes(self) -> list[str]:
+        """Why a cell may stand elsewhere than its score: what the correction holds against it."""
+        correction, chosen_by = self.about["correction"], self.choosing_values()
+        if correction is None:
+            return [""] * len(self.cells)
+        return [
+            "" if np.isnan(chosen) or chosen == value else self._note(correction, float(chosen))
+            for chosen, value in zip(chosen_by, self.values(), strict=True)
+        ]
+
+    def _note(self, correction: str, chosen_by: float) -> str:
+        if correction == "consensus":
+            classes = self.about["task"] == "classification"
+            far = f"{chosen_by:.1%} of rows" if classes else f"mean square {chosen_by:.3g}"
+            return f"{far} away from the vote"
+        bound = f"at most {1 - chosen_by:.3f}" if self.is_proportion else f"at least {chosen_by:.3g}"
+        return f"{bound} by its label floor"
 
     def ranks(self, criterion: str | None = None) -> np.ndarray:
         """1 for the best cell; stopped cells behind complete ones, failed cells last.
@@ -237,17 +265,15 @@ class SearchResult:
 
     def _lines(self, most: int = 10) -> Iterator[str]:
         status, scores, labels = self.status(), self.scores(), self.labels
-        highest = (1.0 if self.is_proportion else 0.0) - self.label_floors()
+        notes = self.notes()
         failed = status.count("failed")
         yield (
             f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
             f"({self.about['reason']}), {failed} failed{self._saving()}"
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
-            note = "" if status[cell] == "complete" else f"  {status[cell]}"
-            if self.about["label_floor"] and highest[cell] < scores[cell]:
-                note += f"  but at most {highest[cell]:.3f} by its label floor"
-            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
+            note = notes[cell] if status[cell] == "complete" else status[cell]
+            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}  {note}".rstrip()
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
 
