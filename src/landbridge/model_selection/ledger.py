@@ -188,7 +188,15 @@ class Ledger:
         if guesses is not None:
             labels = self.source_labels[[cell.source for cell in self.cells]]
             floors = label_floors(self.loss, labels, guesses)
-        return int(np.nanargmin(corrected(values, correction, floors, self.ballots)))
+        chosen_by = corrected(
+            values,
+            correction,
+            floors=floors,
+            ballots=self.ballots,
+            kinds=[(self.candidates[c.candidate].name, c.source) for c in self.cells],
+            proportion=self.loss == "zero_one",
+        )
+        return int(np.nanargmin(chosen_by))
 
     def _describe(self, number: int) -> dict[str, Any]:
         candidate = self.candidates[self.cells[number].candidate]

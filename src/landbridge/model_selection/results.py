@@ -153,30 +153,32 @@ class SearchResult:
 
         See `correction.py`; NaN for cells that failed. Needs the pseudo-labels of `rv` or `trcv`.
         """
-        return dissent(self.ballots, self.values(criterion))
+        values = self.values(criterion)
+        return dissent(self.ballots, values, self._kinds, proportion=self.is_proportion)
 
     def choosing_values(self) -> Vector:
         """What the best cell is chosen by: the selecting criterion, or its ``correction``."""
-        values = self.values()
-        return corrected(values, self.about["correction"], self.label_floors(), self.ballots)
+        return corrected(
+            self.values(),
+            self.about["correction"],
+            floors=self.label_floors(),
+            ballots=self.ballots,
+            kinds=self._kinds,
+            proportion=self.is_proportion,
+        )
 
     def notes(self) -> list[str]:
         """Why a cell may stand elsewhere than its score: what the correction holds against it."""
-        correction, chosen_by = self.about["correction"], self.choosing_values()
-        if correction is None:
-            return [""] * len(self.cells)
-        return [
-            "" if np.isnan(chosen) or chosen == value else self._note(correction, float(chosen))
-            for chosen, value in zip(chosen_by, self.values(), strict=True)
-        ]
-
-    def _note(self, correction: str, chosen_by: float) -> str:
+        correction, numbers = self.about["correction"], self.choosing_values()
         if correction == "consensus":
-            classes = self.about["task"] == "classification"
-            far = f"{chosen_by:.1%} of rows" if classes else f"mean square {chosen_by:.3g}"
-            return f"{far} away from the vote"
-        bound = f"at most {1 - chosen_by:.3f}" if self.is_proportion else f"at least {chosen_by:.3g}"
-        return f"{bound} by its label floor"
+            form = "{:.1%} of rows" if self.about["task"] == "classification" else "{:.3g} squared"
+            return [f"{form.format(number)} away from the vote" for number in numbers]
+        bound = "at most {:.3f}" if self.is_proportion else "at least {:.3g}"
+        top = 1.0 if self.is_proportion else 0.0
+        return [
+            f"{bound.format(abs(top - number))} by its label floor" if number > value else ""
+            for number, value in zip(numbers, self.values(), strict=True)
+        ]
 
     def ranks(self, criterion: str | None = None) -> np.ndarray:
         """1 for the best cell; stopped cells behind complete ones, failed cells last.
@@ -280,6 +282,11 @@ class SearchResult:
     def _saving(self) -> str:
         saved = self.about["fits_planned"] - self.about["fits_done"]
         return f", {saved} fits saved by halving" if saved else ""
+
+    @property
+    def _kinds(self) -> list[tuple[str, Any]]:
+        """Cells that differ in parameters only are of one kind."""
+        return [(cell["candidate"], cell["source"]) for cell in self.cells]
 
     def _known(self, criterion: str | None) -> str:
         criterion = criterion or self.criterion
