@@ -1,6 +1,7 @@
 """Ways of choosing without labels that were tried against TrCV.
 
-All are read off the same search: TrCV with other weights, and TrCV corrected by the label floor.
+All are read off the same search: TrCV with other weights, TrCV corrected by the vote of the
+candidates or by the label floor, and ties of TrCV settled by something else.
 """
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy.optimize import brentq
 from landbridge import SearchResult, effective_sample_size
 from landbridge.model_selection.confidence import paired_error
 
-SHARE, ERRORS = 0.5, 2.0
+SHARE = 0.5
 
 
 def choices(result: SearchResult) -> dict[str, int]:
@@ -21,13 +22,18 @@ def choices(result: SearchResult) -> dict[str, int]:
         "trcv (the default)": trcv,
         "rv: unit weights": rv,
         "weights flattened to an effective sample of half the rows": flat,
-        "raised to the label floor (`label_floor=True`)": np.maximum(trcv, floors),
+        'closest to the vote weighted by it (`correction="consensus"`)': result.dissent("trcv"),
+        'raised to the label floor (`correction="label_floor"`)': np.maximum(trcv, floors),
         "the floor granting what all candidates say": np.maximum(trcv, _granted(result)),
         "plus the label floor": trcv + floors,
     }
     chosen = {name: int(np.argmin(value)) for name, value in values.items()}
     losses = result.reverse * weights
-    return {**chosen, "ties within 2 standard errors by the floor": _among_ties(losses, floors)}
+    return {
+        **chosen,
+        "ties within 2 standard errors by the floor": _among_ties(losses, floors, 2.0),
+        "ties within 1 standard error by wcv": _among_ties(losses, result.values("wcv"), 1.0),
+    }
 
 
 def flattened(weights: np.ndarray, share: float) -> np.ndarray:
@@ -41,11 +47,11 @@ def flattened(weights: np.ndarray, share: float) -> np.ndarray:
     return weights**power / np.mean(weights**power)
 
 
-def _among_ties(losses: np.ndarray, floors: np.ndarray) -> int:
+def _among_ties(losses: np.ndarray, values: np.ndarray, errors: float) -> int:
     means = losses.mean(axis=1)
     best = int(np.argmin(means))
-    tied = np.flatnonzero(means - means[best] <= ERRORS * paired_error(losses)[best])
-    return int(tied[np.argmin(floors[tied])])
+    tied = np.flatnonzero(means - means[best] <= errors * paired_error(losses)[best])
+    return int(tied[np.argmin(values[tied])])
 
 
 def _granted(result: SearchResult) -> np.ndarray:

@@ -88,6 +88,15 @@ def test_a_target_without_labels_is_ranked_with_a_problem_check(landbridge, tabl
     assert states["Target labels"] == "problem"
     failed = landbridge("select", table, *SELECT, "--criterion", "tlv", code=2)
     assert "at least 2 labelled target rows" in failed.stderr
+    options = ("--folds", 2, "--candidates", "few.yaml", "--correction", "consensus")
+    voted = landbridge.json("select", table, *QUESTION, *options)["ranking"]
+    assert "closest to the vote" in voted["criterion"]["words"]
+    assert all("away from the vote" in row["note"] for row in voted["candidates"])
+
+
+def test_a_correction_needs_a_criterion_of_pseudo_labels(landbridge, table):
+    failed = landbridge("select", table, *SELECT, "--correction", "consensus", code=2)
+    assert "`correction` must be None with criterion 'anchored'" in failed.stderr
 
 
 def test_regression_is_found_from_the_label(landbridge, table):

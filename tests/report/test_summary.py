@@ -123,16 +123,16 @@ def test_a_cell_that_only_tlv_could_not_judge_has_no_interval():
 
 def test_a_label_floor_that_counts_is_said():
     models = {"a": SourceOnly(LogisticRegression()), "b": LogisticRegression(C=0.1)}
-    search = fitted(models, labels=False, label_floor=True)
+    search = fitted(models, labels=False, correction="label_floor")
     half = np.array([[0.5, 0.5]])
     said = np.array([[0.05, 0.95], [0.5, 0.5]])
     result = replace(search.results_, pseudo_labels=said, source_labels=half)
     notes = {row["name"]: row["note"] for row in summarise_search(result)["candidates"]}
     assert notes == {"a": "at most 0.550 by its label floor", "b": ""}
-    by_name = replace(result, about={**result.about, "label_floor": False})
+    by_name = replace(result, about={**result.about, "correction": None})
     assert not any(row["note"] for row in summarise_search(by_name)["candidates"])
     ridges = {"a": Ridge(), "b": Ridge(10.0)}
-    numbers = fitted(ridges, labels=False, regression=True, label_floor=True).results_
+    numbers = fitted(ridges, labels=False, regression=True, correction="label_floor").results_
     moved = numbers.source_labels + np.array([[3.0], [0.0]])
     rows = summarise_search(replace(numbers, pseudo_labels=moved))["candidates"]
     assert {row["name"]: row["note"] for row in rows}["a"] == "at least 9 by its label floor"

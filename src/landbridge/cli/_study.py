@@ -43,6 +43,7 @@ class Plan:
 
     candidates: Path | None = None
     criterion: str | None = None
+    correction: str | None = None
     sources: str = "both"
     folds: int = 5
     level: float = 0.95
@@ -141,6 +142,7 @@ def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSear
     search = TransferSearchCV(
         candidates,
         criterion=plan.criterion,
+        correction=plan.correction,
         cv=plan.folds,
         sources=plan.sources,
         preprocessor=make_encoder(plan.seed),

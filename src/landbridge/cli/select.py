@@ -31,6 +31,13 @@ class Criterion(StrEnum):
     anchored = "anchored"
 
 
+class Correction(StrEnum):
+    """What chooses in the place of trcv or rv."""
+
+    consensus = "consensus"
+    label_floor = "label_floor"
+
+
 def select(
     data: options.Data,
     label: options.Label,
@@ -43,6 +50,10 @@ def select(
     criterion: Annotated[
         Criterion | None,
         typer.Option(help="anchored with labelled target rows, trcv without, if omitted."),
+    ] = None,
+    correction: Annotated[
+        Correction | None,
+        typer.Option(help="Without labels: choose who is closest to the vote of all candidates."),
     ] = None,
     sources: Annotated[
         Sources, typer.Option(help="Every source alone, all rows together, or both.")
@@ -94,6 +105,7 @@ def select(
         plan = Plan(
             candidates=candidates,
             criterion=None if criterion is None else criterion.value,
+            correction=None if correction is None else correction.value,
             sources=sources.value,
             folds=folds,
             level=level,

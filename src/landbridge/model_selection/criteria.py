@@ -27,6 +27,7 @@ import numpy as np
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
+from landbridge.model_selection.correction import CORRECTIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +120,8 @@ NEEDS: dict[str, frozenset[str]] = {
     "anchored": frozenset({"labelled", "reverse", "weights", "guesses"}),
 }
 CRITERIA = tuple(NEEDS)
-# Made from pseudo-labels of the target, whose distribution gives the label floor.
-WITH_LABEL_FLOOR = frozenset({"rv", "trcv"})
+# Made from pseudo-labels of the target, which the corrections look at.
+CORRECTABLE = frozenset({"rv", "trcv"})
 OF_LABELLED_ROWS = frozenset({"tcv", "stv", "tlv", "anchored"})
 
 
@@ -128,13 +129,13 @@ OF_LABELLED_ROWS = frozenset({"tcv", "stv", "tlv", "anchored"})
 class Choice:
     """The criterion that selects, all that are computed, and why the first was taken.
 
-    With ``label_floor`` the candidate is chosen by the criterion raised to its label floor.
+    With a ``correction`` the candidate is chosen by the corrected criterion (`correction.py`).
     """
 
     criterion: str
     criteria: tuple[str, ...]
     reason: str
-    label_floor: bool = False
+    correction: str | None = None
 
     @property
     def needs(self) -> frozenset[str]:
@@ -142,22 +143,23 @@ class Choice:
 
 
 def choose_criterion(
-    requested: str | Iterable[str] | None, n_labelled: int, *, label_floor: bool = False
+    requested: str | Iterable[str] | None, n_labelled: int, *, correction: str | None = None
 ) -> Choice:
     """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``."""
-    choice = _without_floor(requested, n_labelled)
-    if not label_floor:
+    choice = _without_correction(requested, n_labelled)
+    if correction is None:
         return choice
-    if choice.criterion not in WITH_LABEL_FLOOR:
+    check_choice(correction, "correction", tuple(CORRECTIONS))
+    if choice.criterion not in CORRECTABLE:
         raise ValueError(
-            f"`label_floor` must be False with criterion {choice.criterion!r}, which is not made "
-            "from pseudo-labels; got True. Use criterion='trcv' or criterion='rv'."
+            f"`correction` must be None with criterion {choice.criterion!r}, which is not made "
+            f"from pseudo-labels; got {correction!r}. Use criterion='trcv' or criterion='rv'."
         )
-    reason = f"{choice.reason}; where it lies below the label floor, the floor counts"
-    return replace(choice, reason=reason, label_floor=True)
+    reason = f"{choice.reason}; {CORRECTIONS[correction]}"
+    return replace(choice, reason=reason, correction=correction)
 
 
-def _without_floor(requested: str | Iterable[str] | None, n_labelled: int) -> Choice:
+def _without_correction(requested: str | Iterable[str] | None, n_labelled: int) -> Choice:
     if requested is None:
         criterion, reason = _default(n_labelled)
         return Choice(criterion, (criterion,), reason)

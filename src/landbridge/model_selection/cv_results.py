@@ -27,6 +27,8 @@ def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[s
     table["rank_test_score"] = result.ranks()
     if result.pseudo_labels is not None:
         table["label_floor"] = result.label_floors()
+    if result.ballots is not None:
+        table["dissent"] = result.dissent()
     table["status"] = np.array(result.status())
     for criterion in result.about["criteria"]:
         table[f"score_{criterion}"] = result.scores(criterion)

@@ -227,7 +227,7 @@ def _about(data: SearchData, settings: Settings) -> dict[str, Any]:
         "criterion": settings.choice.criterion,
         "reason": settings.choice.reason,
         "criteria": settings.choice.criteria,
-        "label_floor": settings.choice.label_floor,
+        "correction": settings.choice.correction,
         "loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)),
         "task": data.task,
         "labelled_rows": data.n_labelled,

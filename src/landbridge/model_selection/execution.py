@@ -35,6 +35,7 @@ class Outcome:
     losses: dict[str, Vector] = field(default_factory=dict)
     guesses: VectorLike = None
     pseudo_labels: VectorLike = None
+    ballot: VectorLike = None
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     constants: int = 0
@@ -79,6 +80,8 @@ def _source_fold(data: SearchData, job: Job, outcome: Outcome) -> None:
         model = _fit(data, job, outcome, back)
         outcome.losses["reverse"] = _validate(job, outcome, model, X, y)
         outcome.pseudo_labels = describe_labels(job.loss, labels, data.classes)
+        if job.fit.fold == 0:
+            outcome.ballot = data.encode(labels)
 
 
 def _target_fold(data: SearchData, job: Job, outcome: Outcome) -> None:

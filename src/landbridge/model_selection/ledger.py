@@ -8,6 +8,7 @@ from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
+from landbridge.model_selection.correction import corrected
 from landbridge.model_selection.criteria import NEEDS, Choice
 from landbridge.model_selection.execution import Failure, Outcome
 from landbridge.model_selection.label_floor import describe_labels, label_floors
@@ -46,10 +47,8 @@ class Ledger:
         }
         shape = (len(sources), data.n_rows)
         self.weights = np.full(shape, np.nan) if "weights" in needs else None
-        self.guesses = None
-        if "guesses" in needs:
-            kind = float if data.task == "regression" else int
-            self.guesses = np.zeros((len(cells), _num_samples(data.rows_to_label)), dtype=kind)
+        self.guesses = _predictions(data, len(cells)) if "guesses" in needs else None
+        self.ballots = _predictions(data, len(cells)) if "reverse" in needs else None
         # Descriptions of labels (see `label_floor.py`): of the sources, and by cell and fold.
         self.source_labels: VectorLike = None
         self.pseudo_labels: dict[int, list[Vector]] = {number: [] for number in range(len(cells))}
@@ -83,6 +82,8 @@ class Ledger:
                 self.guesses[cell] = outcome.guesses
             if outcome.pseudo_labels is not None:
                 self.pseudo_labels[cell].append(outcome.pseudo_labels)
+            if self.ballots is not None and outcome.ballot is not None:
+                self.ballots[cell] = outcome.ballot
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -105,7 +106,7 @@ class Ledger:
     def stop(self, clearly_behind: Callable[..., list[int]], choice: Choice) -> None:
         """Stop the cells that are clearly behind by the losses seen so far.
 
-        Not those that may still be chosen because the label floor counts against the leader.
+        Not the one that a correction of the criterion puts first.
         """
         losses = self._compared_losses(choice.criterion)
         failed = {failure["cell"] for failure in self.failures}
@@ -117,9 +118,9 @@ class Ledger:
             and not np.isnan(losses[number]).all()
         ]
         if len(running) > 2:
-            within_reach = self._lowest_raised(losses, running) if choice.label_floor else -np.inf
+            first = self._first_of(losses, running, choice.correction)
             for cell in clearly_behind(losses, running):
-                if np.nanmean(losses[cell]) > within_reach:
+                if cell != first:
                     self.stopped_after[cell] = self.folds_seen
 
     def leader(self, criterion: str) -> tuple[int, str | None]:
@@ -151,6 +152,7 @@ class Ledger:
             guesses=self.guesses,
             pseudo_labels=self._mean_pseudo_labels(),
             source_labels=self.source_labels,
+            ballots=self.ballots,
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,
@@ -178,15 +180,23 @@ class Ledger:
                 means[cell] = np.mean(folds, axis=0)
         return means
 
-    def _lowest_raised(self, losses: np.ndarray, running: Sequence[int]) -> float:
-        """The smallest of the criteria so far, each raised to its label floor."""
-        means = np.array([np.nanmean(losses[cell]) for cell in running])
-        guesses = self._mean_pseudo_labels()
-        if guesses is None:
-            return float(means.min())
-        labels = self.source_labels[[cell.source for cell in self.cells]]
-        floors = label_floors(self.loss, labels, guesses)
-        return float(np.maximum(means, floors[list(running)]).min())
+    def _first_of(self, losses: np.ndarray, running: Sequence[int], correction: str | None) -> int:
+        """The cell that the losses so far, corrected, would choose."""
+        values = np.full(len(self.cells), np.nan)
+        values[running] = [np.nanmean(losses[cell]) for cell in running]
+        guesses, floors = self._mean_pseudo_labels(), np.zeros(len(self.cells))
+        if guesses is not None:
+            labels = self.source_labels[[cell.source for cell in self.cells]]
+            floors = label_floors(self.loss, labels, guesses)
+        chosen_by = corrected(
+            values,
+            correction,
+            floors=floors,
+            ballots=self.ballots,
+            kinds=[(self.candidates[c.candidate].name, c.source) for c in self.cells],
+            proportion=self.loss == "zero_one",
+        )
+        return int(np.nanargmin(chosen_by))
 
     def _describe(self, number: int) -> dict[str, Any]:
         candidate = self.candidates[self.cells[number].candidate]
@@ -217,6 +227,12 @@ class Ledger:
                 "traceback": failure.traceback,
             }
         )
+
+
+def _predictions(data: SearchData, n_cells: int) -> np.ndarray:
+    """Room for predictions of the unlabelled target rows: numbers of classes, or numbers."""
+    kind = float if data.task == "regression" else int
+    return np.zeros((n_cells, _num_samples(data.rows_to_label)), dtype=kind)
 
 
 def _plain(value: Any) -> Any:

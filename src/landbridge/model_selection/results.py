@@ -14,6 +14,7 @@ from landbridge._validation import check_choice
 from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.correction import corrected, dissent
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
 from landbridge.model_selection.losses import LOSS_RANGES
@@ -42,6 +43,8 @@ class SearchResult:
     pseudo_labels, source_labels : ndarray (cells or sources, entries) or None
         With `rv` and `trcv`: shares of the classes among each cell's pseudo-labels, the mean over
         folds, and in each source; 100 quantiles where the loss is a distance.
+    ballots : ndarray (cells, unlabelled target rows) or None
+        With `rv` and `trcv`: the pseudo-labels of each cell's first fold, as ``guesses`` are.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)
@@ -54,8 +57,8 @@ class SearchResult:
         ``cell``, ``candidate``, ``source``, ``stage``, ``fold``, ``arrays``, ``message``,
         ``traceback``.
     about : dict
-        The selecting ``criterion`` and its ``reason``, ``criteria``, whether the ``label_floor``
-        counts, ``loss``, ``task``, numbers of fits planned and done, seconds, versions.
+        The selecting ``criterion``, its ``correction`` and ``reason``, ``criteria``, ``loss``,
+        ``task``, numbers of fits planned and done, seconds, versions.
     """
 
     cells: tuple[dict[str, Any], ...]
@@ -67,6 +70,7 @@ class SearchResult:
     guesses: VectorLike
     pseudo_labels: VectorLike
     source_labels: VectorLike
+    ballots: VectorLike
     weights: VectorLike
     folds: Vector
     target_folds: VectorLike
@@ -150,11 +154,37 @@ class SearchResult:
         labels = self.source_labels[self.source_of]
         return label_floors(self.about["loss"], labels, self.pseudo_labels)
 
+    def dissent(self, criterion: str | None = None) -> Vector:
+        """How far each cell's pseudo-labels are from the vote of all, weighted by a criterion.
+
+        See `correction.py`; NaN for cells that failed. Needs the pseudo-labels of `rv` or `trcv`.
+        """
+        values = self.values(criterion)
+        return dissent(self.ballots, values, self._kinds, proportion=self.is_proportion)
+
     def choosing_values(self) -> Vector:
-        """What the best cell is chosen by: the selecting criterion, raised to the label floor
-        where ``about["label_floor"]`` says so."""
-        values = self.values()
-        return np.maximum(values, self.label_floors()) if self.about["label_floor"] else values
+        """What the best cell is chosen by: the selecting criterion, or its ``correction``."""
+        return corrected(
+            self.values(),
+            self.about["correction"],
+            floors=self.label_floors(),
+            ballots=self.ballots,
+            kinds=self._kinds,
+            proportion=self.is_proportion,
+        )
+
+    def notes(self) -> list[str]:
+        """Why a cell may stand elsewhere than its score: what the correction holds against it."""
+        correction, numbers = self.about["correction"], self.choosing_values()
+        if correction == "consensus":
+            form = "{:.1%} of rows" if self.about["task"] == "classification" else "{:.3g} squared"
+            return [f"{form.format(number)} away from the vote" for number in numbers]
+        bound = "at most {:.3f}" if self.is_proportion else "at least {:.3g}"
+        top = 1.0 if self.is_proportion else 0.0
+        return [
+            f"{bound.format(abs(top - number))} by its label floor" if number > value else ""
+            for number, value in zip(numbers, self.values(), strict=True)
+        ]
 
     def ranks(self, criterion: str | None = None) -> np.ndarray:
         """1 for the best cell; stopped cells behind complete ones, failed cells last.
@@ -248,23 +278,26 @@ class SearchResult:
 
     def _lines(self, most: int = 10) -> Iterator[str]:
         status, scores, labels = self.status(), self.scores(), self.labels
-        highest = (1.0 if self.is_proportion else 0.0) - self.label_floors()
+        notes = self.notes()
         failed = status.count("failed")
         yield (
             f"SearchResult: {len(self.cells)} cells, criterion {self.criterion} "
             f"({self.about['reason']}), {failed} failed{self._saving()}"
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
-            note = "" if status[cell] == "complete" else f"  {status[cell]}"
-            if self.about["label_floor"] and highest[cell] < scores[cell]:
-                note += f"  but at most {highest[cell]:.3f} by its label floor"
-            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}{note}"
+            note = notes[cell] if status[cell] == "complete" else status[cell]
+            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}  {note}".rstrip()
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
 
     def _saving(self) -> str:
         saved = self.about["fits_planned"] - self.about["fits_done"]
         return f", {saved} fits saved by halving" if saved else ""
+
+    @property
+    def _kinds(self) -> list[tuple[str, Any]]:
+        """Cells that differ in parameters only are of one kind."""
+        return [(cell["candidate"], cell["source"]) for cell in self.cells]
 
     def _known(self, criterion: str | None) -> str:
         criterion = criterion or self.criterion

@@ -82,11 +82,13 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         ``"anchored"``. Of several the first selects; nothing is fitted twice. ``None`` takes
         ``"anchored"`` with labelled target rows and ``"trcv"`` without; so does ``"all"``, which
         may also stand in a list, for all others.
-    label_floor : bool, default=False
-        Choose by `trcv` or `rv` raised to the *label floor*: the least loss that the distribution
-        of a candidate's pseudo-labels allows if the target's labels are distributed as the
-        source's, for zero-one loss the total variation between the two. For targets that are
-        known to have about the source's shares of classes; misleading for others.
+    correction : {"consensus", "label_floor"}, optional
+        What chooses in the place of `trcv` or `rv`; scores remain those of the criterion.
+        ``"consensus"`` takes the candidate closest to the vote of all of them on the target rows,
+        each with its skill by the criterion. ``"label_floor"`` raises the criterion to the least
+        loss that the distribution of a candidate's pseudo-labels allows if the target's labels
+        are distributed as the source's: for targets that are known to have about the source's
+        shares of classes, misleading for others.
     loss : {"zero_one", "log", "absolute", "squared"} or callable, optional
         Pointwise. By default zero-one for classes and squared for numbers.
     cv : int or splitter, default=5
@@ -131,7 +133,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     Zhong, Fan, Yang, Verscheure, Ren, "Cross Validation Framework to Choose amongst Models and
     Datasets for Transfer Learning". Deviation 1: without unlabelled rows the labelled target rows
     stand in for them, because the reverse model needs rows to learn from. Deviation 2: a reverse
-    model that would see one class only is that constant. Deviation 3, an option: ``label_floor``,
+    model that would see one class only is that constant. Deviation 3, an option: ``correction``,
     because a model that learns its own pseudo-labels again passes reverse validation whether they
     are right or wrong; scores are those of the criterion itself in any case.
 
@@ -159,7 +161,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         candidates: Any = None,
         criterion: str | Iterable[str] | None = None,
         loss: Loss | None = None,
-        label_floor: bool = False,
+        correction: str | None = None,
         cv: Any = 5,
         weighting: Any = None,
         sources: Any = "each",
@@ -174,7 +176,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.candidates = candidates
         self.criterion = criterion
         self.loss = loss
-        self.label_floor = label_floor
+        self.correction = correction
         self.cv = cv
         self.weighting = weighting
         self.sources = sources
@@ -279,7 +281,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         loss = self.loss or ("zero_one" if data.task == "classification" else "squared")
         check_loss(loss, data.task)
         return Settings(
-            choice=choose_criterion(self.criterion, data.n_labelled, label_floor=self.label_floor),
+            choice=choose_criterion(self.criterion, data.n_labelled, correction=self.correction),
             loss=loss,
             weighting=_check_weighting(self.weighting),
             cv=check_cv(self.cv),

@@ -258,17 +258,8 @@ def _cell_row(result: SearchResult, cell: int, place: int, level: float) -> dict
         "high": high,
         "seconds": about["fit_seconds"] + about["predict_seconds"],
         "role": about["role"],
-        "note": _floor_note(result, cell) if status == "complete" else _why(result, cell, status),
+        "note": result.notes()[cell] if status == "complete" else _why(result, cell, status),
     }
-
-
-def _floor_note(result: SearchResult, cell: int) -> str:
-    """Why a cell with a good score may stand lower: its label floor counts instead."""
-    floor = result.label_floors()[cell]
-    if not result.about["label_floor"] or floor <= result.values()[cell]:
-        return ""
-    bound = f"at most {1 - floor:.3f}" if result.is_proportion else f"at least {floor:.3g}"
-    return f"{bound} by its label floor"
 
 
 def source_name(result: SearchResult, source: Any) -> str:
