@@ -104,14 +104,14 @@ def further_tasks() -> Iterator[DomainTask]:
 def wine() -> Iterator[DomainTask]:
     """Good wine (6 and better) of the other colour."""
     data = datasets.fetch_wine_quality()
-    yield from _pairs("wine", data.data, (data.target >= 6).astype(int), data.domain)
+    yield from pairs("wine", data.data, (data.target >= 6).astype(int), data.domain)
 
 
 def bike() -> Iterator[DomainTask]:
     """Hours with many rentals (above the median of both years) in the other year."""
     data = datasets.fetch_bike_sharing()
     label = (data.target > np.median(data.target)).astype(int)
-    yield from _pairs("bike", data.data, label, data.domain)
+    yield from pairs("bike", data.data, label, data.domain)
 
 
 def reuters() -> Iterator[DomainTask]:
@@ -119,7 +119,7 @@ def reuters() -> Iterator[DomainTask]:
     for name in ("orgs-people", "orgs-places", "people-places"):
         data = datasets.fetch_reuters_crossdomain(task=name)
         rows = _reduced(TfidfTransformer(sublinear_tf=True).fit_transform(data.data))
-        yield from _pairs("reuters", rows, data.target, data.domain, prefix=f"{name} ")
+        yield from pairs("reuters", rows, data.target, data.domain, prefix=f"{name} ")
 
 
 def newsgroups() -> Iterator[DomainTask]:
@@ -132,7 +132,7 @@ def newsgroups() -> Iterator[DomainTask]:
         rows = _reduced(_tfidf(texts[keep]))
         branch = np.array([category.partition(".")[0] for category in data.target[keep]])
         domain = np.where(np.isin(data.target[keep], first), "first", "second")
-        yield from _pairs("newsgroups", rows, branch, domain, prefix=f"{name} ")
+        yield from pairs("newsgroups", rows, branch, domain, prefix=f"{name} ")
 
 
 def wifi(*, other_phones: bool = False) -> Iterator[DomainTask]:
@@ -154,8 +154,8 @@ def wifi(*, other_phones: bool = False) -> Iterator[DomainTask]:
             continue
         rows = TruncatedSVD(50, random_state=0).fit_transform(data.data[keep] + 105.0)
         name = "wifi, other phones" if other_phones else "wifi"
-        pairs = _pairs(name, rows, label[keep], data.domain[keep], prefix="phone ")
-        yield next(task for task in pairs if task.name == f"phone {a} to {b}")
+        both = pairs(name, rows, label[keep], data.domain[keep], prefix="phone ")
+        yield next(task for task in both if task.name == f"phone {a} to {b}")
 
 
 def office() -> Iterator[DomainTask]:
@@ -163,7 +163,7 @@ def office() -> Iterator[DomainTask]:
     data = datasets.fetch_office_caltech()
     shares = data.data / data.data.sum(axis=1, keepdims=True)
     rows = TruncatedSVD(100, random_state=0).fit_transform(StandardScaler().fit_transform(shares))
-    yield from _pairs("office", rows, data.target, data.domain)
+    yield from pairs("office", rows, data.target, data.domain)
 
 
 def amazon() -> Iterator[DomainTask]:
@@ -172,7 +172,7 @@ def amazon() -> Iterator[DomainTask]:
     frequent = np.asarray((data.data > 0).sum(axis=0)).ravel() >= 10
     counts = data.data[:, np.flatnonzero(frequent)]
     rows = _reduced(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
-    yield from _pairs("amazon", rows, data.target, data.domain)
+    yield from pairs("amazon", rows, data.target, data.domain)
 
 
 def reviews(*, step: int = 1, dataset: str = "reviews") -> Iterator[DomainTask]:
@@ -182,24 +182,24 @@ def reviews(*, step: int = 1, dataset: str = "reviews") -> Iterator[DomainTask]:
     names = np.unique(data.domain)
     for a, b in zip(names, np.roll(names, -step), strict=True):
         keep = np.isin(data.domain, (a, b))
-        pairs = _pairs(dataset, rows[keep], data.target[keep], data.domain[keep])
-        yield next(task for task in pairs if task.name == f"{a} to {b}")
+        both = pairs(dataset, rows[keep], data.target[keep], data.domain[keep])
+        yield next(task for task in both if task.name == f"{a} to {b}")
 
 
 def abalone() -> Iterator[DomainTask]:
     """Old animals (10 rings and more) of another sex; most infants are young."""
     data = datasets.fetch_abalone()
-    yield from _pairs("abalone", data.data, (data.target >= 10).astype(int), data.domain)
+    yield from pairs("abalone", data.data, (data.target >= 10).astype(int), data.domain)
 
 
 def syskill() -> Iterator[DomainTask]:
     """Web pages that one person found hot, on another subject."""
     data = datasets.fetch_syskill_webert()
     rows = _reduced(_tfidf(data.data))
-    yield from _pairs("syskill", rows, (data.target == "hot").astype(int), data.domain)
+    yield from pairs("syskill", rows, (data.target == "hot").astype(int), data.domain)
 
 
-def _pairs(
+def pairs(
     dataset: str, X: np.ndarray, y: np.ndarray, domain: np.ndarray, *, prefix: str = ""
 ) -> Iterator[DomainTask]:
     for a, b in permutations(np.unique(domain), 2):

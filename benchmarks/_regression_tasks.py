@@ -1,0 +1,142 @@
+"""Regression between natural domains: the tasks, the split of them, and one search of one draw.
+
+Nothing about the criterion or the intervals was decided on the held-out tasks.
+"""
+
+import json
+import os
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import TruncatedSVD
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+from sklearn.tree import DecisionTreeRegressor
+
+from benchmarks._domains import DomainTask, pairs
+from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV, datasets
+from landbridge.model_selection import roles
+
+LABELS, DRAWS = (20, 60), 5
+MOST_SOURCE, MOST_UNLABELLED, MOST_TEST = 400, 300, 3000
+FEWEST_TEST = 40
+DEVELOPMENT = ("wine", "abalone", "covariate shift")
+CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regression"
+
+
+def candidates() -> dict[str, Any]:
+    """Cheap learners; a cubic that extrapolates is deliberately terrible."""
+    tree = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
+    cubic = make_pipeline(PolynomialFeatures(3), LinearRegression())
+    return {
+        "source-only": SourceOnly(Ridge()),
+        "pooled": Pooled(Ridge()),
+        "pooled, unweighted": Pooled(Ridge(), target_share=None),
+        "target-only": TargetOnly(Ridge()),
+        "target-only tree": TargetOnly(tree),
+        "5-NN": KNeighborsRegressor(),
+        "tree": tree,
+        "pooled tree": Pooled(tree),
+        "least squares": TargetOnly(LinearRegression()),
+        "cubic": SourceOnly(cubic),
+    }
+
+
+def tasks() -> Iterator[DomainTask]:
+    """Every task, dataset by dataset; columns are standardised over both domains."""
+    wine = datasets.fetch_wine_quality()
+    yield from pairs("wine", wine.data, wine.target, wine.domain)
+    abalone = datasets.fetch_abalone()
+    yield from pairs("abalone", abalone.data, abalone.target, abalone.domain)
+    for shift in (1.0, 2.0):
+        made = datasets.make_covariate_shift(
+            4000, 4000, 3, shift=shift, task="regression", random_state=0
+        )
+        yield _generated("covariate shift", f"distance {shift:g}", made)
+    yield from bikes()
+    cars = datasets.load_auto_mpg()
+    yield from pairs("cars", cars.data, cars.target, cars.domain)
+    yield from phones()
+    for degrees in (30, 90):
+        made = datasets.make_concept_shift(
+            4000, 4000, 3, angle=np.deg2rad(degrees), task="regression", random_state=0
+        )
+        yield _generated("concept shift", f"{degrees} degrees", made)
+
+
+def bikes() -> Iterator[DomainTask]:
+    """Rentals of the other year, and of the next season."""
+    bike = datasets.fetch_bike_sharing()
+    yield from pairs("bike years", bike.data, bike.target, bike.domain)
+    other = [k for k, name in enumerate(bike.feature_names) if name != "season"]
+    for task in pairs("bike seasons", bike.data[:, other], bike.target, bike.season.astype(str)):
+        a, _, b = task.name.split()
+        if int(b) == int(a) % 4 + 1:
+            yield task
+
+
+def phones() -> Iterator[DomainTask]:
+    """Longitude in one building from signals of another phone, with 150 rows of each."""
+    data = datasets.fetch_ujiindoorloc()
+    for building in np.unique(data.building):
+        inside = data.building == building
+        names, counts = np.unique(data.domain[inside], return_counts=True)
+        names = names[counts >= 150][:2]
+        keep = inside & np.isin(data.domain, names)
+        rows = TruncatedSVD(10, random_state=0).fit_transform(data.data[keep] + 105.0)
+        prefix = f"building {building:g}, phone "
+        yield from pairs("phones", rows, data.target[keep, 2], data.domain[keep], prefix=prefix)
+
+
+def _generated(dataset: str, name: str, made: Any) -> DomainTask:
+    return DomainTask(dataset, name, made.X, made.y, made.X_target, made.y_target)
+
+
+def n_test(task: DomainTask, labels: int) -> int:
+    """How many target rows are left to measure the truth on."""
+    return min(MOST_TEST, len(task.y_target) - labels)
+
+
+def run_search(task: DomainTask, draw: int, labels: int) -> tuple[SearchResult, np.ndarray]:
+    """The search of one draw, and the true target loss of every cell; kept in a folder."""
+    name = f"{task.dataset} {task.name} {draw} {labels}"
+    home = CACHE / "".join(c if c.isalnum() else "_" for c in name)
+    if not (home / "truth.json").exists():
+        home.mkdir(parents=True, exist_ok=True)
+        result, truth = _search(task, draw, labels)
+        result.save(home / "result.npz")
+        (home / "truth.json").write_text(json.dumps(truth))
+    truth = json.loads((home / "truth.json").read_text())
+    return SearchResult.load(home / "result.npz"), np.array(truth)
+
+
+def _search(task: DomainTask, draw: int, labels: int) -> tuple[SearchResult, list[float]]:
+    rng = np.random.default_rng(draw)
+    source = rng.permutation(len(task.y))[:MOST_SOURCE]
+    target = rng.permutation(len(task.y_target))
+    labelled, test = target[:labels], target[labels:][:MOST_TEST]
+    given = {
+        "X_target": task.X_target[labelled],
+        "y_target": task.y_target[labelled].astype(float),
+        "X_unlabeled": task.X_target[test[:MOST_UNLABELLED]],
+    }
+    X, y = task.X[source], task.y[source].astype(float)
+    search = TransferSearchCV(
+        candidates(), criterion=["anchored", "tlv", "trcv", "scv"], refit=False, random_state=draw
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        search.fit(X, y, **given)
+        training = roles.Training(X, y, **given)
+        models = [
+            roles.fit_candidate(estimator, training, task="regression", seed=0)
+            for estimator in search.candidates.values()
+        ]
+    truth = [np.mean((m.predict(task.X_target[test]) - task.y_target[test]) ** 2) for m in models]
+    return search.results_, [float(loss) for loss in truth]
