@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks._domains import DomainTask, pairs
 from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV, datasets
-from landbridge.model_selection import roles
+from landbridge.model_selection import pointwise_loss, roles
 
 LABELS, DRAWS = (20, 60), 5
 MOST_SOURCE, MOST_UNLABELLED, MOST_TEST = 400, 300, 3000
@@ -103,20 +103,24 @@ def n_test(task: DomainTask, labels: int) -> int:
     return min(MOST_TEST, len(task.y_target) - labels)
 
 
-def run_search(task: DomainTask, draw: int, labels: int) -> tuple[SearchResult, np.ndarray]:
+def run_search(
+    task: DomainTask, draw: int, labels: int, loss: str
+) -> tuple[SearchResult, np.ndarray]:
     """The search of one draw, and the true target loss of every cell; kept in a folder."""
-    name = f"{task.dataset} {task.name} {draw} {labels}"
+    name = f"{task.dataset} {task.name} {draw} {labels} {loss}"
     home = CACHE / "".join(c if c.isalnum() else "_" for c in name)
     if not (home / "truth.json").exists():
         home.mkdir(parents=True, exist_ok=True)
-        result, truth = _search(task, draw, labels)
+        result, truth = _search(task, draw, labels, loss)
         result.save(home / "result.npz")
         (home / "truth.json").write_text(json.dumps(truth))
     truth = json.loads((home / "truth.json").read_text())
     return SearchResult.load(home / "result.npz"), np.array(truth)
 
 
-def _search(task: DomainTask, draw: int, labels: int) -> tuple[SearchResult, list[float]]:
+def _search(
+    task: DomainTask, draw: int, labels: int, loss: str
+) -> tuple[SearchResult, list[float]]:
     rng = np.random.default_rng(draw)
     source = rng.permutation(len(task.y))[:MOST_SOURCE]
     target = rng.permutation(len(task.y_target))
@@ -128,7 +132,11 @@ def _search(task: DomainTask, draw: int, labels: int) -> tuple[SearchResult, lis
     }
     X, y = task.X[source], task.y[source].astype(float)
     search = TransferSearchCV(
-        candidates(), criterion=["anchored", "tlv", "trcv", "scv"], refit=False, random_state=draw
+        candidates(),
+        criterion=["anchored", "tlv", "trcv", "scv"],
+        loss=loss,
+        refit=False,
+        random_state=draw,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -138,5 +146,6 @@ def _search(task: DomainTask, draw: int, labels: int) -> tuple[SearchResult, lis
             roles.fit_candidate(estimator, training, task="regression", seed=0)
             for estimator in search.candidates.values()
         ]
-    truth = [np.mean((m.predict(task.X_target[test]) - task.y_target[test]) ** 2) for m in models]
-    return search.results_, [float(loss) for loss in truth]
+    X_test, y_test = task.X_target[test], task.y_target[test].astype(float)
+    truth = [pointwise_loss(loss, model, X_test, y_test).mean() for model in models]
+    return search.results_, [float(mean) for mean in truth]

@@ -21,7 +21,8 @@ averaged over the posterior of τ. Votes are weighted by exp(−θ̂_c / 2s), θ
 dissent and s its spread, so that the labels decide who is listened to.
 
 As labels grow v_c → 0 and the criterion tends to TLV. As they vanish v_c → ∞, so b → 1, e → 0, and
-the ranking tends to that of TrCV.
+the ranking tends to that of TrCV. Losses that have no upper end are compared by their ratios
+instead (`anchored_ratios.py`).
 """
 
 from dataclasses import dataclass
@@ -61,14 +62,14 @@ def anchor(losses: np.ndarray, prior: Vector, guesses: VectorLike = None) -> Anc
     """
     measured, noise = relative_means(losses)
     expected = (prior - prior.mean())[:, None]
-    posterior = _combine(measured, noise, expected, np.array([1.0]))
+    posterior = combine(measured, noise, expected, np.array([1.0]))
     if guesses is not None and len(prior) > 2:
         weights = np.exp(-posterior.mean / max(2.0 * float(posterior.mean.std()), TINY))
         dissent = dissent_from_vote(guesses, weights)
         # In units of the measured differences, so that a slope of 1 is large for any loss.
         dissent *= measured.std() / max(float(dissent.std()), TINY)
         expected = np.column_stack([expected, dissent - dissent.mean()])
-        posterior = _combine(measured, noise, expected, np.array([1.0, 0.0]))
+        posterior = combine(measured, noise, expected, np.array([1.0, 0.0]))
     mean = losses.mean() + posterior.mean
     return Anchored(mean, posterior.trust, posterior.slopes, posterior.spread)
 
@@ -82,19 +83,19 @@ def relative_means(losses: np.ndarray) -> tuple[Vector, Vector]:
     return relative.mean(axis=1), np.maximum(variance, TINY) / n_rows
 
 
-def dissent_from_vote(guesses: np.ndarray, weights: Vector) -> Vector:
+def dissent_from_vote(guesses: np.ndarray, weights: Vector, *, power: int = 2) -> Vector:
     """How far each candidate's guesses are from the weighted vote of all, on average.
 
     For classes the share of rows on which it differs from the winner, for numbers the mean squared
-    distance from the weighted mean.
+    distance from the weighted mean (with ``power=1`` the mean distance).
     """
     if guesses.dtype.kind == "f":
-        return ((guesses - weights @ guesses / weights.sum()) ** 2).mean(axis=1)
+        return (np.abs(guesses - weights @ guesses / weights.sum()) ** power).mean(axis=1)
     votes = np.stack([weights @ (guesses == label) for label in range(guesses.max() + 1)])
     return (guesses != votes.argmax(axis=0)).mean(axis=1)
 
 
-def _combine(
+def combine(
     measured: Vector, noise: Vector, expected: np.ndarray, slope_means: Vector
 ) -> Anchored:
     """Posterior means for predictors ``expected`` (candidates × slopes, centred)."""

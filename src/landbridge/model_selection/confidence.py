@@ -21,6 +21,8 @@ from landbridge._typing import Vector
 from landbridge.inference import score_interval
 
 SAME_IN_EVERY_ROW = 1e7
+# Of the squares of normal errors: E z⁸ and below, about their mean 1 and variance 2.
+KURTOSIS = 15.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +111,36 @@ def interval_of_mean(
     """An interval around ``mean`` as wide as these losses of target rows allow.
 
     Around the anchored estimate it has less of the winner's curse than around the mean of the
-    chosen candidate's own losses. A proportion gets the score interval, anything else Student's.
+    chosen candidate's own losses. A proportion gets the score interval, losses of which some are
+    negative Student's, others `interval_of_skewed_mean`.
     """
     n = losses.shape[0]
     if proportion:
         mean = float(np.clip(mean, 0.0, 1.0))
         low, high = score_interval(mean, n, level)
         return mean, float(low), float(high)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * losses.std(ddof=1) / np.sqrt(n)
+    error = losses.std(ddof=1) / np.sqrt(n)
+    if losses.min() >= 0 and losses.mean() > 0:
+        return mean, *interval_of_skewed_mean(mean, error / losses.mean(), n, level)
+    half = stats.t.ppf((1 + level) / 2, n - 1) * error
     return mean, float(mean - half), float(mean + half)
+
+
+def interval_of_skewed_mean(
+    mean: float, error: float, n: int, level: float
+) -> tuple[float, float]:
+    r"""Student's interval of log θ, for losses that are never negative and have a long tail,
+
+    .. math:: θ̂\, e^{\pm t_ν s / (\bar l \sqrt n)}, \qquad
+        ν = \frac{2n}{κ - (n - 3)/(n - 1)},
+
+    with ``error`` the relative standard error :math:`s / (\bar l \sqrt n)`. The variance s² of
+    long-tailed losses is known from few rows even less well than that of normal ones: ν is the
+    degrees of freedom of a scaled χ² with the variance of s², which for a kurtosis κ = 3 are
+    n − 1. κ itself cannot be had from few rows; that of squared normal errors is taken. There is at
+    least one degree of freedom, and for large n the interval is Student's.
+    """
+    freedom = max(1.0, 2 * n / (KURTOSIS - (n - 3) / (n - 1)))
+    with np.errstate(over="ignore"):
+        factor = np.exp(stats.t.ppf((1 + level) / 2, freedom) * error)
+    return float(mean / factor), float(mean * factor)

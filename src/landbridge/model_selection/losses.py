@@ -30,6 +30,8 @@ LOSSES = ("zero_one", "log", "absolute", "squared")
 LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
     ("log", "absolute", "squared"), (0.0, float("inf"))
 )
+# Those that are a distance between the truth and a number, and its power.
+DISTANCES = {"absolute": 1, "squared": 2}
 # A probability of zero would make one row's loss infinite and hide all the others; this is the
 # floor of sklearn.metrics.log_loss. A class that the model never saw gets it too.
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)

@@ -13,11 +13,12 @@ from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
 from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
+from landbridge.model_selection.anchored_ratios import anchor_ratios
 from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.correction import corrected, dissent
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
-from landbridge.model_selection.losses import LOSS_RANGES
+from landbridge.model_selection.losses import DISTANCES, LOSS_RANGES
 from landbridge.model_selection.worth import Verdict
 
 ROW_ARRAYS = ("forward", "reverse")
@@ -211,7 +212,8 @@ class SearchResult:
     def anchored(self) -> tuple[list[int], Anchored]:
         """Cells that are complete, and their posterior under the anchored criterion."""
         cells = [n for n, status in enumerate(self.status("anchored")) if status == "complete"]
-        return cells, anchor(self.labelled[cells], self._prior()[cells], self.guesses[cells])
+        prior = self._prior()[cells]
+        return cells, self._anchor(self.labelled[cells], prior, self.guesses[cells])
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, cell: int | None = None
@@ -317,6 +319,13 @@ class SearchResult:
             prior[cells] = prior[cells].mean()
         return prior
 
+    def _anchor(self, losses: np.ndarray, prior: Vector, guesses: np.ndarray) -> Anchored:
+        """By differences for rates and where a loss can be negative, else by ratios."""
+        if self.is_proportion or np.nanmin(self.labelled) < 0 or np.nanmin(self.reverse) < 0:
+            return anchor(losses, prior, guesses)
+        power = DISTANCES.get(self.about["loss"])
+        return anchor_ratios(losses, prior, guesses, power=power)
+
     def _anchored_values(self) -> Vector:
         """Stopped cells are read together with the complete ones on the rows they were given."""
         status, prior = self.status("anchored"), self._prior()
@@ -326,7 +335,7 @@ class SearchResult:
         for pattern in {seen[n].tobytes(): seen[n] for n in usable}.values():
             group = [n for n in usable if seen[n][pattern].all()]
             losses = self.labelled[group][:, pattern]
-            posterior = anchor(losses, prior[group], self.guesses[group])
+            posterior = self._anchor(losses, prior[group], self.guesses[group])
             for cell, mean in zip(group, posterior.mean, strict=True):
                 if np.array_equal(seen[cell], pattern):
                     values[cell] = mean

@@ -1,0 +1,83 @@
+r"""The anchored criterion for losses without an upper end, which are compared by their ratios.
+
+A candidate that extrapolates wildly can have a squared error a thousand times that of the others.
+Among differences it is the only one that counts: it makes the average candidate, to which all
+noise is compared, as bad and as noisy as itself. So the model of `anchored.py` is used for
+logarithms,
+
+.. math::
+    \log t_c \mid θ_c \sim N(\log θ_c, v_c), \qquad
+    \log θ_c \sim N\Bigl(a + b \log p_c + e \log\bigl(1 + d_c / \bar t\bigr), τ^2\Bigr),
+
+with :math:`\bar t` the geometric mean of the measured losses and v_c by the delta method. Votes
+count as the inverse square of the loss, so that a terrible candidate is not heard.
+
+Few labelled rows can miss the rows on which a candidate is terrible; rows without labels show them.
+Where the loss is a distance, :math:`|ŷ - y|^k` with k = 1 or 2, no candidate errs less than
+
+.. math::
+    θ_c \ge \Bigl( d_c^{1/k} - θ_*^{1/k} \Bigr)_+^k, \qquad
+    θ_* \le \sum_c w_c θ_c \Big/ \sum_c w_c,
+
+by the triangle inequality, θ_* being the loss of the vote, which is convex in the votes. The
+criterion is raised to that floor. Both limits are those of `anchored.py`.
+"""
+
+import numpy as np
+
+from landbridge._typing import Vector, VectorLike
+from landbridge.model_selection.anchored import (
+    Anchored,
+    combine,
+    dissent_from_vote,
+    relative_means,
+)
+
+# Stands in for a loss of zero, whose logarithm is not a number to calculate with.
+SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+def anchor_ratios(
+    losses: np.ndarray, prior: Vector, guesses: VectorLike = None, *, power: int | None = None
+) -> Anchored:
+    """Combine TLV losses (candidates × labelled rows, none negative) with their prior means.
+
+    ``power`` is k where the loss is a distance; without it there is no floor. In the answer
+    ``spread`` is that of the logarithms.
+    """
+    values = log_values(losses)
+    level = values.mean()
+    measured, noise = relative_means(values)
+    log_prior = np.log(np.maximum(prior, SMALLEST))
+    expected = (log_prior - log_prior.mean())[:, None]
+    posterior = combine(measured, noise, expected, np.array([1.0]))
+    floors = np.zeros(len(prior))
+    if guesses is not None and len(prior) > 2:
+        dissent = dissent_from_vote(guesses, _votes(posterior.mean), power=power or 2)
+        dissent = np.log1p(dissent / np.exp(level))
+        expected = np.column_stack([expected, dissent - dissent.mean()])
+        posterior = combine(measured, noise, expected, np.array([1.0, 0.0]))
+        if power is not None and guesses.dtype.kind == "f":
+            floors = dissent_floors(np.exp(level + posterior.mean), guesses, power)
+    mean = np.maximum(np.exp(level + posterior.mean), floors)
+    return Anchored(mean, posterior.trust, posterior.slopes, posterior.spread)
+
+
+def log_values(losses: np.ndarray) -> np.ndarray:
+    """Values of rows whose means are the logarithms of the mean losses, by the delta method."""
+    means = np.maximum(losses.mean(axis=-1, keepdims=True), SMALLEST)
+    return np.log(means) + (losses / means - 1.0)
+
+
+def dissent_floors(means: Vector, guesses: np.ndarray, power: int) -> Vector:
+    """The least loss that each candidate's distance from the vote of all allows."""
+    votes = _votes(np.log(np.maximum(means, SMALLEST)))
+    of_vote = votes @ means / votes.sum()
+    dissent = dissent_from_vote(guesses, votes, power=power)
+    beyond = dissent ** (1 / power) - of_vote ** (1 / power)
+    return np.maximum(beyond, 0.0) ** power
+
+
+def _votes(logs: Vector) -> Vector:
+    """Inverse squares of the losses, the best candidate's being 1."""
+    return np.exp(2.0 * (logs.min() - logs))
