@@ -1,7 +1,4 @@
-"""Regression between natural domains: the tasks, the split of them, and one search of one draw.
-
-Nothing about the criterion or the intervals was decided on the held-out tasks.
-"""
+"""Regression between natural domains: the tasks, the split of them, and one search of one draw."""
 
 import json
 import os
@@ -12,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.datasets import load_diabetes
 from sklearn.decomposition import TruncatedSVD
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.neighbors import KNeighborsRegressor
@@ -27,6 +25,7 @@ LABELS, DRAWS = (20, 60), 5
 MOST_SOURCE, MOST_UNLABELLED, MOST_TEST = 400, 300, 3000
 FEWEST_TEST = 40
 DEVELOPMENT = ("wine", "abalone", "covariate shift")
+FURTHER = ("alcohol", "days off", "years of cars", "latitude", "diabetes", "generated")
 CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regression"
 
 
@@ -70,6 +69,38 @@ def tasks() -> Iterator[DomainTask]:
         yield _generated("concept shift", f"{degrees} degrees", made)
 
 
+def further_tasks() -> Iterator[DomainTask]:
+    """Tasks drawn up after the last decision: other questions, other domains, other data."""
+    wine = datasets.fetch_wine_quality()
+    yield from pairs("alcohol", wine.data[:, :-1], wine.data[:, -1], wine.domain)
+    bike = datasets.fetch_bike_sharing()
+    calendar = ("workingday", "holiday", "weekday")
+    other = [k for k, name in enumerate(bike.feature_names) if name not in calendar]
+    off = np.where(bike.data[:, bike.feature_names.index("workingday")] > 0, "work", "off")
+    yield from pairs("days off", bike.data[:, other], bike.target, off)
+    cars = datasets.load_auto_mpg()
+    year = cars.feature_names.index("model_year")
+    early = np.where(cars.data[:, year] <= np.median(cars.data[:, year]), "early", "late")
+    yield from pairs("years of cars", np.delete(cars.data, year, axis=1), cars.target, early)
+    yield from phones("latitude", 3, slice(2, 4))
+    patients = load_diabetes()
+    sex = np.where(patients.data[:, 1] > 0, "one", "other")
+    yield from pairs("diabetes", np.delete(patients.data, 1, axis=1), patients.target, sex)
+    made = datasets.make_covariate_shift(
+        4000, 4000, 8, shift=1.5, task="regression", random_state=1
+    )
+    yield _generated("generated", "covariate shift, distance 1.5", made)
+    made = datasets.make_concept_shift(4000, 4000, 5, angle=1.0, task="regression", random_state=1)
+    yield _generated("generated", "concept shift, 1 radian", made)
+
+
+def part_of(task: DomainTask) -> str:
+    """Which part of the study a task belongs to."""
+    if task.dataset in DEVELOPMENT:
+        return "development"
+    return "further" if task.dataset in FURTHER else "held-out"
+
+
 def bikes() -> Iterator[DomainTask]:
     """Rentals of the other year, and of the next season."""
     bike = datasets.fetch_bike_sharing()
@@ -81,17 +112,23 @@ def bikes() -> Iterator[DomainTask]:
             yield task
 
 
-def phones() -> Iterator[DomainTask]:
+def phones(
+    dataset: str = "phones", coordinate: int = 2, which: slice = slice(2)
+) -> Iterator[DomainTask]:
     """Longitude in one building from signals of another phone, with 150 rows of each."""
     data = datasets.fetch_ujiindoorloc()
     for building in np.unique(data.building):
         inside = data.building == building
         names, counts = np.unique(data.domain[inside], return_counts=True)
-        names = names[counts >= 150][:2]
+        names = names[counts >= 150][which]
         keep = inside & np.isin(data.domain, names)
+        if len(names) < 2:
+            continue
         rows = TruncatedSVD(10, random_state=0).fit_transform(data.data[keep] + 105.0)
         prefix = f"building {building:g}, phone "
-        yield from pairs("phones", rows, data.target[keep, 2], data.domain[keep], prefix=prefix)
+        yield from pairs(
+            dataset, rows, data.target[keep, coordinate], data.domain[keep], prefix=prefix
+        )
 
 
 def _generated(dataset: str, name: str, made: Any) -> DomainTask:

@@ -95,9 +95,7 @@ def dissent_from_vote(guesses: np.ndarray, weights: Vector, *, power: int = 2) -
     return (guesses != votes.argmax(axis=0)).mean(axis=1)
 
 
-def combine(
-    measured: Vector, noise: Vector, expected: np.ndarray, slope_means: Vector
-) -> Anchored:
+def combine(measured: Vector, noise: Vector, expected: np.ndarray, slope_means: Vector) -> Anchored:
     """Posterior means for predictors ``expected`` (candidates × slopes, centred)."""
     scale = max(float(expected.std(axis=0).max()), TINY)
     spreads = scale * SPREADS

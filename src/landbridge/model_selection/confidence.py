@@ -21,7 +21,7 @@ from landbridge._typing import Vector
 from landbridge.inference import score_interval
 
 SAME_IN_EVERY_ROW = 1e7
-# Of the squares of normal errors: E z⁸ and below, about their mean 1 and variance 2.
+# Of the squares of normal errors, E(z² − 1)⁴ / 2².
 KURTOSIS = 15.0
 
 
@@ -119,27 +119,27 @@ def interval_of_mean(
         mean = float(np.clip(mean, 0.0, 1.0))
         low, high = score_interval(mean, n, level)
         return mean, float(low), float(high)
-    error = losses.std(ddof=1) / np.sqrt(n)
-    if losses.min() >= 0 and losses.mean() > 0:
-        return mean, *interval_of_skewed_mean(mean, error / losses.mean(), n, level)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * error
+    if losses.min() >= 0 and min(mean, losses.mean()) > 0:
+        return mean, *interval_of_skewed_mean(mean, losses, level)
+    half = stats.t.ppf((1 + level) / 2, n - 1) * losses.std(ddof=1) / np.sqrt(n)
     return mean, float(mean - half), float(mean + half)
 
 
-def interval_of_skewed_mean(
-    mean: float, error: float, n: int, level: float
-) -> tuple[float, float]:
-    r"""Student's interval of log θ, for losses that are never negative and have a long tail,
+def interval_of_skewed_mean(mean: float, losses: Vector, level: float) -> tuple[float, float]:
+    r"""An interval around ``mean`` > 0 for losses that are never negative and have a long tail,
 
-    .. math:: θ̂\, e^{\pm t_ν s / (\bar l \sqrt n)}, \qquad
-        ν = \frac{2n}{κ - (n - 3)/(n - 1)},
+    .. math:: θ̂\, e^{\pm t_ν σ}, \qquad
+        σ^2 = \frac{s^2}{n \bar l^2} + \Bigl(\log \frac{θ̂}{\bar l}\Bigr)^2, \qquad
+        ν = \frac{2n}{κ - (n - 3)/(n - 1)}.
 
-    with ``error`` the relative standard error :math:`s / (\bar l \sqrt n)`. The variance s² of
-    long-tailed losses is known from few rows even less well than that of normal ones: ν is the
-    degrees of freedom of a scaled χ² with the variance of s², which for a kurtosis κ = 3 are
-    n − 1. κ itself cannot be had from few rows; that of squared normal errors is taken. There is at
-    least one degree of freedom, and for large n the interval is Student's.
+    It is Student's for log θ by the delta method, with two changes. The variance s² of long-tailed
+    losses is known even less well than that of normal ones: ν are the degrees of freedom of the χ²
+    that varies as s² does, n − 1 for a kurtosis of κ = 3. Few rows do not show κ, so that of
+    squared normal errors is taken, and one degree of freedom at least. And where the estimate θ̂
+    was moved away from the mean l̄ of these losses either may be wrong: the way counts as an error.
     """
+    n, own = losses.shape[0], losses.mean()
+    error = np.hypot(losses.std(ddof=1) / (own * np.sqrt(n)), np.log(mean / own))
     freedom = max(1.0, 2 * n / (KURTOSIS - (n - 3) / (n - 1)))
     with np.errstate(over="ignore"):
         factor = np.exp(stats.t.ppf((1 + level) / 2, freedom) * error)
