@@ -13,17 +13,18 @@ with :math:`\bar t` the geometric mean of the measured losses and v_c by the del
 count as the inverse square of the loss, so that a terrible candidate is not heard.
 
 Few labelled rows can miss the rows on which a candidate is terrible; rows without labels show them.
-Where the loss is a distance, :math:`|ŷ - y|^k` with k = 1 or 2, no candidate errs less than
+Where the loss is a distance, :math:`|ŷ - y|^k` with k = 1 or 2, the triangle inequality bounds the
+loss of c by that of every other candidate j and by the mean :math:`d_{cj}` of
+:math:`|ŷ_c - ŷ_j|^k` over the unlabelled rows,
 
 .. math::
-    θ_c \ge \Bigl( d_c^{1/k} - θ_*^{1/k} \Bigr)_+^k, \qquad
-    θ_* \le \sum_c w_c θ_c \Big/ \sum_c w_c,
+    θ_c \ge \Bigl( d_{cj}^{1/k} - θ_j^{1/k} \Bigr)_+^k .
 
-by the triangle inequality, θ_* being the loss of the vote, which is convex in the votes. The
-criterion is raised to that floor. Both limits are those of `anchored.py`.
+The criterion is raised to what half of the others say. Both limits are those of `anchored.py`.
 """
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.anchored import (
@@ -58,7 +59,7 @@ def anchor_ratios(
         expected = np.column_stack([expected, dissent - dissent.mean()])
         posterior = combine(measured, noise, expected, np.array([1.0, 0.0]))
         if power is not None and guesses.dtype.kind == "f":
-            floors = dissent_floors(np.exp(level + posterior.mean), guesses, power)
+            floors = distance_floors(np.exp(level + posterior.mean), guesses, power)
     mean = np.maximum(np.exp(level + posterior.mean), floors)
     return Anchored(mean, posterior.trust, posterior.slopes, posterior.spread)
 
@@ -69,13 +70,15 @@ def log_values(losses: np.ndarray) -> np.ndarray:
     return np.log(means) + (losses / means - 1.0)
 
 
-def dissent_floors(means: Vector, guesses: np.ndarray, power: int) -> Vector:
-    """The least loss that each candidate's distance from the vote of all allows."""
-    votes = _votes(np.log(np.maximum(means, SMALLEST)))
-    of_vote = votes @ means / votes.sum()
-    dissent = dissent_from_vote(guesses, votes, power=power)
-    beyond = dissent ** (1 / power) - of_vote ** (1 / power)
-    return np.maximum(beyond, 0.0) ** power
+def distance_floors(means: Vector, guesses: np.ndarray, power: int) -> Vector:
+    """The least loss of each candidate by its distance from the others: the median of the bounds.
+
+    One candidate whose loss is taken for much too small does not spoil the bounds of the others.
+    """
+    apart = cdist(guesses, guesses, "minkowski", p=power) / guesses.shape[1] ** (1 / power)
+    bounds = np.maximum(apart - means ** (1 / power), 0.0) ** power
+    np.fill_diagonal(bounds, np.nan)
+    return np.nanquantile(bounds, 0.5, axis=1, method="lower")
 
 
 def _votes(logs: Vector) -> Vector:

@@ -135,12 +135,12 @@ def interval_of_skewed_mean(mean: float, losses: Vector, level: float) -> tuple[
     It is Student's for log θ by the delta method, with two changes. The variance s² of long-tailed
     losses is known even less well than that of normal ones: ν are the degrees of freedom of the χ²
     that varies as s² does, n − 1 for a kurtosis of κ = 3. Few rows do not show κ, so that of
-    squared normal errors is taken, and one degree of freedom at least. And where the estimate θ̂
-    was moved away from the mean l̄ of these losses either may be wrong: the way counts as an error.
+    squared normal errors is taken (ν is at least 2, or n − 1). And where the estimate θ̂ was moved
+    away from the mean l̄ of these losses either may be wrong: the way counts as an error.
     """
     n, own = losses.shape[0], losses.mean()
     error = np.hypot(losses.std(ddof=1) / (own * np.sqrt(n)), np.log(mean / own))
-    freedom = max(1.0, 2 * n / (KURTOSIS - (n - 3) / (n - 1)))
+    freedom = max(min(n - 1, 2), 2 * n / (KURTOSIS - (n - 3) / (n - 1)))
     with np.errstate(over="ignore"):
         factor = np.exp(stats.t.ppf((1 + level) / 2, freedom) * error)
     return float(mean / factor), float(mean * factor)
