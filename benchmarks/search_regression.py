@@ -9,6 +9,7 @@ are, and Student's interval.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from landbridge.model_selection.confidence import interval_of_skewed_mean
 from landbridge.model_selection.losses import DISTANCES
 
 NAME = "search_regression"
-LOGS = {"squared": NAME, "absolute": f"{NAME}_absolute"}
+ABSOLUTE, FRESH = f"{NAME}_absolute", f"{NAME}_fresh"
 LEVELS = {"90 %": 0.9, "95 %": 0.95}
 HABITS = ("pooled", "source-only", "target-only")
 
@@ -42,29 +43,37 @@ HABITS = ("pooled", "source-only", "target-only")
 def run() -> None:
     """Search every task with both losses, write results and page."""
     every = [*tasks(), *further_tasks()]
-    for loss, name in LOGS.items():
-        log = Log(name)
-        for task in every:
-            for labels in LABELS:
-                if n_test(task, labels) >= FEWEST_TEST:
-                    log.write(**summarise(task, labels, loss))
+    others = [task for task in every if part_of(task) != "development"]
+    _study(NAME, every, "squared", range(DRAWS))
+    _study(ABSOLUTE, every, "absolute", range(DRAWS))
+    _study(FRESH, others, "squared", range(DRAWS, 2 * DRAWS))
     report()
 
 
 def report() -> None:
     """Write ``docs/benchmarks/search_regression.md`` from the results."""
     title, introduction = __doc__.split("\n\n")[:2]
-    write_page(NAME, _regression_page.page(title, introduction, *map(read, LOGS.values())))
+    write_page(
+        NAME, _regression_page.page(title, introduction, *map(read, (NAME, ABSOLUTE, FRESH)))
+    )
 
 
-def summarise(task: DomainTask, labels: int, loss: str) -> dict[str, Any]:
-    """All draws of one task with one number of labels: a list of figures under every name."""
-    draws = [_figures(*run_search(task, draw, labels, loss)) for draw in range(DRAWS)]
+def _study(name: str, studied: list[DomainTask], loss: str, draws: range) -> None:
+    log = Log(name)
+    for task, labels in product(studied, LABELS):
+        if n_test(task, labels) >= FEWEST_TEST:
+            log.write(**summarise(task, labels, loss, draws))
+
+
+def summarise(task: DomainTask, labels: int, loss: str, draws: range) -> dict[str, Any]:
+    """Some draws of one task with one number of labels: a list of figures under every name."""
+    found = [_figures(*run_search(task, draw, labels, loss)) for draw in draws]
     lists = {
-        name: {key: [draw[name][key] for draw in draws] for key in draws[0][name]}
-        for name in draws[0]
+        name: {key: [figures[name][key] for figures in found] for key in found[0][name]}
+        for name in found[0]
     }
-    about = {"part": part_of(task), "dataset": task.dataset, "task": task.name}
+    part = part_of(task) if draws[0] == 0 else "fresh draws"
+    about = {"part": part, "dataset": task.dataset, "task": task.name, "draws": [*draws]}
     return {**about, "loss": loss, "labels": labels, **lists}
 
 

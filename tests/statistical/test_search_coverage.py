@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from landbridge.model_selection.anchored import anchor
+from landbridge.model_selection.anchored_ratios import anchor_ratios
 from landbridge.model_selection.confidence import interval_of_mean
 
 pytestmark = pytest.mark.slow
@@ -42,3 +43,36 @@ def test_interval_of_the_chosen_candidate(n_rows):
     assert 0.85 <= np.mean(anchored) <= 0.97
     # The winner by its own few losses is praised too highly; the anchored estimate less so.
     assert np.mean(anchored) > np.mean(labelled)
+
+
+# Losses of mean 1 from standard normal numbers: squares, and a longer tail (kurtosis 60).
+SHAPES = {"squares": np.square, "log-normal": lambda z: np.exp(0.9 * z - 0.405)}
+
+
+def draw_skewed(rng, n_rows, shape, n_candidates=10, correlation=0.6):
+    """Skewed losses of known mean, of which candidates share a part; one is terrible."""
+    truth = np.exp(rng.normal(0, 0.3, size=n_candidates))
+    truth[0] *= 10_000
+    shared, own = rng.normal(size=n_rows), rng.normal(size=(n_candidates, n_rows))
+    latent = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+    prior = 0.5 * truth * np.exp(0.3 * rng.normal(size=n_candidates))
+    return truth[:, None] * SHAPES[shape](latent), prior, truth
+
+
+@pytest.mark.parametrize("n_rows", [20, 60])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_interval_of_the_chosen_regressor(n_rows, shape):
+    rng = np.random.default_rng(1)
+    anchored, student = [], []
+    for _ in range(1000):
+        losses, prior, truth = draw_skewed(rng, n_rows, shape)
+        mean = anchor_ratios(losses, prior).mean
+        best = int(np.argmin(mean))
+        _, low, high = interval_of_mean(mean[best], losses[best], 0.9, proportion=False)
+        anchored.append(low <= truth[best] <= high)
+        best = int(np.argmin(losses.mean(axis=1)))
+        low, high = stats.t.interval(0.9, n_rows - 1, losses[best].mean(), stats.sem(losses[best]))
+        student.append(low <= truth[best] <= high)
+    assert 0.85 <= np.mean(anchored) <= 0.97
+    # Student's interval of the winner by its own few losses holds less often than it says.
+    assert np.mean(student) < min(0.85, np.mean(anchored) - 0.05)

@@ -20,7 +20,8 @@ loss of c by that of every other candidate j and by the mean :math:`d_{cj}` of
 .. math::
     θ_c \ge \Bigl( d_{cj}^{1/k} - θ_j^{1/k} \Bigr)_+^k .
 
-The criterion is raised to what half of the others say. Both limits are those of `anchored.py`.
+A bound counts where it puts c behind j, which a small error in θ_j cannot do, and the criterion is
+raised to what half of the others say. Both limits are those of `anchored.py`.
 """
 
 import numpy as np
@@ -73,10 +74,11 @@ def log_values(losses: np.ndarray) -> np.ndarray:
 def distance_floors(means: Vector, guesses: np.ndarray, power: int) -> Vector:
     """The least loss of each candidate by its distance from the others: the median of the bounds.
 
-    One candidate whose loss is taken for much too small does not spoil the bounds of the others.
+    The median, because one loss that is taken for much too small would spoil all other bounds.
     """
     apart = cdist(guesses, guesses, "minkowski", p=power) / guesses.shape[1] ** (1 / power)
     bounds = np.maximum(apart - means ** (1 / power), 0.0) ** power
+    bounds[bounds < means] = 0.0
     np.fill_diagonal(bounds, np.nan)
     return np.nanquantile(bounds, 0.5, axis=1, method="lower")
 

@@ -93,6 +93,19 @@ def test_one_candidate_is_its_mean():
     assert anchor(losses, np.array([0.3])).mean[0] == pytest.approx(0.5)
 
 
+def test_figures_of_rates_are_fixed():
+    """Coverage and regret were measured with these formulas on hundreds of real searches."""
+    wrong = [[0, 5], [1, 5], [2, 6, 7], [0, 1, 2, 3], [4]]
+    losses = np.array([[float(row in rows) for row in range(10)] for rows in wrong])
+    prior = np.array([0.25, 0.3, 0.2, 0.5, 0.35])
+    guesses = np.array([[0, 1, 1, 0], [0, 1, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1], [0, 1, 1, 0]])
+    plain, voted = anchor(losses, prior), anchor(losses, prior, guesses)
+    expected = [0.199460841203, 0.2226965446721, 0.1915320989259, 0.3545785375984, 0.2260505030026]
+    np.testing.assert_allclose(plain.mean, expected, rtol=1e-11)
+    expected = [0.18252784107, 0.2218901278709, 0.2117456045064, 0.3909382556787, 0.1888837878706]
+    np.testing.assert_allclose(voted.mean, expected, rtol=1e-11)
+
+
 def test_good_prior_lowers_regret_with_few_labels_and_a_bad_one_hardly_hurts():
     rng = np.random.default_rng(2)
     regret = {"tlv": [], "good": [], "bad": []}

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from landbridge.model_selection import confidence
 from landbridge.model_selection.confidence import (
     interval_of_mean,
+    interval_of_skewed_mean,
     prob_better_on_shared_rows,
     prob_better_paired,
     prob_better_paper,
@@ -81,11 +83,68 @@ def test_cells_of_two_sources_are_compared_on_the_rows_they_share():
     assert probability[0, 2] == probability[2, 0] == 0.5
 
 
-def test_interval_of_a_mean_of_numbers_is_student_s():
-    losses = np.random.default_rng(1).normal(2.0, 1.0, size=30)
+def test_interval_of_losses_that_may_be_negative_is_student_s():
+    losses = np.random.default_rng(1).normal(1.0, 1.0, size=30)
+    assert losses.min() < 0
     mean, low, high = interval_of_mean(losses.mean(), losses, 0.9, proportion=False)
     expected = stats.ttest_1samp(losses, 0).confidence_interval(0.9)
     assert (mean, low, high) == pytest.approx((losses.mean(), expected.low, expected.high))
+
+
+def test_interval_of_skewed_losses_by_hand():
+    # Mean 2, standard deviation 2 in 10 rows; the estimate is 3.
+    losses = np.array([2.0 + 2 * np.sqrt(0.9), 2.0 - 2 * np.sqrt(0.9)] * 5)
+    error = np.hypot(1 / np.sqrt(10), np.log(1.5))
+    assert 2 * 10 / (15 - 7 / 9) < 2
+    factor = np.exp(stats.t.ppf(0.95, 2) * error)
+    expected = (3.0, 3.0 / factor, 3.0 * factor)
+    assert interval_of_mean(3.0, losses, 0.9, proportion=False) == pytest.approx(expected)
+    # Forty rows: 2n / (κ − (n − 3)/(n − 1)) degrees of freedom.
+    losses = np.array([2.0 + 2 * np.sqrt(39 / 40), 2.0 - 2 * np.sqrt(39 / 40)] * 20)
+    factor = np.exp(stats.t.ppf(0.95, 80 / (15 - 37 / 39)) / np.sqrt(40))
+    assert interval_of_skewed_mean(2.0, losses, 0.9) == pytest.approx((2 / factor, 2 * factor))
+
+
+def test_kurtosis_is_that_of_squared_normal_errors_and_three_gives_student_s_freedom(monkeypatch):
+    assert stats.chi2(1).stats("k") + 3 == pytest.approx(confidence.KURTOSIS)
+    monkeypatch.setattr(confidence, "KURTOSIS", 3.0)
+    losses = np.random.default_rng(1).exponential(size=12)
+    low, high = interval_of_skewed_mean(losses.mean(), losses, 0.9)
+    half = stats.t.ppf(0.95, 11) * stats.sem(losses) / losses.mean()
+    assert (low, high) == pytest.approx(losses.mean() * np.exp([-half, half]))
+
+
+def test_interval_of_skewed_losses_tends_to_student_s():
+    rng, apart = np.random.default_rng(3), []
+    for n in (100, 10_000, 1_000_000):
+        losses = rng.exponential(size=n)
+        ends = np.array(interval_of_skewed_mean(losses.mean(), losses, 0.9))
+        student = stats.t.interval(0.9, n - 1, losses.mean(), stats.sem(losses))
+        apart.append(np.abs(ends - student).max() / stats.sem(losses))
+    assert apart[0] > apart[1] > apart[2]
+    assert apart[2] < 0.01
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 20])
+def test_interval_of_skewed_losses_is_positive_and_scales_with_them(n):
+    losses = np.random.default_rng(n).normal(size=n) ** 6
+    low, high = interval_of_skewed_mean(0.7 * losses.mean(), losses, 0.99)
+    assert 0 < low < 0.7 * losses.mean() < high < np.inf
+    scaled = interval_of_skewed_mean(70 * losses.mean(), 100 * losses, 0.99)
+    assert scaled == pytest.approx((100 * low, 100 * high))
+
+
+def test_way_of_the_estimate_from_the_losses_counts():
+    losses = np.random.default_rng(2).exponential(size=30)
+    own, own_low, own_high = interval_of_mean(losses.mean(), losses, 0.9, proportion=False)
+    for moved in (0.5 * own, 2 * own):
+        mean, low, high = interval_of_mean(moved, losses, 0.9, proportion=False)
+        assert high / low > own_high / own_low
+        assert low < mean < high
+
+
+def test_losses_that_are_all_zero_have_no_width():
+    assert interval_of_mean(0.1, np.zeros(5), 0.9, proportion=False) == (0.1, 0.1, 0.1)
 
 
 @pytest.mark.slow

@@ -4,15 +4,24 @@ from dataclasses import FrozenInstanceError, fields, replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 import landbridge as lb
 from landbridge.inference import score_interval
 from landbridge.model_selection import halving
-from landbridge.model_selection.confidence import prob_better_paired
+from landbridge.model_selection.anchored import anchor
+from landbridge.model_selection.anchored_ratios import anchor_ratios
+from landbridge.model_selection.confidence import (
+    SearchInterval,
+    interval_of_skewed_mean,
+    prob_better_paired,
+)
 from landbridge.model_selection.plan import Fit
 from landbridge.model_selection.results import cell_label
 from landbridge.model_selection.worth import judge
@@ -220,8 +229,61 @@ def test_intervals_end_where_losses_do():
         {"a": GaussianNB()}, criterion="tlv", loss="log", cv=3, random_state=0
     ).fit(X, Y, X_target=X_TARGET[:3], y_target=Y_TARGET[:3])
     interval = search.interval(0.99)
-    assert interval.high == 0.0
-    assert interval.low < interval.estimate < 0
+    assert interval.low < interval.estimate < interval.high < 0
+
+
+def regression_search(loss, shift=0.0):
+    """A search among regressors, one of them terrible, with a loss moved by ``shift``."""
+    models = {
+        "source": lb.SourceOnly(Ridge()),
+        "target": lb.TargetOnly(Ridge()),
+        "pooled": lb.Pooled(Ridge()),
+        "terrible": make_pipeline(
+            FunctionTransformer(np.exp), FunctionTransformer(np.exp), Ridge()
+        ),
+    }
+    y, y_target = X[:, 0] + 0.1 * X[:, 1] ** 2, X_TARGET[:, 0] + 0.3
+    chosen = (lambda y, guess: (y - guess) ** 2 - shift) if shift else loss
+    search = lb.TransferSearchCV(models, cv=4, loss=chosen, random_state=0)
+    return search.fit(X, y, **TARGET | {"y_target": y_target[:40]}).results_
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", lambda y, guess: np.abs(y - guess) ** 1.5])
+def test_losses_that_are_no_rates_are_anchored_by_ratios(loss):
+    result = regression_search(loss)
+    power = {"squared": 2, "absolute": 1}.get(loss if isinstance(loss, str) else "")
+    expected = anchor_ratios(result.labelled, result.values("trcv"), result.guesses, power=power)
+    np.testing.assert_array_equal(result.values("anchored"), expected.mean)
+    np.testing.assert_array_equal(result.anchored()[1].mean, expected.mean)
+    for cell, mean in enumerate(expected.mean):
+        interval = result.interval(0.9, cell=cell)
+        ends = interval_of_skewed_mean(mean, result.labelled[cell], 0.9)
+        assert (-interval.high, -interval.low) == pytest.approx(ends)
+        assert interval.high < 0
+
+
+def test_losses_that_can_be_negative_are_anchored_by_differences():
+    plain, moved = regression_search("squared"), regression_search("squared", shift=5.0)
+    np.testing.assert_allclose(moved.labelled, plain.labelled - 5.0)
+    expected = anchor(moved.labelled, moved.values("trcv"), moved.guesses).mean
+    np.testing.assert_array_equal(moved.values("anchored"), expected)
+    interval = moved.interval(0.9)
+    student = stats.t.interval(0.9, 39, expected[moved.best], stats.sem(moved.labelled[moved.best]))
+    assert (-interval.high, -interval.low) == pytest.approx(student)
+
+
+def test_rates_are_anchored_by_differences_and_have_the_score_interval(result):
+    """Figures of the zero-one loss were measured; other losses must not move them."""
+    cells, posterior = result.anchored()
+    by_hand = anchor(result.labelled[cells], result._prior()[cells], result.guesses[cells])
+    np.testing.assert_array_equal(posterior.mean, by_hand.mean)
+    for cell in cells:
+        value = result.values("anchored")[cell]
+        low, high = score_interval(value, 40, 0.9)
+        expected = SearchInterval(
+            1 - value, 1 - high, 1 - low, 0.9, "anchored", "40 labelled target rows"
+        )
+        assert result.interval(0.9, cell=cell) == expected
 
 
 def test_scores_end_where_losses_do_and_ranks_go_on(result):
