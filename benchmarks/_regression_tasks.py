@@ -70,7 +70,7 @@ def tasks() -> Iterator[DomainTask]:
 
 
 def further_tasks() -> Iterator[DomainTask]:
-    """Tasks drawn up after the last decision: other questions, other domains, other data."""
+    """Tasks drawn up after a look at the held-out ones: other questions, domains and data."""
     wine = datasets.fetch_wine_quality()
     yield from pairs("alcohol", wine.data[:, :-1], wine.data[:, -1], wine.domain)
     bike = datasets.fetch_bike_sharing()

@@ -97,6 +97,8 @@ def vote_weights(losses: Vector, n_classes: int | None) -> Vector:
     All votes are equal where none has any skill.
     """
     if n_classes is None:
-        return 1.0 / np.maximum(losses, max(LEAST * float(losses.max(initial=0.0)), TINY))
+        worst = float(losses.max(initial=0.0))
+        # Losses of a callable may all be negative, and have no inverse that is a weight.
+        return 1.0 / np.maximum(losses, max(LEAST * worst, TINY)) if worst else np.ones_like(losses)
     skill = np.maximum(1 - losses * n_classes / (n_classes - 1), 0.0)
     return skill if skill.any() else np.ones_like(losses)
