@@ -26,15 +26,18 @@ LossName: TypeAlias = Literal["zero_one", "log", "absolute", "squared"]
 Loss: TypeAlias = LossName | Callable[[Vector, Vector], Vector]
 
 LOSSES = ("zero_one", "log", "absolute", "squared")
-# Smallest and largest possible value; a callable has none that is known.
-LOSS_RANGES = {"zero_one": (0.0, 1.0)} | dict.fromkeys(
-    ("log", "absolute", "squared"), (0.0, float("inf"))
-)
-# Those that are a distance between the truth and a number, and its power.
-DISTANCES = {"absolute": 1, "squared": 2}
 # A probability of zero would make one row's loss infinite and hide all the others; this is the
 # floor of sklearn.metrics.log_loss. A class that the model never saw gets it too.
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
+# Smallest and largest possible value; a callable has none that is known.
+LOSS_RANGES = {
+    "zero_one": (0.0, 1.0),
+    "log": (0.0, float(-np.log(PROBABILITY_FLOOR))),
+    "absolute": (0.0, float("inf")),
+    "squared": (0.0, float("inf")),
+}
+# Those that are a distance between the truth and a number, and its power.
+DISTANCES = {"absolute": 1, "squared": 2}
 
 
 def check_loss(loss: Loss, task: Task) -> None:

@@ -321,11 +321,12 @@ class SearchResult:
         return prior
 
     def _anchor(self, losses: np.ndarray, prior: Vector, guesses: np.ndarray) -> Anchored:
-        """By differences for rates and where a loss can be negative, else by ratios."""
-        if self.is_proportion or np.nanmin(self.labelled) < 0 or np.nanmin(self.reverse) < 0:
+        """By ratios where losses are never negative and have no upper end, else by differences."""
+        loss = self.about["loss"]
+        ends = LOSS_RANGES.get(loss, (0.0, np.inf))[1] < np.inf
+        if ends or np.nanmin(self.labelled) < 0 or np.nanmin(self.reverse) < 0:
             return anchor(losses, prior, guesses)
-        power = DISTANCES.get(self.about["loss"])
-        return anchor_ratios(losses, prior, guesses, power=power)
+        return anchor_ratios(losses, prior, guesses, power=DISTANCES.get(loss))
 
     def _anchored_values(self) -> Vector:
         """Stopped cells are read together with the complete ones on the rows they were given."""

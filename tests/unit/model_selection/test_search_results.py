@@ -273,6 +273,18 @@ def test_losses_that_can_be_negative_are_anchored_by_differences():
     assert (-interval.high, -interval.low) == pytest.approx(student)
 
 
+def test_log_losses_end_and_are_anchored_by_differences():
+    """A row of probability zero costs 36: a long tail, but no ratio without end."""
+    result = searched(criterion=["anchored", "tlv"], loss="log").results_
+    cells, posterior = result.anchored()
+    expected = anchor(result.labelled[cells], result._prior()[cells], result.guesses[cells])
+    np.testing.assert_array_equal(posterior.mean, expected.mean)
+    interval = result.interval(0.9)
+    ends = interval_of_skewed_mean(-interval.estimate, result.labelled[result.best], 0.9)
+    assert (-interval.high, -interval.low) == pytest.approx(ends)
+    assert result.interval(1 - 1e-12).low == pytest.approx(np.log(np.finfo(float).eps))
+
+
 def test_rates_are_anchored_by_differences_and_have_the_score_interval(result):
     """Figures of the zero-one loss were measured; other losses must not move them."""
     cells, posterior = result.anchored()
