@@ -83,7 +83,7 @@ class ShiftDiagnosis:
 
     @property
     def detected(self) -> bool:
-        """Whether the AUC lies 3 standard errors above 1/2 or the MMD test rejects at 2.5 %."""
+        """Whether the interval of the AUC lies above 1/2 or the MMD test rejects at 2.5 %."""
         return _verdict.detected(self.auc, self.mmd)
 
     @property
@@ -126,7 +126,8 @@ def diagnose_shift(
 
     * Domain classifier: the area under the ROC curve of a cross-fitted classifier of the domain
       (5 folds; a random forest, for sparse rows logistic regression), mean over the folds, with
-      DeLong's interval on the logit scale (given the classifiers of the folds).
+      an interval of 95 % on the logit scale: DeLong's variance, corrected for folds that train
+      each other's classifiers (Nadeau and Bengio, 2003).
     * Maximum mean discrepancy: unbiased, Gaussian kernel of median width, with an exact
       permutation test.
     * Features: standardised mean difference, ratio of variances, Kolmogorov-Smirnov distance with

@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from landbridge.inspection import _domain_auc
 from landbridge.inspection._domain_auc import auc_interval, delong, domain_auc
 from landbridge.inspection._feature_shift import MAX_COLUMNS, feature_shifts, moment_shifts
 from landbridge.inspection._label_shift import label_shift
@@ -78,11 +79,15 @@ class FirstColumn(ClassifierMixin, BaseEstimator):
         return np.column_stack([-X[:, 0], X[:, 0]])
 
 
-def test_folds_of_one_rule_give_the_error_of_the_whole():
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_folds_of_one_rule_give_the_error_of_the_whole_times_the_correction(monkeypatch, n_folds):
+    monkeypatch.setattr(_domain_auc, "N_FOLDS", n_folds)
     X, X_target = rows(1000), rows(800, 0.5, seed=1)
     auc = domain_auc(X, X_target, classifier=FirstColumn(), seed=0)
     value, variance = delong(X[:, 0], X_target[:, 0])
-    whole = auc_interval(value, variance, 800, 0.95)
+    # Nadeau and Bengio: (1/K + n_test/n_training)·σ² in place of σ²/K.
+    corrected = variance * (1 + n_folds / (n_folds - 1))
+    whole = auc_interval(value, corrected, 800, 0.95)
     assert auc.value == pytest.approx(value, abs=0.005)
     assert auc.high - auc.low == pytest.approx(whole.high - whole.low, rel=0.05)
 
