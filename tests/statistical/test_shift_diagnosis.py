@@ -50,7 +50,7 @@ FOREST = RandomForestClassifier(n_estimators=15, min_samples_leaf=3, random_stat
         (LogisticRegression(), 150, 150, 600),
         (LogisticRegression(), 60, 40, 600),
         (LogisticRegression(), 500, 50, 600),
-        (FOREST, 150, 150, 200),
+        (FOREST, 150, 150, 120),
     ],
 )
 def test_between_equal_domains_the_interval_of_the_auc_covers_one_half(classifier, m, n, n_runs):

@@ -184,7 +184,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
     random_state : int, RandomState or None, default=None
-        For base learners that draw, for drawing rows by weight and for the folds.
+        For base learners that draw and for drawing rows by weight; the folds do not depend on it.
 
     Attributes
     ----------

@@ -345,7 +345,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if linear and not dense:
             product = _linear_product(rows)
         else:
-            K = kernel_matrix(rows, rows, self.kernel, self.width_).astype(float, copy=False)
+            K = kernel_matrix(rows, rows, self.kernel, self.width_)
             product = aslinearoperator(K)
         if dense:
             theta, W = transfer_components_dense(K, side, self.mu, n_components)

@@ -122,7 +122,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : the class labels.
-    unlabeled_labels_ : the class of each row of ``X_unlabeled``, as chosen in training.
+    unlabeled_labels_ : the class that the fitted planes give to each row of ``X_unlabeled``.
 
     Examples
     --------

@@ -122,10 +122,10 @@ class ClassifierRatio(Weighting):
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         check_choice(self.calibration, "calibration", list(CALIBRATIONS))
-        classifier = self._classifier(sparse.issparse(X))
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
         rows = stack_rows([X, X_target])
+        classifier = self._classifier(sparse.issparse(rows))
         is_target = np.repeat([0, 1], self._sizes)
         scores = cross_fitted_log_odds(classifier, rows, is_target, folds)
         self._calibration = CALIBRATIONS[self.calibration]().fit(scores, is_target)

@@ -145,6 +145,11 @@ class KLIEP(Weighting):
             self.likelihoods_ = self._cross_validate(source, target, widths, rng)
         self.gamma_ = max(widths, key=lambda width: self.likelihoods_.get(width, -np.inf))
         self._basis, self.alpha_, self.regret_ = self._fit(X, X_target, self.gamma_, rng)
+        if np.isinf(self.regret_):
+            raise ValueError(
+                "`gamma` must be small enough for source and target rows to feel the same "
+                f"Gaussians; got {self.gamma_:.3g}, for which none does. Pass a smaller gamma."
+            )
         if self.regret_ > 1e-6:
             warnings.warn(
                 f"KLIEP stopped {self.regret_:.2g} below the largest likelihood at most. Give a "
@@ -162,6 +167,7 @@ class KLIEP(Weighting):
     def _fit(
         self, X: Matrix, X_target: Matrix, gamma: float, rng: np.random.RandomState
     ) -> tuple[GaussianBasis, Vector, float]:
+        """Basis, coefficients and regret; zeros with an infinite regret where no row is reached."""
         basis = GaussianBasis.draw(X_target, self.n_centers, gamma, rng)
         source_mean = basis.mean(X)
         # A centre that no source row feels cannot be normalised; the constraint leaves it out.
@@ -170,10 +176,7 @@ class KLIEP(Weighting):
         # A target row that no centre reaches has likelihood 0 whatever α is.
         reached = P.max(axis=1) > 0
         if not reached.any():
-            raise ValueError(
-                "`gamma` must be small enough for source and target rows to feel the same "
-                f"Gaussians; got {gamma:.3g}, for which none does. Pass a smaller gamma."
-            )
+            return basis, np.zeros(P.shape[1]), np.inf
         shares, regret, _ = mixture_weights(P if reached.all() else P[reached])
         return basis, shares / source_mean, regret
 

@@ -118,6 +118,17 @@ def test_domains_that_never_meet_are_refused():
         lb.KLIEP(gamma=1.0).fit(np.zeros((5, 1)), np.full((5, 1), 1e3))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_widths_at_which_the_domains_do_not_meet_are_never_chosen(seed):
+    rng = np.random.default_rng(seed)
+    X, T = rng.normal(size=(60, 4)), rng.normal(100, 1, size=(40, 4))
+    kliep = lb.KLIEP().fit(X, T)
+    # Among the widths some feel nothing across this gap; the choice passes them over.
+    assert min(kliep.likelihoods_.values()) == pytest.approx(np.log(np.finfo(float).tiny))
+    assert max(kliep.likelihoods_.values()) > -200
+    assert kliep.weights_.mean() == pytest.approx(1)
+
+
 def test_says_so_when_it_stops_before_the_optimum(monkeypatch, data):
     monkeypatch.setattr(module, "mixture_weights", lambda P: mixture_weights(P, max_iter=1))
     with pytest.warns(lb.NotConvergedWarning, match="KLIEP stopped .* below the largest"):
