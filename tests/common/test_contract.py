@@ -116,6 +116,9 @@ def seen_by_scikit_learn(case: Case):
     return estimator
 
 
+# Parameters for which None has a meaning in some estimator.
+OPTIONAL = {"n_components", "n_features", "max_steps", "rank", "target_share", "target_error"}
+
 CHECKED = [(seen_by_scikit_learn(case), case.expected_failures) for case in CASES]
 
 
@@ -149,6 +152,19 @@ def test_constructor_parameters_are_never_modified(case):
     after = estimator.get_params(deep=False)
     assert all(after[name] is before[name] for name in before)
     assert repr(estimator.get_params()) == text
+
+
+@cases_where(lambda case: case.name != "TransferSearchCV")  # whose folds may be many things
+@pytest.mark.parametrize("wrong", ["many", [1], None], ids=["text", "list", "None"])
+def test_a_number_of_another_kind_is_refused_by_name(case, wrong):
+    sample = make_sample(case)
+    for name, value in case.make().get_params(deep=False).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or name == "random_state":
+            continue
+        if wrong is None and name in OPTIONAL:
+            continue
+        with pytest.raises(ValueError, match=rf"[`']{name}['`]"):
+            case.make().set_params(**{name: wrong}).fit(**sample.arguments(case))
 
 
 @every_case

@@ -30,6 +30,8 @@ from landbridge._validation.parameters import (
     check_count,
     check_not_negative,
     check_positive,
+    is_count,
+    is_number,
 )
 from landbridge._validation.transfer import (
     TransferData,
@@ -60,6 +62,8 @@ __all__ = [
     "check_transfer",
     "check_two_domains",
     "column_names",
+    "is_count",
+    "is_number",
     "missing_values",
     "non_numeric_columns",
     "raise_half_a_target",

@@ -18,6 +18,7 @@ from landbridge._delegate import fit_weighted, takes_sample_weight
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     check_choice,
+    check_count,
     check_rows,
     check_transfer,
     stack_rows,
@@ -286,8 +287,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
         check_choice(self.vote, "vote", ("second_half", "all"))
         for name in ("n_steps", "cv"):
-            if getattr(self, name) < 2:
-                raise ValueError(f"`{name}` must be at least 2; got {getattr(self, name)!r}.")
+            check_count(getattr(self, name), name, least=2)
 
     def _learner(self, rows: Matrix, y: Vector) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator

@@ -49,6 +49,7 @@ from landbridge._validation import (
     check_count,
     check_rows,
     check_transfer,
+    is_number,
     stack_rows,
 )
 
@@ -325,8 +326,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
 
     def _check_parameters(self) -> list[tuple[str, Any]]:
         for name in ("threshold", "min_purity"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"`{name}` must lie between 0 and 1; got {getattr(self, name)!r}.")
+            value = getattr(self, name)
+            if not (is_number(value) and 0 <= value <= 1):
+                raise ValueError(f"`{name}` must lie between 0 and 1; got {value!r}.")
         if self.n_clusters is not None:
             check_count(self.n_clusters, "n_clusters")
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):

@@ -18,7 +18,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_rows, check_transfer
+from landbridge._validation import check_choice, check_count, check_rows, check_transfer
 from landbridge.feature_selection.selector import TGreedySelector
 from landbridge.feature_selection.t_greedy import ROUNDINGS
 
@@ -105,8 +105,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
         """Draw pairs from the classes of ``y`` and choose products."""
-        if not self.n_pairs >= 2:
-            raise ValueError(f"`n_pairs` must be at least 2; got {self.n_pairs!r}.")
+        check_count(self.n_pairs, "n_pairs", least=2)
         check_choice(self.center, "center", (True, False))
         data = check_transfer(self, X, y, task="classification")
         codes = data.encode(data.y)

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._typing import Matrix
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, is_number
 from landbridge.weighting._rows import row_blocks
 
 KERNELS = ("rbf", "linear", "cosine", "laplacian", "poly")
@@ -24,9 +24,9 @@ def check_kernel(kernel: KernelSpec, width: Width) -> None:
         check_choice(kernel, "kernel", KERNELS)
     if isinstance(width, str):
         check_choice(width, "width", ("scale",))
-    elif not width > 0:
+    elif not (is_number(width) and 0 < width < np.inf):
         raise ValueError(
-            f'`width` must be positive, or "scale"; got {width!r}. '
+            f'`width` must be a positive number, or "scale"; got {width!r}. '
             "Pass a typical distance between rows."
         )
 

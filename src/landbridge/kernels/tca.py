@@ -35,9 +35,11 @@ from landbridge._domain_map import check_mapping
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
+    check_count,
     check_not_negative,
     check_positive,
     check_rows,
+    is_number,
     stack_rows,
 )
 from landbridge.kernels._graph import neighbor_laplacian
@@ -320,7 +322,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if self.rank is None:
             self._fit_exact(rows, side)
         else:
-            rank = resolve_rank(self.rank, rows.shape[0])
+            rank = resolve_rank(self.rank, rows.shape[0], "rank")
             self._fit_low_rank(data.X, target, rows, side, rank)
         self._n_features_out = self.components_.shape[1]
         return self
@@ -393,10 +395,10 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _check_parameters(self, y: VectorLike) -> None:
         check_kernel(self.kernel, self.width)
         check_not_negative(self.manifold, "manifold")
-        check_positive(self.n_components, "n_components")
-        check_positive(self.n_neighbors, "n_neighbors")
+        check_count(self.n_components, "n_components")
+        check_count(self.n_neighbors, "n_neighbors")
         check_positive(self.mu, "mu", "because it makes the constraint definite")
-        if not 0 <= self.label_weight <= 1:
+        if not (is_number(self.label_weight) and 0 <= self.label_weight <= 1):
             raise ValueError(f"`label_weight` must lie in [0, 1]; got {self.label_weight!r}.")
         if self.label_weight > 0 and y is None:
             raise ValueError(

@@ -30,7 +30,13 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_positive, check_rows, check_transfer, stack_rows
+from landbridge._validation import (
+    check_positive,
+    check_rows,
+    check_transfer,
+    is_number,
+    stack_rows,
+)
 from landbridge.kernels._kernel import (
     KernelSpec,
     Width,
@@ -241,7 +247,8 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     def _fractions(self, labels: Vector) -> Vector:
         if self.class_fractions is None:
             return (labels[:, None] == self.classes_).mean(axis=0)
-        fractions = np.asarray(self.class_fractions, dtype=float)
+        given = np.asarray(self.class_fractions)
+        fractions = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)
         if fractions.shape != self.classes_.shape or (fractions < 0).any():
             raise ValueError(
                 f"`class_fractions` must hold one number of at least 0 for each of the "
@@ -257,7 +264,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         check_kernel(self.kernel, self.width)
         check_positive(self.C, "C")
         check_positive(self.influence, "influence")
-        if not self.growth > 1:
+        if not (is_number(self.growth) and self.growth > 1):
             raise ValueError(f"`growth` must be above 1; got {self.growth!r}.")
 
     def __sklearn_tags__(self) -> Tags:

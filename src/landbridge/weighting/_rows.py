@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from landbridge._typing import Matrix, Vector
-from landbridge._validation import stack_rows
+from landbridge._validation import is_number, stack_rows
 
 # Rows a domain from which the median distance is taken.
 MEDIAN_ROWS = 500
@@ -54,7 +54,7 @@ def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.Random
     if isinstance(gamma, str) and gamma == "scale":
         variance = _variance(stack_rows([X, X_target]))
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    if not isinstance(gamma, (int, float, np.number)) or not 0 < gamma < np.inf:
+    if not (is_number(gamma) and 0 < gamma < np.inf):
         raise ValueError(f"`gamma` must be 'median', 'scale' or a positive number; got {gamma!r}.")
     return float(gamma)
 

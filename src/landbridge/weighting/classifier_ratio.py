@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import check_choice, stack_rows
+from landbridge._validation import check_choice, is_count, stack_rows
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._rows import deal_folds
 
@@ -154,7 +154,7 @@ class ClassifierRatio(Weighting):
 
     def _folds(self, X: Matrix, X_target: Matrix) -> Vector:
         n_folds, fewest = self.cv, min(X.shape[0], X_target.shape[0])
-        if not isinstance(n_folds, (int, np.integer)) or not 2 <= n_folds <= fewest:
+        if not is_count(n_folds, 2) or n_folds > fewest:
             raise ValueError(
                 "`cv` must be a number of folds between 2 and the rows of the smaller domain; got "
                 f"{n_folds!r} with n_samples = {fewest}. Pass fewer folds or more rows."

@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._validation import is_count
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
@@ -184,9 +185,9 @@ class KLIEP(Weighting):
         self, X: Matrix, X_target: Matrix, widths: list[float], rng: np.random.RandomState
     ) -> dict[float, float]:
         """Mean log-likelihood of target rows left out, for each width."""
-        if not 2 <= self.cv <= X_target.shape[0]:
+        if not is_count(self.cv, 2) or self.cv > X_target.shape[0]:
             raise ValueError(
-                f"`cv` must lie between 2 and the number of target rows; got {self.cv} with "
+                f"`cv` must lie between 2 and the number of target rows; got {self.cv!r} with "
                 f"n_samples = {X_target.shape[0]}. Pass fewer folds or a number as gamma."
             )
         folds = deal_folds(X_target, self.cv, rng)

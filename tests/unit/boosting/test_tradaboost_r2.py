@@ -213,8 +213,8 @@ def test_a_regressor_at_chance_warns():
     [
         ({"variant": "r3"}, "`variant` must be one of 'r2', 'two_stage'"),
         ({"loss": "huber"}, "`loss` must be one of 'linear', 'square', 'exponential'"),
-        ({"n_steps": 1}, "`n_steps` must be at least 2; got 1"),
-        ({"cv": 1}, "`cv` must be at least 2; got 1"),
+        ({"n_steps": 1}, "`n_steps` must be a whole number of at least 2; got 1"),
+        ({"cv": 1}, "`cv` must be a whole number of at least 2; got 1"),
         ({"n_estimators": 0}, "`n_estimators` must be an integer of at least 1"),
     ],
 )

@@ -185,12 +185,12 @@ def test_several_classes():
     ("parameters", "message"),
     [
         ({"kernel": "cubic"}, "`kernel` must be one of 'rbf'"),
-        ({"width": -1.0}, "`width` must be positive"),
+        ({"width": -1.0}, "`width` must be a positive number"),
         ({"width": "median"}, "`width` must be one of 'scale'"),
         ({"gamma": -1.0}, "`gamma` must be a finite number of at least 0"),
         ({"ridge": np.inf}, "`ridge` must be a finite number of at least 0"),
-        ({"n_components": 0}, "The rank must be None .* got 0"),
-        ({"n_components": "many"}, "The rank must be None .* got 'many'"),
+        ({"n_components": 0}, "`n_components` must be None .* got 0"),
+        ({"n_components": "many"}, "`n_components` must be None .* got 'many'"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

@@ -103,8 +103,9 @@ def test_centres_and_rows_that_feel_nothing_are_left_out():
         ({"gamma": "loo"}, "`gamma` must be 'cv', 'median', 'scale', a positive number or a list"),
         ({"gamma": -1.0}, "`gamma` must be 'cv', 'median', 'scale'.*got -1.0"),
         ({"gamma": []}, "`gamma` must hold at least one width; got none"),
-        ({"n_centers": 0}, "`n_centers` must be a positive integer; got 0"),
+        ({"n_centers": 0}, "`n_centers` must be a whole number of at least 1; got 0"),
         ({"cv": 1}, "`cv` must lie between 2 and the number of target rows; got 1"),
+        ({"cv": 2.5}, "`cv` must lie between 2 .* got 2.5"),
         ({"cv": 500}, "`cv` must lie between 2 .* got 500 with n_samples = 200"),
     ],
 )
