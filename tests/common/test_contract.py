@@ -318,6 +318,34 @@ def test_no_target_warns_once_and_fits(case):
     assert np.isfinite(answer(case, estimator, sample.X_new)).all()
 
 
+@cases_where(lambda case: case.kind in ("transformer", "grouped"))
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_tables_come_out_with_names_where_they_are_wanted(case, output):
+    sample = make_sample(case)
+    table = pd.DataFrame if output == "pandas" else pl.DataFrame
+    plain, wanted = fitted(case, sample), case.make().set_output(transform=output)
+    wanted.fit(**sample.arguments(case))
+    names = wanted.get_feature_names_out().tolist()
+    for method in ("transform", "transform_source"):
+        if hasattr(plain, method):
+            out = getattr(wanted, method)(sample.X_new)
+            assert isinstance(out, table), method
+            assert list(out.columns) == names
+            np.testing.assert_allclose(out, getattr(plain, method)(sample.X_new), atol=1e-12)
+
+
+@every_case
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_the_output_that_is_wanted_of_transformers_changes_no_answer(case, output):
+    sample = make_sample(case)
+    usual = answer(case, fitted(case, sample), sample.X_new)
+    with sklearn.config_context(transform_output=output):
+        given = answer(case, fitted(case, sample), sample.X_new)
+    np.testing.assert_allclose(given, usual, atol=1e-12)
+
+
 @with_target
 def test_fit_has_the_one_signature(case):
     parameters = inspect.signature(case.make().fit).parameters

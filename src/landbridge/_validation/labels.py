@@ -52,7 +52,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
         )
     if task == "regression":
         return y_target.astype(y.dtype, copy=False)
-    y_target = _plain_numbers(y_target)
+    y_target = plain_numbers(y_target)
     if _is_text(y) != _is_text(y_target):
         raise ValueError(
             f"`y_target` must hold labels of the same type as y; got {y_target.dtype} beside "
@@ -72,7 +72,7 @@ def check_object_labels(y: VectorLike) -> VectorLike:
             f"`y` must hold a label for every row of X; got {missing.sum()} missing, the first in "
             f"row {missing.argmax()}. Leave out source rows without a label."
         )
-    return _plain_numbers(labels)
+    return plain_numbers(labels)
 
 
 def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
@@ -174,7 +174,7 @@ def missing_values(names: Vector) -> Vector:
     return np.array([_is_missing(name) for name in names.tolist()], dtype=bool)
 
 
-def _plain_numbers(labels: Vector) -> Vector:
+def plain_numbers(labels: Vector) -> Vector:
     """Numbers and truth values in an array of Python objects as what they are."""
     if labels.dtype != object or not all(isinstance(label, Number) for label in labels.tolist()):
         return labels

@@ -35,6 +35,15 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
 
 
+def check_probabilistic(classifier: Any, name: str) -> None:
+    """Raise for a classifier without probabilities; None stands for one that has them."""
+    if classifier is not None and not hasattr(classifier, "predict_proba"):
+        raise ValueError(
+            f"`{name}` must have predict_proba; got {type(classifier).__name__}, which has not. "
+            "Wrap it in sklearn.calibration.CalibratedClassifierCV, for example."
+        )
+
+
 def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) -> None:
     """Raise unless ``value`` is one of ``choices``."""
     if not any(value is choice or value == choice for choice in choices):

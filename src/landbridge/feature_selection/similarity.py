@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_count, check_rows, check_transfer
@@ -159,6 +159,11 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         non-zero weights; with positive weights it is a plain inner product.
         """
         return self._chosen(X) * np.sqrt(np.abs(self.coef_[self.coef_ != 0]))
+
+    def get_feature_names_out(self, input_features: VectorLike = None) -> Vector:
+        """Names of the chosen features, in the order of the columns of ``transform``."""
+        check_is_fitted(self, "selector_")
+        return _check_feature_names_in(self, input_features)[self.coef_ != 0]
 
     def _chosen(self, X: MatrixLike) -> np.ndarray:
         """The chosen columns of checked rows, about their means."""

@@ -38,9 +38,10 @@ def in_words(diagnosis: "ShiftDiagnosis") -> str:
 def _difference(auc: DomainAUC, mmd: MMDTest) -> str:
     figures = f"AUC {auc.value:.3f} [{auc.low:.3f}, {auc.high:.3f}], MMD p {_p(mmd.p_value)}"
     if not detected(auc, mmd):
+        hint = " An AUC below 1/2 is a sign of rows that are in both domains."
         return (
             f"No shift of the features was found ({figures}). That does not prove that there is "
-            "none: few rows see large shifts only."
+            f"none: few rows see large shifts only.{hint if auc.high < 0.5 else ''}"
         )
     strength = next(word for bar, word in STRENGTHS if auc.low >= bar)
     return f"The domains differ {strength} ({figures})."

@@ -74,6 +74,7 @@ class _SurrogateKernelMachine(BaseEstimator):
     def _low_rank_input(self, data: TransferData) -> np.ndarray:
         names = SurrogateKernelMap._get_param_names()
         self.map_ = SurrogateKernelMap(**{name: getattr(self, name) for name in names})
+        self.map_.set_output(transform="default")  # arrays, whatever the user wants of transformers
         self.map_.n_features_in_ = self.n_features_in_
         self.map_._fit_checked(data)
         self.trace_share_, self.n_clipped_ = self.map_.trace_share_, self.map_.n_clipped_

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import check_choice, is_count, stack_rows
+from landbridge._validation import check_choice, check_probabilistic, is_count, stack_rows
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._rows import deal_folds
 
@@ -122,6 +122,7 @@ class ClassifierRatio(Weighting):
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         check_choice(self.calibration, "calibration", list(CALIBRATIONS))
+        check_probabilistic(self.classifier, "classifier")
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
         rows = stack_rows([X, X_target])
@@ -143,12 +144,6 @@ class ClassifierRatio(Weighting):
             # Sparse rows are scaled but not centred, so that they stay sparse.
             return make_pipeline(
                 StandardScaler(with_mean=not thin), LogisticRegression(tol=1e-7, max_iter=1000)
-            )
-        if not hasattr(self.classifier, "predict_proba"):
-            raise ValueError(
-                "`classifier` must have predict_proba; got "
-                f"{type(self.classifier).__name__}, which has not. Wrap it in "
-                "sklearn.calibration.CalibratedClassifierCV, for example."
             )
         return self.classifier
 

@@ -1,6 +1,7 @@
 """The parts of a shift diagnosis against definitions, closed forms and other programs."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import ks_2samp, norm
@@ -227,6 +228,12 @@ def test_whole_numbers_are_classes_unless_said_otherwise():
     assert label_shift([str(k) for k in range(30)], ["a", "b"]).task == "classification"
 
 
+def test_truth_values_in_an_array_of_objects_are_classes():
+    shift = label_shift(np.array([True, False, True], dtype=object), np.array([True, False]))
+    assert shift.classes == (False, True)
+    assert label_shift(np.array([1, 2, 2], dtype=object), [2, 3]).classes == (1, 2, 3)
+
+
 def test_constant_labels():
     assert label_shift(["a", "a"], ["a", "a"]).p_value == 1
     equal = label_shift([0.5, 0.5], [0.5, 0.5], "regression")
@@ -243,8 +250,15 @@ def test_constant_labels():
         ([1, 2], [1.0, np.nan], "`y_target` must hold known labels only; got 1 missing"),
         (np.array(["a", None], dtype=object), ["a", "b"], "`y` must hold known labels only"),
         ([1, 2], ["a", "b"], "`y_target` must hold labels of the same type as y"),
+        ([0.5, np.inf], [1, 2], "`y` must hold known labels only; got 1 missing or infinite"),
+        (pd.Series(["a", None], dtype="string"), ["a", "b"], "`y` must hold known labels only"),
     ],
 )
 def test_labels_that_cannot_be_compared(y, y_target, message):
     with pytest.raises(ValueError, match=message):
         label_shift(y, y_target)
+
+
+def test_text_has_no_mean():
+    with pytest.raises(ValueError, match="`task` must be 'classification' or 'auto' for labels"):
+        label_shift(["a", "b"], ["a", "c"], "regression")
