@@ -10,7 +10,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._typing import Matrix
 from landbridge._validation import check_choice, is_number
-from landbridge.weighting._rows import row_blocks
+from landbridge.weighting._rows import about_origin, row_blocks
 
 KERNELS = ("rbf", "linear", "cosine", "laplacian", "poly")
 
@@ -58,7 +58,10 @@ def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.
     K = np.empty((X.shape[0], Y.shape[0]))
     options = _kernel_options(kernel, width)
     for rows in row_blocks(X, Y.shape[0]):
-        K[rows] = pairwise_kernels(_in_double(X[rows]), Y, metric=kernel, **options)
+        block = _in_double(X[rows]), Y
+        if kernel == "rbf":
+            block = about_origin(*block)
+        K[rows] = pairwise_kernels(*block, metric=kernel, **options)
     return K
 
 
