@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._delegate import fit_weighted, takes_sample_weight
+from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     check_choice,
@@ -291,6 +291,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
 
     def _learner(self, rows: Matrix, y: Vector) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
+        check_learns(base, "regressor")
         if not takes_sample_weight(base):
             warnings.warn(
                 f"{type(base).__name__} takes no sample_weight, so that each round is fitted to "

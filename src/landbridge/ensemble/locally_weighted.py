@@ -41,7 +41,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._delegate import clone_with_seed
+from landbridge._delegate import check_learns, clone_with_seed
 from landbridge._parallel import run_tasks, spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
@@ -344,6 +344,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
                 "`estimators` must be a list of (name, classifier) with different names; got "
                 f"{self.estimators!r}. Pass for example [('nb', GaussianNB())], or None."
             )
+        for _, member in self.estimators:
+            check_learns(member, "classifier")
         return self.estimators
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

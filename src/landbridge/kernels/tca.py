@@ -40,6 +40,7 @@ from landbridge._validation import (
     check_positive,
     check_rows,
     is_number,
+    missing_values,
     stack_rows,
 )
 from landbridge.kernels._graph import neighbor_laplacian
@@ -176,6 +177,14 @@ def label_matrix(labels: Vector | None, n_rows: int) -> np.ndarray:
     """Y: one column a class, or the standardised response; zero in unlabelled rows."""
     if labels is None:
         return np.zeros((n_rows, 0))
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    missing = missing_values(labels)
+    if missing.any():
+        raise ValueError(
+            f"`y` and `y_target` must hold a label for every row for `label_weight` above 0; got "
+            f"{missing.sum()} missing. Pass target rows without a label as `X_unlabeled`."
+        )
     if type_of_target(labels).startswith("continuous"):
         spread = labels.std(axis=0)
         Y = (labels - labels.mean(axis=0)) / np.where(spread > 0, spread, 1.0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -328,6 +328,7 @@ def test_a_dominant_row_is_named():
             {"correction": "dynamik"},
             "`correction` must be 'dynamic', 'paper', 'none' or a positive",
         ),
+        ({"estimator": Ridge()}, "`estimator` must be a classifier; got Ridge"),
         ({"correction": -1.0}, "`correction` must be .* got -1.0"),
         ({"correction": True}, "`correction` must be .* got True"),
         ({"correction": np.inf}, "`correction` must be .* got inf"),
