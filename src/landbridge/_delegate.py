@@ -35,7 +35,11 @@ def require_sample_weight(estimator: Any, reason: str) -> None:
 def check_learns(estimator: Any, kind: Literal["classifier", "regressor"]) -> None:
     """Raise where a regressor is given for a classifier, or a classifier for a regressor."""
     if (is_regressor if kind == "classifier" else is_classifier)(estimator):
-        raise ValueError(f"`estimator` must be a {kind}; got {type(estimator).__name__}.")
+        answers = "classes" if kind == "classifier" else "numbers"
+        raise ValueError(
+            f"`estimator` must be a {kind}; got {type(estimator).__name__}. Pass one that predicts "
+            f"{answers}."
+        )
 
 
 def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | None) -> Any:

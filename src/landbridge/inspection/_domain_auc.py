@@ -32,8 +32,9 @@ class DomainAUC:
     """Cross-fitted area under the ROC curve with its interval.
 
     The interval is for the AUC that such a classifier reaches on average over samples of this size.
-    It covers it in about 95 % of samples where the domains agree, and in more where they differ:
-    see ``docs/diagnosis.md`` for the coverage measured.
+    Measured coverage: 95 to 99 % of samples of equal domains (20 + 20 to 500 + 50 rows), 97 to 99 %
+    where they differ; DeLong's variance alone covered 82 to 90 % and 84 to 93 %.
+    ``docs/diagnosis.md`` has the table.
     """
 
     value: float
