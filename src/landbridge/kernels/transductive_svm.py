@@ -118,7 +118,8 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     influence : float, default=1.0
         Final cost of an unlabelled row relative to ``C``.
     kernel, width
-        As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows.
+        As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows. Bring counts of words
+        to unit length first (Normalizer): on raw counts its solver does not converge and is slow.
     class_fractions : sequence of float or None, default=None
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
         the fractions among the labelled rows.
