@@ -57,7 +57,9 @@ def test_between_equal_domains_the_interval_of_the_auc_covers_one_half(classifie
     # Without the correction for folds that train each other's classifiers: 0.82 to 0.86.
     covered, above = coverage_of_auc(classifier, 0.0, m, n, 0.5, n_runs)
     error = np.sqrt(0.05 * 0.95 / n_runs)
-    assert 0.95 - 3 * error < covered < 0.99
+    assert covered > 0.95 - 3 * error
+    # Nor is it far too wide; 120 samples could not tell.
+    assert covered < 0.99 or n_runs < 600
     assert above < 0.025 + 3 * np.sqrt(0.025 * 0.975 / n_runs)
 
 
