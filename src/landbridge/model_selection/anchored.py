@@ -88,10 +88,18 @@ def dissent_from_vote(guesses: np.ndarray, weights: Vector) -> Vector:
     For classes the share of rows on which it differs from the winner, for numbers the mean squared
     distance from the weighted mean.
     """
+    winner = vote(guesses, weights)
     if guesses.dtype.kind == "f":
-        return ((guesses - weights @ guesses / weights.sum()) ** 2).mean(axis=1)
+        return ((guesses - winner) ** 2).mean(axis=1)
+    return (guesses != winner).mean(axis=1)
+
+
+def vote(guesses: np.ndarray, weights: Vector) -> Vector:
+    """The class with the most weight in each column of ``guesses``; of numbers the mean."""
+    if guesses.dtype.kind == "f":
+        return weights @ guesses / weights.sum()
     votes = np.stack([weights @ (guesses == label) for label in range(guesses.max() + 1)])
-    return (guesses != votes.argmax(axis=0)).mean(axis=1)
+    return votes.argmax(axis=0)
 
 
 def _combine(

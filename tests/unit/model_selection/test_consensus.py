@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import landbridge as lb
-from landbridge.model_selection.correction import dissent, vote_weights
+from landbridge.model_selection.correction import BallotBox, dissent, vote_weights
 
 
 def each_alone(ballots, values, proportion=True):
@@ -52,6 +52,21 @@ def test_a_candidate_that_failed_has_no_vote():
     ballots = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
     values = np.array([0.3, 0.4, np.nan, np.nan])
     np.testing.assert_array_equal(each_alone(ballots, values), [0.0, 1.0, np.nan, np.nan])
+
+
+def test_folds_settle_a_ballot_among_themselves():
+    box = BallotBox(3, np.array(["a", "b", "c"]))
+    assert box.counted() is None
+    for labels in ([0, 1, 2], [1, 1, 2], [1, 2, 0]):
+        box.cast(0, np.array(labels))
+    box.cast(1, np.array([2, 2, 0]))
+    box.cast(1, np.array([2, 0, 0]))
+    assert box.counted().tolist() == [[1, 1, 2], [2, 0, 0], [0, 0, 0]]
+    assert box.counted().dtype == np.uint8
+    numbers = BallotBox(1, None)
+    numbers.cast(0, np.array([1.0, 2.0]))
+    numbers.cast(0, np.array([4.0, 2.0]))
+    assert numbers.counted().tolist() == [[2.5, 2.0]]
 
 
 @given(st.integers(0, 2**32 - 1))
