@@ -114,6 +114,8 @@ def _change_of_shares(key: CellKey) -> float:
 def _chosen(key: CellKey, result: SearchResult, names: list[str]) -> dict[str, int]:
     """The cell that each criterion, scorer and habit takes."""
     chosen = {name: int(np.nanargmin(result.values(name))) for name in result.available()}
+    if result.about["correction"]:
+        chosen[f"{result.criterion}, {result.about['correction']}"] = result.best
     for name, scores in json.loads((folder(key) / "skada.json").read_text()).items():
         chosen[f"skada: {name}"] = int(np.nanargmax(scores))
     for name in ("pooled", "source-only", "target-only"):
