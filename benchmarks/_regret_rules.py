@@ -19,10 +19,10 @@ def choices(result: SearchResult) -> dict[str, int]:
     trcv, rv = result.values("trcv"), result.values("rv")
     flat = result.reverse @ flattened(weights, SHARE)
     values = {
-        "trcv (the default)": trcv,
+        "trcv alone (`correction=None`)": trcv,
         "rv: unit weights": rv,
         "weights flattened to an effective sample of half the rows": flat,
-        'closest to the vote weighted by it (`correction="consensus"`)': result.dissent("trcv"),
+        "closest to the vote weighted by it (the default)": result.dissent("trcv"),
         'raised to the label floor (`correction="label_floor"`)': np.maximum(trcv, floors),
         "the floor granting what all candidates say": np.maximum(trcv, _granted(result)),
         "plus the label floor": trcv + floors,

@@ -27,7 +27,7 @@ NAME, FURTHER = "search_regret", "search_regret_further"
 METHODS = ("anchored", "labelled", "effective", "paper")
 
 # Searches with labels have more to fit; those without differ less between criteria.
-DRAWS = {"10 %": 2, "20": 2, "none": 3}
+DRAWS = {"10 %": 2, "20": 2, "none": 6}
 
 
 def run() -> None:
@@ -114,6 +114,8 @@ def _change_of_shares(key: CellKey) -> float:
 def _chosen(key: CellKey, result: SearchResult, names: list[str]) -> dict[str, int]:
     """The cell that each criterion, scorer and habit takes."""
     chosen = {name: int(np.nanargmin(result.values(name))) for name in result.available()}
+    if result.about["correction"]:
+        chosen[f"{result.criterion}, {result.about['correction']}"] = result.best
     for name, scores in json.loads((folder(key) / "skada.json").read_text()).items():
         chosen[f"skada: {name}"] = int(np.nanargmax(scores))
     for name in ("pooled", "source-only", "target-only"):

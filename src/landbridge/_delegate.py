@@ -1,10 +1,10 @@
 """What meta-estimators share: they fit one plain estimator and answer through it."""
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn import config_context
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_regressor
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils._tags import Tags
@@ -29,6 +29,16 @@ def require_sample_weight(estimator: Any, reason: str) -> None:
             f"`estimator` must take sample_weight in fit, because {reason}; got "
             f"{type(estimator).__name__}, which does not. Pass an estimator that does, for "
             "example LogisticRegression, Ridge or a tree."
+        )
+
+
+def check_learns(estimator: Any, kind: Literal["classifier", "regressor"]) -> None:
+    """Raise where a regressor is given for a classifier, or a classifier for a regressor."""
+    if (is_regressor if kind == "classifier" else is_classifier)(estimator):
+        answers = "classes" if kind == "classifier" else "numbers"
+        raise ValueError(
+            f"`estimator` must be a {kind}; got {type(estimator).__name__}. Pass one that predicts "
+            f"{answers}."
         )
 
 

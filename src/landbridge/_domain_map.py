@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._set_output import _wrap_method_output
 from sklearn.utils.validation import check_consistent_length
 
 from landbridge._typing import MatrixLike, VectorLike
@@ -69,6 +70,12 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     fit: Any
     transform_source: Any
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Let ``set_output`` reach ``transform_source`` too."""
+        super().__init_subclass__(**keywords)
+        if "transform_source" in vars(cls):
+            cls.transform_source = _wrap_method_output(cls.transform_source, "transform")
 
     def fit_transform(self, X: MatrixLike, y: VectorLike = None, **fit_params: Any) -> Any:
         """Fit and return the treated *source* rows, which the next step learns from."""

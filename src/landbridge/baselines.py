@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier
 
 from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import check_transfer, stack_rows, warn_no_target
+from landbridge._validation import check_transfer, is_number, stack_rows, warn_no_target
 from landbridge.exceptions import FewTargetRowsWarning
 
 
@@ -153,10 +153,9 @@ class Pooled(DelegatingEstimator):
         X_unlabeled: MatrixLike = None,
     ) -> Self:
         """Fit on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone."""
-        if self.target_share is not None and not 0 < self.target_share < 1:
-            raise ValueError(
-                f"`target_share` must lie between 0 and 1, or be None; got {self.target_share!r}."
-            )
+        share = self.target_share
+        if share is not None and not (is_number(share) and 0 < share < 1):
+            raise ValueError(f"`target_share` must lie between 0 and 1, or be None; got {share!r}.")
         data = check_transfer(
             self,
             X,

@@ -96,7 +96,7 @@ def test_a_target_without_labels_is_ranked_with_a_problem_check(landbridge, tabl
 
 def test_a_correction_needs_a_criterion_of_pseudo_labels(landbridge, table):
     failed = landbridge("select", table, *SELECT, "--correction", "consensus", code=2)
-    assert "`correction` must be None with criterion 'anchored'" in failed.stderr
+    assert "`correction` must be None or 'auto' with criterion 'anchored'" in failed.stderr
 
 
 def test_regression_is_found_from_the_label(landbridge, table):

@@ -116,6 +116,9 @@ def seen_by_scikit_learn(case: Case):
     return estimator
 
 
+# Parameters for which None has a meaning in some estimator.
+OPTIONAL = {"n_components", "n_features", "max_steps", "rank", "target_share", "target_error"}
+
 CHECKED = [(seen_by_scikit_learn(case), case.expected_failures) for case in CASES]
 
 
@@ -149,6 +152,19 @@ def test_constructor_parameters_are_never_modified(case):
     after = estimator.get_params(deep=False)
     assert all(after[name] is before[name] for name in before)
     assert repr(estimator.get_params()) == text
+
+
+@cases_where(lambda case: case.name != "TransferSearchCV")  # whose folds may be many things
+@pytest.mark.parametrize("wrong", ["many", [1], None], ids=["text", "list", "None"])
+def test_a_number_of_another_kind_is_refused_by_name(case, wrong):
+    sample = make_sample(case)
+    for name, value in case.make().get_params(deep=False).items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or name == "random_state":
+            continue
+        if wrong is None and name in OPTIONAL:
+            continue
+        with pytest.raises(ValueError, match=rf"[`']{name}['`]"):
+            case.make().set_params(**{name: wrong}).fit(**sample.arguments(case))
 
 
 @every_case
@@ -300,6 +316,34 @@ def test_no_target_warns_once_and_fits(case):
         estimator = case.make().fit(sample.X, sample.y)
     assert sum(issubclass(w.category, lb.NoTargetWarning) for w in seen) == 1
     assert np.isfinite(answer(case, estimator, sample.X_new)).all()
+
+
+@cases_where(lambda case: case.kind in ("transformer", "grouped"))
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_tables_come_out_with_names_where_they_are_wanted(case, output):
+    sample = make_sample(case)
+    table = pd.DataFrame if output == "pandas" else pl.DataFrame
+    plain, wanted = fitted(case, sample), case.make().set_output(transform=output)
+    wanted.fit(**sample.arguments(case))
+    names = wanted.get_feature_names_out().tolist()
+    for method in ("transform", "transform_source"):
+        if hasattr(plain, method):
+            out = getattr(wanted, method)(sample.X_new)
+            assert isinstance(out, table), method
+            assert list(out.columns) == names
+            np.testing.assert_allclose(out, getattr(plain, method)(sample.X_new), atol=1e-12)
+
+
+@every_case
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_the_output_that_is_wanted_of_transformers_changes_no_answer(case, output):
+    sample = make_sample(case)
+    usual = answer(case, fitted(case, sample), sample.X_new)
+    with sklearn.config_context(transform_output=output):
+        given = answer(case, fitted(case, sample), sample.X_new)
+    np.testing.assert_allclose(given, usual, atol=1e-12)
 
 
 @with_target

@@ -113,8 +113,31 @@ def test_target_labels_of_the_wrong_length_shape_type_or_missing():
         check(X_target=X, y_target=np.arange(6) % 2)
     with pytest.raises(ValueError, match=r"a label for every row of `X_target`; got 1 missing"):
         check(X_target=X, y_target=np.array(["a", None, "b", "a", "b", "a"], dtype=object))
-    with pytest.raises(ValueError, match="y_target contains NaN"):
-        check(y=np.arange(6.0), task="regression", X_target=X, y_target=[0.0, np.nan, 1, 2, 3, 4])
+    for value in (np.nan, np.inf):
+        labels = [0.0, value, 1, 2, 3, 4]
+        with pytest.raises(ValueError, match="`X_target`; got 1 missing or infinite. Pass rows"):
+            check(y=np.arange(6.0), task="regression", X_target=X, y_target=labels)
+
+
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_source_rows_without_a_label(missing):
+    labels = np.array(["a", "b", missing, "b", "a", "b"], dtype=object)
+    with pytest.raises(ValueError, match="every row of X; got 1 missing, the first in row 2"):
+        check(y=labels)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_numeric_source_labels_that_are_not_finite(task):
+    with pytest.raises(ValueError, match="Input y contains NaN.*leave out source rows without one"):
+        check(y=[0.0, np.nan, 1, 1, 0, 0], task=task)
+
+
+@pytest.mark.parametrize("values", [[False, True], [3, 7], [0.0, 1.0]])
+def test_numbers_that_came_as_objects_are_numbers(values):
+    labels = np.array(values * 3, dtype=object)
+    data = check(y=labels, X_target=X, y_target=labels)
+    assert data.classes.tolist() == values
+    assert data.y.dtype == data.y_target.dtype == np.array(values).dtype
 
 
 def test_a_column_of_target_labels_is_flattened():

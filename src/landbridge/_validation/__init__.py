@@ -12,6 +12,7 @@ from landbridge._validation.labels import (
     check_sample_weight,
     check_target_labels,
     missing_values,
+    plain_numbers,
     union_of_classes,
 )
 from landbridge._validation.matrices import (
@@ -30,6 +31,9 @@ from landbridge._validation.parameters import (
     check_count,
     check_not_negative,
     check_positive,
+    check_probabilistic,
+    is_count,
+    is_number,
 )
 from landbridge._validation.transfer import (
     TransferData,
@@ -53,6 +57,7 @@ __all__ = [
     "check_not_negative",
     "check_one_label_each",
     "check_positive",
+    "check_probabilistic",
     "check_rows",
     "check_same_names",
     "check_sample_weight",
@@ -60,8 +65,11 @@ __all__ = [
     "check_transfer",
     "check_two_domains",
     "column_names",
+    "is_count",
+    "is_number",
     "missing_values",
     "non_numeric_columns",
+    "plain_numbers",
     "raise_half_a_target",
     "sklearn_errors",
     "stack_rows",

@@ -1,6 +1,7 @@
 """What belongs to rows: labels, groups and weights."""
 
 import warnings
+from numbers import Number
 from typing import Any, Literal
 
 import numpy as np
@@ -32,7 +33,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
         y_target,
         ensure_2d=False,
         dtype="numeric" if task == "regression" else None,
-        ensure_all_finite=task == "regression",
+        ensure_all_finite=False,
         input_name="y_target",
     )
     if y_target.ndim == 2 and y.ndim == 1 and y_target.shape[1] == 1:
@@ -43,20 +44,35 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
             f"`y_target` must have as many outputs as y, shape (rows, *{y.shape[1:]}); got "
             f"{y_target.shape}. Pass the same outputs in both."
         )
-    if task == "regression":
-        return y_target.astype(y.dtype, copy=False)
-    missing = missing_values(y_target)
+    missing = ~np.isfinite(y_target) if task == "regression" else missing_values(y_target)
     if missing.any():
         raise ValueError(
             f"`y_target` must hold a label for every row of `X_target`; got {missing.sum()} "
-            "missing. Pass rows without a label as `X_unlabeled`."
+            "missing or infinite. Pass rows without a label as `X_unlabeled`."
         )
+    if task == "regression":
+        return y_target.astype(y.dtype, copy=False)
+    y_target = plain_numbers(y_target)
     if _is_text(y) != _is_text(y_target):
         raise ValueError(
             f"`y_target` must hold labels of the same type as y; got {y_target.dtype} beside "
             f"{y.dtype}. Convert both to text or both to numbers."
         )
     return y_target
+
+
+def check_object_labels(y: VectorLike) -> VectorLike:
+    """Class labels that come as Python objects: none missing, and numbers become numbers."""
+    labels = np.asarray(y)
+    if labels.dtype != object or labels.ndim != 1:
+        return y
+    missing = missing_values(labels)
+    if missing.any():
+        raise ValueError(
+            f"`y` must hold a label for every row of X; got {missing.sum()} missing, the first in "
+            f"row {missing.argmax()}. Leave out source rows without a label."
+        )
+    return plain_numbers(labels)
 
 
 def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
@@ -156,6 +172,13 @@ def missing_values(names: Vector) -> Vector:
     if names.dtype != object:
         return np.zeros(names.shape, dtype=bool)
     return np.array([_is_missing(name) for name in names.tolist()], dtype=bool)
+
+
+def plain_numbers(labels: Vector) -> Vector:
+    """Numbers and truth values in an array of Python objects as what they are."""
+    if labels.dtype != object or not all(isinstance(label, Number) for label in labels.tolist()):
+        return labels
+    return np.array(labels.tolist())
 
 
 def _is_missing(name: Any) -> bool:

@@ -139,6 +139,11 @@ def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
                 f"{message} `{name}` must have at least one row and one column: check the filter "
                 "or the file that it comes from."
             ) from error
+        if message.startswith("Input y contains"):
+            raise ValueError(
+                f"{message} `y` must hold a label for every row of X: leave out source rows "
+                "without one."
+            ) from error
         if "inconsistent numbers of samples" in message:
             raise ValueError(
                 f"`y` must have one label for each row of X; got {message.split(': ')[-1]} rows. "

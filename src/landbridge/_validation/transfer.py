@@ -13,6 +13,7 @@ from landbridge._validation.labels import (
     TargetLabels,
     Task,
     check_groups,
+    check_object_labels,
     check_sample_weight,
     check_target_labels,
     union_of_classes,
@@ -131,6 +132,8 @@ def _check_source(
     accept_sparse: bool,
     multi_output: bool,
 ) -> tuple[Matrix, Vector]:
+    if task == "classification":
+        y = check_object_labels(y)
     with sklearn_errors(X, "X"):
         X, y = validate_data(
             estimator,

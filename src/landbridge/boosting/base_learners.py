@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble._base import _set_random_states
 
-from landbridge._delegate import fit_weighted, takes_sample_weight
+from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 from landbridge.boosting.binning import bin_rows
@@ -42,6 +42,7 @@ def make_learner(
 
     ``parts`` are the source rows and, if there are any, the target rows.
     """
+    check_learns(estimator, "classifier")
     if type(estimator) is TrimmedTreeClassifier:
         return SharedBins(estimator, parts, codes, classes, judged_by_target, soft)
     rows = stack_rows(parts)

@@ -1,6 +1,5 @@
 """TrAdaBoost (Dai et al. 2007) with the corrections of Al-Stouhi and Reddy (2011)."""
 
-import numbers
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
@@ -12,7 +11,10 @@ from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
     check_choice,
+    check_not_negative,
     check_transfer,
+    is_count,
+    is_number,
     warn_no_target,
 )
 from landbridge.boosting import weight_updates as formula
@@ -349,7 +351,10 @@ class TrAdaBoostClassifier(VotingClassifier):
                 f"replaces; got correction={self.correction!r}. Drop one of the two."
             )
         if not isinstance(self.label_cost, dict):
+            check_not_negative(self.label_cost, "label_cost")
             return np.full(self.classes_.size, float(self.label_cost))
+        for label, cost in self.label_cost.items():
+            check_not_negative(cost, f"label_cost[{label!r}]")
         unknown = [label for label in self.label_cost if label not in self.classes_.tolist()]
         if unknown:
             raise ValueError(
@@ -377,7 +382,7 @@ class TrAdaBoostClassifier(VotingClassifier):
 
 def check_rounds(n_estimators: Any) -> None:
     """Raise unless there is at least one round."""
-    if not isinstance(n_estimators, numbers.Integral) or n_estimators < 1:
+    if not is_count(n_estimators):
         raise ValueError(
             f"`n_estimators` must be an integer of at least 1; got {n_estimators!r}. "
             "30 rounds are usual."
@@ -386,8 +391,8 @@ def check_rounds(n_estimators: Any) -> None:
 
 def check_correction(correction: Any) -> None:
     """Raise unless the correction is one of the names or a positive number."""
-    if isinstance(correction, numbers.Real) and not isinstance(correction, bool):
-        if float(correction) > 0:
+    if is_number(correction):
+        if 0 < correction < np.inf:
             return
     elif correction in ("dynamic", "paper", "none"):
         return

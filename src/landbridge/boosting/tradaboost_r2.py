@@ -14,10 +14,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._delegate import fit_weighted, takes_sample_weight
+from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     check_choice,
+    check_count,
     check_rows,
     check_transfer,
     stack_rows,
@@ -184,7 +185,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
     random_state : int, RandomState or None, default=None
-        For base learners that draw, for drawing rows by weight and for the folds.
+        For base learners that draw and for drawing rows by weight; the folds do not depend on it.
 
     Attributes
     ----------
@@ -286,11 +287,11 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
         check_choice(self.vote, "vote", ("second_half", "all"))
         for name in ("n_steps", "cv"):
-            if getattr(self, name) < 2:
-                raise ValueError(f"`{name}` must be at least 2; got {getattr(self, name)!r}.")
+            check_count(getattr(self, name), name, least=2)
 
     def _learner(self, rows: Matrix, y: Vector) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
+        check_learns(base, "regressor")
         if not takes_sample_weight(base):
             warnings.warn(
                 f"{type(base).__name__} takes no sample_weight, so that each round is fitted to "

@@ -1,7 +1,6 @@
 """The base learner of Al-Stouhi and Reddy: a classification tree trimmed by its target error."""
 
-import numbers
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -9,7 +8,14 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import TransferData, check_rows, check_transfer, warn_no_target
+from landbridge._validation import (
+    TransferData,
+    check_rows,
+    check_transfer,
+    is_count,
+    is_number,
+    warn_no_target,
+)
 from landbridge.boosting.binning import BinnedRows, bin_rows
 from landbridge.boosting.tree_growth import LEAF, Limits, Tree, grow_tree, leaf_of
 
@@ -190,13 +196,13 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
             ("min_samples_leaf", 1, False),
         ):
             value = getattr(self, name)
-            if not (optional and value is None) and not _is_at_least(value, least):
+            if not (optional and value is None) and not is_count(value, least):
                 raise ValueError(
                     f"`{name}` must be an integer of at least {least}"
                     f"{' or None' if optional else ''}; got {value!r}."
                 )
         error = auto_error(n_target) if self.target_error == "auto" else self.target_error
-        if error is not None and not (isinstance(error, numbers.Real) and 0 < error <= 1):
+        if error is not None and not (is_number(error) and 0 < error <= 1):
             raise ValueError(
                 "`target_error` must lie between 0 and 1, or be 'auto' or None; got "
                 f"{self.target_error!r}. 0.5 trims as in the paper, None grows the tree in full."
@@ -218,7 +224,3 @@ def class_codes(data: TransferData, labels: Vector) -> Vector:
     """Labels as positions in the classes, in the smallest type: they stand beside the bins."""
     small = np.uint8 if data.classes is not None and data.classes.size < 256 else np.int32
     return data.encode(labels).astype(small)
-
-
-def _is_at_least(value: Any, least: int) -> bool:
-    return isinstance(value, numbers.Integral) and int(value) >= least

@@ -43,7 +43,7 @@ class Plan:
 
     candidates: Path | None = None
     criterion: str | None = None
-    correction: str | None = None
+    correction: str | None = "auto"
     sources: str = "both"
     folds: int = 5
     level: float = 0.95

@@ -34,6 +34,8 @@ class Criterion(StrEnum):
 class Correction(StrEnum):
     """What chooses in the place of trcv or rv."""
 
+    auto = "auto"
+    none = "none"
     consensus = "consensus"
     label_floor = "label_floor"
 
@@ -52,9 +54,9 @@ def select(
         typer.Option(help="anchored with labelled target rows, trcv without, if omitted."),
     ] = None,
     correction: Annotated[
-        Correction | None,
+        Correction,
         typer.Option(help="Without labels: choose who is closest to the vote of all candidates."),
-    ] = None,
+    ] = Correction.auto,
     sources: Annotated[
         Sources, typer.Option(help="Every source alone, all rows together, or both.")
     ] = Sources.both,
@@ -105,7 +107,7 @@ def select(
         plan = Plan(
             candidates=candidates,
             criterion=None if criterion is None else criterion.value,
-            correction=None if correction is None else correction.value,
+            correction=None if correction is Correction.none else correction.value,
             sources=sources.value,
             folds=folds,
             level=level,

@@ -60,6 +60,8 @@ def make_concept_shift(
         raise ValueError(
             f"`n_features` must be at least 2, since the shift is a rotation; got {n_features}."
         )
+    if not 0 <= angle <= np.pi:
+        raise ValueError(f"`angle` must lie in [0, π], in radians; got {angle!r}.")
     rng = check_random_state(random_state)
     coef, coef_target = np.eye(n_features)[0], np.zeros(n_features)
     coef_target[:2] = np.cos(angle), np.sin(angle)

@@ -1,15 +1,17 @@
 """What the generators ask of their arguments."""
 
+from landbridge._validation import is_count, is_number
+
 TASKS = ["classification", "regression"]
 
 
 def check_sizes(**sizes: int) -> None:
     for name, value in sizes.items():
-        if int(value) != value or value < 1:
+        if not is_count(value):
             raise ValueError(f"`{name}` must be a positive integer; got {value!r}.")
 
 
 def check_positive(**values: float) -> None:
     for name, value in values.items():
-        if not value > 0:
+        if not (is_number(value) and value > 0):
             raise ValueError(f"`{name}` must be positive; got {value!r}.")

@@ -8,7 +8,7 @@ from sklearn.utils import Bunch, check_random_state
 from landbridge._typing import RandomState
 from landbridge._validation import Task, check_choice
 from landbridge.datasets._concept_shift import linear_labels
-from landbridge.datasets._generator_checks import TASKS
+from landbridge.datasets._generator_checks import TASKS, check_sizes
 
 
 def make_sources(
@@ -67,6 +67,7 @@ def make_sources(
     ((60, 5), (3, 5))
     """
     check_choice(task, "task", TASKS)
+    check_sizes(n_sources=n_sources, n_features=n_features, n_target=n_target)
     sizes = _check_rows_per_source(n_per_source, n_sources)
     rng = check_random_state(random_state)
     coef = np.full(n_features, 1 / np.sqrt(n_features))

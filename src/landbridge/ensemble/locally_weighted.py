@@ -41,7 +41,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._delegate import clone_with_seed
+from landbridge._delegate import check_learns, clone_with_seed
 from landbridge._parallel import run_tasks, spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
@@ -49,6 +49,7 @@ from landbridge._validation import (
     check_count,
     check_rows,
     check_transfer,
+    is_number,
     stack_rows,
 )
 
@@ -325,8 +326,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
 
     def _check_parameters(self) -> list[tuple[str, Any]]:
         for name in ("threshold", "min_purity"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"`{name}` must lie between 0 and 1; got {getattr(self, name)!r}.")
+            value = getattr(self, name)
+            if not (is_number(value) and 0 <= value <= 1):
+                raise ValueError(f"`{name}` must lie between 0 and 1; got {value!r}.")
         if self.n_clusters is not None:
             check_count(self.n_clusters, "n_clusters")
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
@@ -342,6 +344,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
                 "`estimators` must be a list of (name, classifier) with different names; got "
                 f"{self.estimators!r}. Pass for example [('nb', GaussianNB())], or None."
             )
+        for _, member in self.estimators:
+            check_learns(member, "classifier")
         return self.estimators
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:

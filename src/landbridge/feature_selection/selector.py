@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Number
+from numbers import Number
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,6 +24,8 @@ from landbridge._validation import (
     check_labels,
     check_rows,
     check_transfer,
+    is_count,
+    is_number,
 )
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
 from landbridge.feature_selection.files import Batch, count_rows, read_batches, with_progress
@@ -311,11 +313,11 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         for name, choices in _CHOICES.items():
             check_choice(getattr(self, name), name, choices)
-        if not 0 < self.alpha < 1:
+        if not (is_number(self.alpha) and 0 < self.alpha < 1):
             raise ValueError(f"`alpha` must lie between 0 and 1; got {self.alpha!r}.")
         for name in ("n_features", "max_steps"):
             value = getattr(self, name)
-            if value is not None and not (isinstance(value, Integral) and int(value) > 0):
+            if value is not None and not is_count(value):
                 raise ValueError(f"`{name}` must be a positive integer or None; got {value!r}.")
 
     def _options(self) -> dict[str, Any]:

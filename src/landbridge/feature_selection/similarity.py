@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_rows, check_transfer
+from landbridge._validation import check_choice, check_count, check_rows, check_transfer
 from landbridge.feature_selection.selector import TGreedySelector
 from landbridge.feature_selection.t_greedy import ROUNDINGS
 
@@ -105,8 +105,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
         """Draw pairs from the classes of ``y`` and choose products."""
-        if not self.n_pairs >= 2:
-            raise ValueError(f"`n_pairs` must be at least 2; got {self.n_pairs!r}.")
+        check_count(self.n_pairs, "n_pairs", least=2)
         check_choice(self.center, "center", (True, False))
         data = check_transfer(self, X, y, task="classification")
         codes = data.encode(data.y)
@@ -160,6 +159,11 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         non-zero weights; with positive weights it is a plain inner product.
         """
         return self._chosen(X) * np.sqrt(np.abs(self.coef_[self.coef_ != 0]))
+
+    def get_feature_names_out(self, input_features: VectorLike = None) -> Vector:
+        """Names of the chosen features, in the order of the columns of ``transform``."""
+        check_is_fitted(self, "selector_")
+        return _check_feature_names_in(self, input_features)[self.coef_ != 0]
 
     def _chosen(self, X: MatrixLike) -> np.ndarray:
         """The chosen columns of checked rows, about their means."""

@@ -29,7 +29,13 @@ MIN_ROWS = 4
 
 @dataclass(frozen=True, slots=True)
 class DomainAUC:
-    """Cross-fitted area under the ROC curve with its interval."""
+    """Cross-fitted area under the ROC curve with its interval.
+
+    The interval is for the AUC that such a classifier reaches on average over samples of this size.
+    Measured coverage: 95 to 99 % of samples of equal domains (20 + 20 to 500 + 50 rows), 97 to 99 %
+    where they differ; DeLong's variance alone covered 82 to 90 % and 84 to 93 %.
+    ``docs/diagnosis.md`` has the table.
+    """
 
     value: float
     low: float
@@ -47,8 +53,11 @@ def domain_auc(
 ) -> DomainAUC:
     """Mean over folds of the AUC on rows that the fold's classifier has not seen.
 
-    Given the classifiers, the variance of the AUC of a fold is DeLong's; the folds hold different
-    rows, so their variances add.
+    Given the classifiers, the variance of the AUC of a fold is DeLong's, and the folds hold
+    different rows, so their variances add. But each fold's rows train the other folds'
+    classifiers: between equal domains a chance likeness of two rows counts in both of their folds,
+    which doubles the variance. Nadeau and Bengio's correction, 1 + K·(test rows)/(training rows) =
+    1 + K/(K − 1) for K folds, allows for it (2.25 for 5 folds).
     """
     rows = stack_rows([X, X_target])
     is_target = np.repeat([0, 1], [X.shape[0], X_target.shape[0]])
@@ -62,7 +71,8 @@ def domain_auc(
     ]
     values, variances = np.transpose(run_tasks(_fold_auc, tasks, n_jobs=n_jobs))
     smaller = min(X.shape[0], X_target.shape[0])
-    return auc_interval(values.mean(), variances.sum() / n_folds**2, smaller, level)
+    variance = variances.sum() / n_folds**2 * (1 + n_folds / (n_folds - 1))
+    return auc_interval(values.mean(), variance, smaller, level)
 
 
 def default_classifier(is_sparse: bool, seed: int) -> Any:

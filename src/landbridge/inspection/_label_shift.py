@@ -8,7 +8,7 @@ from scipy.stats import chi2_contingency, ttest_ind
 from sklearn.utils.multiclass import type_of_target
 
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import Task
+from landbridge._validation import Task, missing_values, plain_numbers
 
 # More different numbers than these are taken for measurements rather than classes.
 MAX_NUMERIC_CLASSES = 20
@@ -44,20 +44,25 @@ def label_shift(
     "auto" takes fractional numbers, and more than 20 different whole ones, for regression.
     """
     source, target = _check_labels(y, "y"), _check_labels(y_target, "y_target")
-    if (source.dtype.kind in "US") != (target.dtype.kind in "US"):
+    if (source.dtype.kind == "U") != (target.dtype.kind == "U"):
         raise ValueError(
             f"`y_target` must hold labels of the same type as y; got {target.dtype} beside "
             f"{source.dtype}. Convert both to text or both to numbers."
         )
     if task == "auto":
         task = "regression" if _looks_continuous(source, target) else "classification"
+    if task == "regression" and source.dtype.kind == "U":
+        raise ValueError(
+            "`task` must be 'classification' or 'auto' for labels that are not numbers; got "
+            "'regression'. Change it, or convert the labels."
+        )
     if task == "regression":
         return _shift_of_numbers(source.astype(np.float64), target.astype(np.float64))
     return _shift_of_classes(source, target)
 
 
 def _looks_continuous(source: Vector, target: Vector) -> bool:
-    if source.dtype.kind in "US":
+    if source.dtype.kind == "U":
         return False
     kinds = {type_of_target(source), type_of_target(target)}
     return "continuous" in kinds or np.union1d(source, target).size > MAX_NUMERIC_CLASSES
@@ -103,10 +108,13 @@ def _check_labels(labels: VectorLike, name: str) -> Vector:
             f"`{name}` must be a vector of at least 2 labels; got shape {labels.shape}. "
             "Pass one label a row, or None to leave the labels out."
         )
-    missing = sum(label is None or label != label for label in labels.tolist())
-    if missing:
+    known = ~missing_values(labels)
+    if labels.dtype.kind == "f":
+        known = np.isfinite(labels)
+    if not known.all():
         raise ValueError(
-            f"`{name}` must hold known labels only; got {missing} missing. Pass the known ones: "
-            "they need not cover all rows."
+            f"`{name}` must hold known labels only; got {(~known).sum()} missing or infinite. Pass "
+            "the known ones: they need not cover all rows."
         )
-    return labels.astype(str) if labels.dtype == object else labels
+    labels = plain_numbers(labels)
+    return labels if labels.dtype.kind in "biuf" else labels.astype(str)

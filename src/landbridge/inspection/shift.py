@@ -15,8 +15,10 @@ from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
 from landbridge._validation import (
     Task,
     check_choice,
+    check_probabilistic,
     check_two_domains,
     column_names,
+    is_count,
     stack_rows,
 )
 from landbridge.exceptions import WeightingWarning
@@ -83,7 +85,7 @@ class ShiftDiagnosis:
 
     @property
     def detected(self) -> bool:
-        """Whether the AUC lies 3 standard errors above 1/2 or the MMD test rejects at 2.5 %."""
+        """Whether the interval of the AUC lies above 1/2 or the MMD test rejects at 2.5 %."""
         return _verdict.detected(self.auc, self.mmd)
 
     @property
@@ -126,7 +128,8 @@ def diagnose_shift(
 
     * Domain classifier: the area under the ROC curve of a cross-fitted classifier of the domain
       (5 folds; a random forest, for sparse rows logistic regression), mean over the folds, with
-      DeLong's interval on the logit scale (given the classifiers of the folds).
+      an interval of 95 % on the logit scale: DeLong's variance, corrected for folds that train
+      each other's classifiers (Nadeau and Bengio, 2003).
     * Maximum mean discrepancy: unbiased, Gaussian kernel of median width, with an exact
       permutation test.
     * Features: standardised mean difference, ratio of variances, Kolmogorov-Smirnov distance with
@@ -154,7 +157,8 @@ def diagnose_shift(
     classifier : classifier with ``predict_proba``, default=None
         Tells the domains apart; None is the one described above.
     n_permutations : int, default=500
-        The p-value of the MMD is at least 1 / (1 + n_permutations).
+        The p-value of the MMD is at least 1 / (1 + n_permutations); below 39 permutations it
+        cannot reach the 2.5 % at which it counts as evidence.
     max_rows : int or None, default=2000
         Rows drawn from each domain; None takes all. The MMD needs memory for (2 · max_rows)²
         numbers.
@@ -180,12 +184,14 @@ def diagnose_shift(
     """
     check_choice(task, "task", ["auto", "classification", "regression"])
     _check_counts(n_permutations, max_rows)
+    check_probabilistic(classifier, "classifier")
+    _check_weighting(weighting)
     if (y is None) != (y_target is None):
         raise ValueError(
             "`y` and `y_target` must come together, to be compared; got one of them. Pass both or "
             "none."
         )
-    names = column_names(X) if feature_names is None else list(feature_names)
+    names = column_names(X) if feature_names is None else [str(name) for name in feature_names]
     X, X_target = check_two_domains(_Columns(), X, X_target)
     names = _check_names(names, X.shape[1])
     _check_rows_suffice(X, "X")
@@ -217,7 +223,8 @@ def standardise(X: Matrix, X_target: Matrix) -> tuple[Matrix, Matrix]:
     Domains are not told apart here, which keeps permutation tests exact.
     """
     dense = not (sparse.issparse(X) or sparse.issparse(X_target))
-    scaled = StandardScaler(with_mean=dense).fit_transform(stack_rows([X, X_target]))
+    scaler = StandardScaler(with_mean=dense).set_output(transform="default")
+    scaled = scaler.fit_transform(stack_rows([X, X_target]))
     return scaled[: X.shape[0]], scaled[X.shape[0] :]
 
 
@@ -259,13 +266,23 @@ def _check_names(names: list[str] | None, n_columns: int) -> list[str]:
 
 
 def _check_counts(n_permutations: int, max_rows: int | None) -> None:
-    if n_permutations < 1:
+    if not is_count(n_permutations):
         raise ValueError(
-            f"`n_permutations` must be at least 1; got {n_permutations!r}. 500 resolve a p-value "
-            "of 0.002."
+            f"`n_permutations` must be a whole number of at least 1; got {n_permutations!r}. 500 "
+            "resolve a p-value of 0.002."
         )
-    if max_rows is not None and max_rows < MIN_ROWS:
-        raise ValueError(f"`max_rows` must be at least {MIN_ROWS}, or None; got {max_rows!r}.")
+    if max_rows is not None and not is_count(max_rows, MIN_ROWS):
+        raise ValueError(
+            f"`max_rows` must be a whole number of at least {MIN_ROWS}, or None; got {max_rows!r}."
+        )
+
+
+def _check_weighting(weighting: Any) -> None:
+    if weighting is not None and not hasattr(weighting, "fit"):
+        raise ValueError(
+            f"`weighting` must be a weighting method; got {weighting!r}. Pass for example "
+            "KernelMeanMatching() or UniformWeights()."
+        )
 
 
 def _check_rows_suffice(X: Matrix, name: str) -> None:

@@ -9,8 +9,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._typing import Matrix
-from landbridge._validation import check_choice
-from landbridge.weighting._rows import row_blocks
+from landbridge._validation import check_choice, is_number
+from landbridge.weighting._rows import about_origin, row_blocks
 
 KERNELS = ("rbf", "linear", "cosine", "laplacian", "poly")
 
@@ -24,9 +24,9 @@ def check_kernel(kernel: KernelSpec, width: Width) -> None:
         check_choice(kernel, "kernel", KERNELS)
     if isinstance(width, str):
         check_choice(width, "width", ("scale",))
-    elif not width > 0:
+    elif not (is_number(width) and 0 < width < np.inf):
         raise ValueError(
-            f'`width` must be positive, or "scale"; got {width!r}. '
+            f'`width` must be a positive number, or "scale"; got {width!r}. '
             "Pass a typical distance between rows."
         )
 
@@ -50,15 +50,25 @@ def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.
     """k(x, y) for every row x of X and y of Y.
 
     ``width`` is that of the Gaussian exp(−‖x − y‖²/2w²) and of the Laplacian exp(−‖x − y‖₁/w);
-    for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row.
+    for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row. Rows in single precision give a
+    kernel in double precision, because its small eigenvalues are divided by.
     """
     # The same values in another memory layout would give sums in another order.
-    X, Y = (M if sparse.issparse(M) else np.ascontiguousarray(M) for M in (X, Y))
-    K = np.empty((X.shape[0], Y.shape[0]), dtype=np.result_type(X.dtype, Y.dtype, np.float32))
+    Y = _in_double(Y)
+    K = np.empty((X.shape[0], Y.shape[0]))
     options = _kernel_options(kernel, width)
     for rows in row_blocks(X, Y.shape[0]):
-        K[rows] = pairwise_kernels(X[rows], Y, metric=kernel, **options)
+        block = _in_double(X[rows]), Y
+        if kernel == "rbf":
+            block = about_origin(*block)
+        K[rows] = pairwise_kernels(*block, metric=kernel, **options)
     return K
+
+
+def _in_double(X: Matrix) -> Matrix:
+    if sparse.issparse(X):
+        return X.astype(np.float64, copy=False)
+    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _kernel_options(kernel: KernelSpec, width: float) -> dict[str, float]:

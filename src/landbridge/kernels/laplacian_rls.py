@@ -35,6 +35,7 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
+    check_count,
     check_not_negative,
     check_positive,
     check_rows,
@@ -128,7 +129,7 @@ class _LaplacianRLS(BaseEstimator):
         check_kernel(self.kernel, self.width)
         check_not_negative(self.smoothness, "smoothness")
         check_positive(self.ridge, "ridge", "because it makes the solution unique")
-        check_positive(self.n_neighbors, "n_neighbors")
+        check_count(self.n_neighbors, "n_neighbors")
 
     def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
         """Solve for centred columns Y over the labelled rows."""

@@ -16,27 +16,22 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 
 from landbridge._typing import Matrix, RandomState, Vector
-from landbridge._validation import stack_rows
+from landbridge._validation import is_count, stack_rows
 from landbridge.kernels._kernel import KernelSpec, kernel_matrix
 from landbridge.weighting._rows import choose_rows, order_of_rows, row_blocks
 
 AUTO_RANK = 200
 
 
-def resolve_rank(n_components: int | str, n_rows: int) -> int:
+def resolve_rank(rank: int | str, n_rows: int, name: str = "n_components") -> int:
     """A number of features: "auto" is 200; never more than there are rows."""
-    if isinstance(n_components, str):
-        if n_components != "auto":
-            raise ValueError(
-                f'The rank must be None (exact), a positive number or "auto"; got {n_components!r}.'
-            )
+    if isinstance(rank, str) and rank == "auto":
         return min(AUTO_RANK, n_rows)
-    if n_components < 1:
+    if not is_count(rank):
         raise ValueError(
-            f'The rank must be None (exact), a positive number or "auto"; got {n_components}. '
-            "Ask for at least one feature."
+            f'`{name}` must be None (exact), "auto" or a whole number of at least 1; got {rank!r}.'
         )
-    return min(int(n_components), n_rows)
+    return min(int(rank), n_rows)
 
 
 def positive_eigenpairs(K: np.ndarray) -> tuple[Vector, np.ndarray]:

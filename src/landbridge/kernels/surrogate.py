@@ -79,6 +79,8 @@ def surrogate_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float = 0.0) -> n
             f"`K_zx` must have a column for each of the {K_x.shape[0]} target rows of `K_x`; got "
             f"shape {K_zx.shape}. Pass the kernel between source rows and those target rows."
         )
+    if not np.isfinite(K_zx).all():
+        raise ValueError("`K_zx` must hold only finite numbers; got NaN or inf.")
     check_not_negative(ridge, "ridge")
     root = _whitened_cross_kernel(K_zx, K_x, ridge)
     return root.T @ root
@@ -90,7 +92,13 @@ def _whitened_cross_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float) -> n
         shifted = K_x.copy()
         np.fill_diagonal(shifted, K_x.diagonal() + ridge)
         # The transpose of a symmetric matrix in C order is what LAPACK calls its own: no copy.
-        factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+        try:
+            factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise ValueError(
+                "The kernel of the target rows must be positive semi-definite; got one that is "
+                "not. Use another kernel, or a larger `ridge`."
+            ) from error
         return linalg.solve_triangular(factor, K_zx.T, lower=True, check_finite=False)
     values, vectors = positive_eigenpairs(K_x)
     return (vectors / np.sqrt(values)).T @ K_zx.T
@@ -139,7 +147,39 @@ def align_kernel(
 def composite_kernel(
     K_z: np.ndarray, K_zx: np.ndarray, K_x: np.ndarray, T: np.ndarray
 ) -> np.ndarray:
-    """The kernel [[T'K_Z T, T'K_ZX], [K_XZ T, K_X]] of moved source and target, Eq. (10)."""
+    """The kernel [[T'K_Z T, T'K_ZX], [K_XZ T, K_X]] of moved source and target, Eq. (10).
+
+    Parameters
+    ----------
+    K_z, T : arrays of shape (n_source, n_source)
+        Kernel of the source rows, and what `align_kernel` returns.
+    K_zx : array of shape (n_source, n_target)
+        Kernel between source and target rows.
+    K_x : array of shape (n_target, n_target)
+        Kernel of the target rows.
+
+    Returns
+    -------
+    array of shape (n_source + n_target, n_source + n_target), positive semi-definite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import align_kernel, composite_kernel, surrogate_kernel
+    >>> rng = np.random.default_rng(0)
+    >>> Z, X = rng.normal(size=(4, 6)), rng.normal(size=(3, 6))
+    >>> T = align_kernel(Z @ Z.T, surrogate_kernel(Z @ X.T, X @ X.T))
+    >>> composite_kernel(Z @ Z.T, Z @ X.T, X @ X.T, T).shape
+    (7, 7)
+    """
+    K_z, K_x, T = _check_square(K_z, "K_z"), _check_square(K_x, "K_x"), np.asarray(T, dtype=float)
+    K_zx = np.asarray(K_zx, dtype=float)
+    n, m = K_z.shape[0], K_x.shape[0]
+    if T.shape != (n, n) or K_zx.shape != (n, m):
+        raise ValueError(
+            f"`T` and `K_zx` must have the shapes {(n, n)} and {(n, m)} for {n} source rows and "
+            f"{m} target rows; got {T.shape} and {K_zx.shape}. Pass kernels of the same rows."
+        )
     cross = T.T @ K_zx
     return np.block([[T.T @ K_z @ T, cross], [cross.T, K_x]])
 
@@ -266,7 +306,7 @@ def scale_to_unit_diagonal(aligned_trace: float, trace: float, n_source: int) ->
 
 def _check_square(K: np.ndarray, name: str) -> np.ndarray:
     K = np.asarray(K, dtype=float)
-    if K.ndim != 2 or K.shape[0] != K.shape[1]:
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.size == 0:
         raise ValueError(
             f"`{name}` must be a square kernel matrix; got shape {K.shape}. "
             "Pass the kernel of a set of rows with itself."

@@ -15,7 +15,14 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import TransferData, check_rows, check_transfer, stack_rows
+from landbridge._validation import (
+    TransferData,
+    check_not_negative,
+    check_positive,
+    check_rows,
+    check_transfer,
+    stack_rows,
+)
 from landbridge.kernels._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import (
@@ -67,6 +74,7 @@ class _SurrogateKernelMachine(BaseEstimator):
     def _low_rank_input(self, data: TransferData) -> np.ndarray:
         names = SurrogateKernelMap._get_param_names()
         self.map_ = SurrogateKernelMap(**{name: getattr(self, name) for name in names})
+        self.map_.set_output(transform="default")  # arrays, whatever the user wants of transformers
         self.map_.n_features_in_ = self.n_features_in_
         self.map_._fit_checked(data)
         self.trace_share_, self.n_clipped_ = self.map_.trace_share_, self.map_.n_clipped_
@@ -153,6 +161,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
     ) -> Self:
         """Align with all target rows; learn from the source and the labelled target rows."""
         check_surrogate_parameters(self)
+        check_positive(self.C, "C")
         data = check_transfer(
             self,
             X,
@@ -245,6 +254,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
     ) -> Self:
         """Align with all target rows; learn from the source and the labelled target rows."""
         check_surrogate_parameters(self)
+        check_not_negative(self.alpha, "alpha")
         data = check_transfer(
             self,
             X,

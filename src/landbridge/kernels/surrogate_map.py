@@ -161,15 +161,18 @@ class SurrogateKernelMap(DomainMap):
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Features of *target* rows."""
+        return self._scaled_features(X)
+
+    def transform_source(self, X: MatrixLike) -> np.ndarray:
+        """Features of *source* rows, moved by T."""
+        features = self._scaled_features(X)
+        return features if self.transform_ is None else features @ self.transform_
+
+    def _scaled_features(self, X: MatrixLike) -> np.ndarray:
         check_is_fitted(self, "features_")
         features = self.features_.transform(check_rows(self, X))
         features *= np.sqrt(self.scale_)
         return features
-
-    def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """Features of *source* rows, moved by T."""
-        features = self.transform(X)
-        return features if self.transform_ is None else features @ self.transform_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

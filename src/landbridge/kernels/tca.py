@@ -35,9 +35,12 @@ from landbridge._domain_map import check_mapping
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
+    check_count,
     check_not_negative,
     check_positive,
     check_rows,
+    is_number,
+    missing_values,
     stack_rows,
 )
 from landbridge.kernels._graph import neighbor_laplacian
@@ -174,6 +177,14 @@ def label_matrix(labels: Vector | None, n_rows: int) -> np.ndarray:
     """Y: one column a class, or the standardised response; zero in unlabelled rows."""
     if labels is None:
         return np.zeros((n_rows, 0))
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    missing = missing_values(labels)
+    if missing.any():
+        raise ValueError(
+            f"`y` and `y_target` must hold a label for every row for `label_weight` above 0; got "
+            f"{missing.sum()} missing. Pass target rows without a label as `X_unlabeled`."
+        )
     if type_of_target(labels).startswith("continuous"):
         spread = labels.std(axis=0)
         Y = (labels - labels.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
@@ -320,7 +331,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if self.rank is None:
             self._fit_exact(rows, side)
         else:
-            rank = resolve_rank(self.rank, rows.shape[0])
+            rank = resolve_rank(self.rank, rows.shape[0], "rank")
             self._fit_low_rank(data.X, target, rows, side, rank)
         self._n_features_out = self.components_.shape[1]
         return self
@@ -345,7 +356,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if linear and not dense:
             product = _linear_product(rows)
         else:
-            K = kernel_matrix(rows, rows, self.kernel, self.width_).astype(float, copy=False)
+            K = kernel_matrix(rows, rows, self.kernel, self.width_)
             product = aslinearoperator(K)
         if dense:
             theta, W = transfer_components_dense(K, side, self.mu, n_components)
@@ -393,10 +404,10 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _check_parameters(self, y: VectorLike) -> None:
         check_kernel(self.kernel, self.width)
         check_not_negative(self.manifold, "manifold")
-        check_positive(self.n_components, "n_components")
-        check_positive(self.n_neighbors, "n_neighbors")
+        check_count(self.n_components, "n_components")
+        check_count(self.n_neighbors, "n_neighbors")
         check_positive(self.mu, "mu", "because it makes the constraint definite")
-        if not 0 <= self.label_weight <= 1:
+        if not (is_number(self.label_weight) and 0 <= self.label_weight <= 1):
             raise ValueError(f"`label_weight` must lie in [0, 1]; got {self.label_weight!r}.")
         if self.label_weight > 0 and y is None:
             raise ValueError(

@@ -30,7 +30,13 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_positive, check_rows, check_transfer, stack_rows
+from landbridge._validation import (
+    check_positive,
+    check_rows,
+    check_transfer,
+    is_number,
+    stack_rows,
+)
 from landbridge.kernels._kernel import (
     KernelSpec,
     Width,
@@ -112,7 +118,8 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     influence : float, default=1.0
         Final cost of an unlabelled row relative to ``C``.
     kernel, width
-        As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows.
+        As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows. Bring counts of words
+        to unit length first (Normalizer): on raw counts its solver does not converge and is slow.
     class_fractions : sequence of float or None, default=None
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
         the fractions among the labelled rows.
@@ -122,7 +129,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : the class labels.
-    unlabeled_labels_ : the class of each row of ``X_unlabeled``, as chosen in training.
+    unlabeled_labels_ : the class that the fitted planes give to each row of ``X_unlabeled``.
 
     Examples
     --------
@@ -241,7 +248,8 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     def _fractions(self, labels: Vector) -> Vector:
         if self.class_fractions is None:
             return (labels[:, None] == self.classes_).mean(axis=0)
-        fractions = np.asarray(self.class_fractions, dtype=float)
+        given = np.asarray(self.class_fractions)
+        fractions = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)
         if fractions.shape != self.classes_.shape or (fractions < 0).any():
             raise ValueError(
                 f"`class_fractions` must hold one number of at least 0 for each of the "
@@ -257,7 +265,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         check_kernel(self.kernel, self.width)
         check_positive(self.C, "C")
         check_positive(self.influence, "influence")
-        if not self.growth > 1:
+        if not (is_number(self.growth) and self.growth > 1):
             raise ValueError(f"`growth` must be above 1; got {self.growth!r}.")
 
     def __sklearn_tags__(self) -> Tags:

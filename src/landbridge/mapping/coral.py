@@ -99,9 +99,12 @@ class CORAL(DomainMap):
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """*Target* rows, unchanged."""
-        check_is_fitted(self, "matrix_")
-        return check_rows(self, X, accept_sparse=False)
+        return self._checked(X)
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
         """*Source* rows with the covariance and mean of the target."""
-        return (self.transform(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
+        return (self._checked(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
+
+    def _checked(self, X: MatrixLike) -> np.ndarray:
+        check_is_fitted(self, "matrix_")
+        return check_rows(self, X, accept_sparse=False)

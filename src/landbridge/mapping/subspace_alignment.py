@@ -25,6 +25,8 @@ FULL_COLUMNS = 1000
 
 def principal_axes(X: Matrix, n_components: int | float) -> tuple[np.ndarray, Vector]:
     """Leading principal axes as columns, and the mean; a float asks for a share of variance."""
+    if sparse.issparse(X) and X.shape[0] == 1:
+        X = X.toarray()  # one row has one axis, which no iteration is needed for
     largest = min(X.shape)
     if isinstance(n_components, int | np.integer):
         n_components = min(int(n_components), largest)

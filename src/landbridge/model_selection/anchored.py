@@ -89,10 +89,18 @@ def dissent_from_vote(guesses: np.ndarray, weights: Vector, *, power: int = 2) -
     For classes the share of rows on which it differs from the winner, for numbers the mean squared
     distance from the weighted mean (with ``power=1`` the mean distance).
     """
+    winner = vote(guesses, weights)
     if guesses.dtype.kind == "f":
-        return (np.abs(guesses - weights @ guesses / weights.sum()) ** power).mean(axis=1)
+        return (np.abs(guesses - winner) ** power).mean(axis=1)
+    return (guesses != winner).mean(axis=1)
+
+
+def vote(guesses: np.ndarray, weights: Vector) -> Vector:
+    """The class with the most weight in each column of ``guesses``; of numbers the mean."""
+    if guesses.dtype.kind == "f":
+        return weights @ guesses / weights.sum()
     votes = np.stack([weights @ (guesses == label) for label in range(guesses.max() + 1)])
-    return (guesses != votes.argmax(axis=0)).mean(axis=1)
+    return votes.argmax(axis=0)
 
 
 def combine(measured: Vector, noise: Vector, expected: np.ndarray, slope_means: Vector) -> Anchored:

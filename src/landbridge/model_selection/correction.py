@@ -29,7 +29,7 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 
 from landbridge._typing import Vector, VectorLike
-from landbridge.model_selection.anchored import dissent_from_vote
+from landbridge.model_selection.anchored import dissent_from_vote, vote
 
 # In words, after the reason for the criterion.
 CORRECTIONS = {
@@ -89,6 +89,33 @@ def dissent(
     weights = vote_weights(values[voters], n_classes) / np.bincount(numbers)[numbers]
     answer[voters] = dissent_from_vote(ballots[voters], weights)
     return answer
+
+
+class BallotBox:
+    """Pseudo-labels of the cells of a search, fold by fold."""
+
+    def __init__(self, n_cells: int, classes: VectorLike):
+        self._cast: list[list[Vector]] = [[] for _ in range(n_cells)]
+        # As few bytes as the numbers of classes need.
+        self._type = np.dtype(float) if classes is None else np.min_scalar_type(len(classes))
+
+    def cast(self, cell: int, labels: Vector) -> None:
+        """Add the labels of one fold: numbers of classes, or numbers."""
+        self._cast[cell].append(labels.astype(self._type))
+
+    def counted(self) -> VectorLike:
+        """Cells × rows: the mean of numbers, the class that most folds give, the first of equals.
+
+        Zeros for a cell without any fold, and ``None`` where no cell has one.
+        """
+        n_rows = {labels.size for folds in self._cast for labels in folds}
+        if not n_rows:
+            return None
+        answer = np.zeros((len(self._cast), n_rows.pop()), dtype=self._type)
+        for row, folds in zip(answer, self._cast, strict=True):
+            if folds:
+                row[:] = vote(np.array(folds), np.ones(len(folds)))
+        return answer
 
 
 def vote_weights(losses: Vector, n_classes: int | None) -> Vector:

@@ -122,6 +122,9 @@ NEEDS: dict[str, frozenset[str]] = {
 CRITERIA = tuple(NEEDS)
 # Made from pseudo-labels of the target, which the corrections look at.
 CORRECTABLE = frozenset({"rv", "trcv"})
+# How many kinds of candidates make a vote, unless it is asked for.
+FEWEST_VOTERS = 5
+BY_DEFAULT = "by default"
 OF_LABELLED_ROWS = frozenset({"tcv", "stv", "tlv", "anchored"})
 
 
@@ -143,17 +146,27 @@ class Choice:
 
 
 def choose_criterion(
-    requested: str | Iterable[str] | None, n_labelled: int, *, correction: str | None = None
+    requested: str | Iterable[str] | None,
+    n_labelled: int,
+    *,
+    correction: str | None = "auto",
+    n_voters: int = 0,
 ) -> Choice:
-    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``."""
+    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``.
+
+    ``n_voters`` counts the kinds of candidates whose vote `correction` may go by.
+    """
     choice = _without_correction(requested, n_labelled)
+    if correction == "auto":
+        by_default = choice.reason.startswith(BY_DEFAULT) and choice.criterion == "trcv"
+        correction = "consensus" if by_default and n_voters >= FEWEST_VOTERS else None
     if correction is None:
         return choice
-    check_choice(correction, "correction", tuple(CORRECTIONS))
+    check_choice(correction, "correction", ("auto", *CORRECTIONS))
     if choice.criterion not in CORRECTABLE:
         raise ValueError(
-            f"`correction` must be None with criterion {choice.criterion!r}, which is not made "
-            f"from pseudo-labels; got {correction!r}. Use criterion='trcv' or criterion='rv'."
+            f"`correction` must be None or 'auto' with criterion {choice.criterion!r}, which is "
+            f"not made from pseudo-labels; got {correction!r}. Use criterion='trcv' or 'rv'."
         )
     reason = f"{choice.reason}; {CORRECTIONS[correction]}"
     return replace(choice, reason=reason, correction=correction)
@@ -181,6 +194,6 @@ def _without_correction(requested: str | Iterable[str] | None, n_labelled: int) 
 
 def _default(n_labelled: int) -> tuple[str, str]:
     if n_labelled >= 2:
-        return "anchored", f"by default, because there are {n_labelled} labelled target rows"
+        return "anchored", f"{BY_DEFAULT}, because there are {n_labelled} labelled target rows"
     few = "are no" if n_labelled == 0 else "are fewer than 2"
-    return "trcv", f"by default, because there {few} labelled target rows"
+    return "trcv", f"{BY_DEFAULT}, because there {few} labelled target rows"

@@ -80,8 +80,7 @@ def _source_fold(data: SearchData, job: Job, outcome: Outcome) -> None:
         model = _fit(data, job, outcome, back)
         outcome.losses["reverse"] = _validate(job, outcome, model, X, y)
         outcome.pseudo_labels = describe_labels(job.loss, labels, data.classes)
-        if job.fit.fold == 0:
-            outcome.ballot = data.encode(labels)
+        outcome.ballot = data.encode(labels)
 
 
 def _target_fold(data: SearchData, job: Job, outcome: Outcome) -> None:

@@ -8,7 +8,7 @@ from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.candidates import Candidate
-from landbridge.model_selection.correction import corrected
+from landbridge.model_selection.correction import BallotBox, corrected
 from landbridge.model_selection.criteria import NEEDS, Choice
 from landbridge.model_selection.execution import Failure, Outcome
 from landbridge.model_selection.label_floor import describe_labels, label_floors
@@ -48,7 +48,7 @@ class Ledger:
         shape = (len(sources), data.n_rows)
         self.weights = np.full(shape, np.nan) if "weights" in needs else None
         self.guesses = _predictions(data, len(cells)) if "guesses" in needs else None
-        self.ballots = _predictions(data, len(cells)) if "reverse" in needs else None
+        self.ballots = BallotBox(len(cells), data.classes) if "reverse" in needs else None
         # Descriptions of labels (see `label_floor.py`): of the sources, and by cell and fold.
         self.source_labels: VectorLike = None
         self.pseudo_labels: dict[int, list[Vector]] = {number: [] for number in range(len(cells))}
@@ -83,7 +83,7 @@ class Ledger:
             if outcome.pseudo_labels is not None:
                 self.pseudo_labels[cell].append(outcome.pseudo_labels)
             if self.ballots is not None and outcome.ballot is not None:
-                self.ballots[cell] = outcome.ballot
+                self.ballots.cast(cell, outcome.ballot)
             for name, losses in outcome.losses.items():
                 self.losses[name][cell, outcome.rows] = losses
 
@@ -152,7 +152,7 @@ class Ledger:
             guesses=self.guesses,
             pseudo_labels=self._mean_pseudo_labels(),
             source_labels=self.source_labels,
-            ballots=self.ballots,
+            ballots=None if self.ballots is None else self.ballots.counted(),
             weights=self.weights,
             folds=folds,
             target_folds=target_folds,
@@ -192,7 +192,7 @@ class Ledger:
             values,
             correction,
             floors=floors,
-            ballots=self.ballots,
+            ballots=None if self.ballots is None else self.ballots.counted(),
             kinds=[(self.candidates[c.candidate].name, c.source) for c in self.cells],
             proportion=self.loss == "zero_one",
         )

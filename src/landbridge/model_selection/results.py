@@ -45,7 +45,8 @@ class SearchResult:
         With `rv` and `trcv`: shares of the classes among each cell's pseudo-labels, the mean over
         folds, and in each source; 100 quantiles where the loss is a distance.
     ballots : ndarray (cells, unlabelled target rows) or None
-        With `rv` and `trcv`: the pseudo-labels of each cell's first fold, as ``guesses`` are.
+        With `rv` and `trcv`: each cell's pseudo-labels as ``guesses`` are, the mean over folds of
+        numbers, and the class that most folds give.
     weights : ndarray (sources, source rows) or None
         Density ratios, computed once a source.
     folds : ndarray (sources, source rows)

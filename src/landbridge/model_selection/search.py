@@ -82,13 +82,14 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         ``"anchored"``. Of several the first selects; nothing is fitted twice. ``None`` takes
         ``"anchored"`` with labelled target rows and ``"trcv"`` without; so does ``"all"``, which
         may also stand in a list, for all others.
-    correction : {"consensus", "label_floor"}, optional
+    correction : {"auto", "consensus", "label_floor"} or None, default="auto"
         What chooses in the place of `trcv` or `rv`; scores remain those of the criterion.
         ``"consensus"`` takes the candidate closest to the vote of all of them on the target rows,
         each with its skill by the criterion. ``"label_floor"`` raises the criterion to the least
         loss that the distribution of a candidate's pseudo-labels allows if the target's labels
         are distributed as the source's: for targets that are known to have about the source's
-        shares of classes, misleading for others.
+        shares of classes, misleading for others. ``"auto"`` is ``"consensus"`` where `trcv` is
+        the default, at least five candidates vote and labels are classes; ``None`` elsewhere.
     loss : {"zero_one", "log", "absolute", "squared"} or callable, optional
         Pointwise. By default zero-one for classes and squared for numbers.
     cv : int or splitter, default=5
@@ -133,7 +134,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     Zhong, Fan, Yang, Verscheure, Ren, "Cross Validation Framework to Choose amongst Models and
     Datasets for Transfer Learning". Deviation 1: without unlabelled rows the labelled target rows
     stand in for them, because the reverse model needs rows to learn from. Deviation 2: a reverse
-    model that would see one class only is that constant. Deviation 3, an option: ``correction``,
+    model that would see one class only is that constant. Deviation 3: ``correction``,
     because a model that learns its own pseudo-labels again passes reverse validation whether they
     are right or wrong; scores are those of the criterion itself in any case.
 
@@ -161,7 +162,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         candidates: Any = None,
         criterion: str | Iterable[str] | None = None,
         loss: Loss | None = None,
-        correction: str | None = None,
+        correction: str | None = "auto",
         cv: Any = 5,
         weighting: Any = None,
         sources: Any = "each",
@@ -224,7 +225,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
             candidates = expand_candidates(defaults)
         source_rows = resolve_sources(self.sources, data.groups, data.n_rows)
         data = self._preprocess(data)
-        settings = self._settings(data)
+        settings = self._settings(data, candidates)
         self.results_ = run_search(data, candidates, source_rows, settings)
         for name in ("best_estimator_", "classes_", "refit_time_"):  # of an earlier fit
             self.__dict__.pop(name, None)
@@ -277,11 +278,15 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "results_")
         return self.results_.worth_transferring(level)
 
-    def _settings(self, data: SearchData) -> Settings:
+    def _settings(self, data: SearchData, candidates: list[Candidate]) -> Settings:
         loss = self.loss or ("zero_one" if data.task == "classification" else "squared")
         check_loss(loss, data.task)
+        voters = {c.name for c in candidates} if data.task == "classification" else ()
+        choice = choose_criterion(
+            self.criterion, data.n_labelled, correction=self.correction, n_voters=len(voters)
+        )
         return Settings(
-            choice=choose_criterion(self.criterion, data.n_labelled, correction=self.correction),
+            choice=choice,
             loss=loss,
             weighting=_check_weighting(self.weighting),
             cv=check_cv(self.cv),

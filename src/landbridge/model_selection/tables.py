@@ -5,6 +5,7 @@ values and lists of documents are handed on as they are. Only the importance wei
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from landbridge._validation import (
 MOST_CLASSES = 30
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SearchData:
     """Rows as the candidates get them; ``None`` where nothing was given."""
 
@@ -64,7 +65,7 @@ class SearchData:
         """The rows that reverse validation gives pseudo-labels to."""
         return self.X_target if self.X_unlabeled is None else self.X_unlabeled
 
-    @property
+    @cached_property
     def classes(self) -> VectorLike:
         """Labels of source and target, sorted; ``None`` for regression."""
         if self.task == "regression":

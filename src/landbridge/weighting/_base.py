@@ -32,10 +32,15 @@ def effective_sample_size(weights: VectorLike) -> float:
     3.0
     """
     weights = np.asarray(weights, dtype=np.float64)
-    if weights.ndim != 1 or weights.size == 0 or not np.all(weights >= 0):
+    if weights.ndim != 1 or weights.size == 0:
         raise ValueError(
-            "`weights` must be a non-empty vector of numbers that are not negative; got "
-            f"shape {weights.shape}. Pass one weight a row."
+            f"`weights` must be a non-empty vector; got shape {weights.shape}. Pass one weight a "
+            "row."
+        )
+    if not np.all((weights >= 0) & (weights < np.inf)):
+        raise ValueError(
+            "`weights` must be finite numbers that are not negative; got "
+            f"{weights[~((weights >= 0) & (weights < np.inf))][0]}."
         )
     largest = weights.max()
     if largest == 0:

@@ -7,7 +7,14 @@ import numpy as np
 from sklearn.metrics.pairwise import rbf_kernel
 
 from landbridge._typing import Matrix, Vector
-from landbridge.weighting._rows import choose_rows, median_square, resolve_gamma, row_blocks
+from landbridge._validation import check_count
+from landbridge.weighting._rows import (
+    about_origin,
+    choose_rows,
+    median_square,
+    resolve_gamma,
+    row_blocks,
+)
 
 # Multiples of the median heuristic among which the width is chosen.
 MULTIPLES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -25,12 +32,12 @@ class GaussianBasis:
         cls, X_target: Matrix, size: int, gamma: float, rng: np.random.RandomState
     ) -> "GaussianBasis":
         """Centres from the target, drawn without regard to the order of rows."""
-        if not isinstance(size, (int, np.integer)) or size < 1:
-            raise ValueError(f"`n_centers` must be a positive integer; got {size!r}.")
+        check_count(size, "n_centers")
         return cls(choose_rows(X_target, size, rng), gamma)
 
     def __call__(self, X: Matrix) -> np.ndarray:
-        return rbf_kernel(X, self.centers, gamma=self.gamma).astype(np.float64, copy=False)
+        X, centers = about_origin(X, self.centers)
+        return rbf_kernel(X, centers, gamma=self.gamma).astype(np.float64, copy=False)
 
     def matrix(self, X: Matrix, *, scale: Vector | float = 1.0) -> np.ndarray:
         """Φ with its columns scaled."""

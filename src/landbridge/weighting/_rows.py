@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 
 from landbridge._typing import Matrix, Vector
-from landbridge._validation import stack_rows
+from landbridge._validation import is_number, stack_rows
 
 # Rows a domain from which the median distance is taken.
 MEDIAN_ROWS = 500
@@ -54,14 +54,28 @@ def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.Random
     if isinstance(gamma, str) and gamma == "scale":
         variance = _variance(stack_rows([X, X_target]))
         return 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-    if not isinstance(gamma, (int, float, np.number)) or not 0 < gamma < np.inf:
+    if not (is_number(gamma) and 0 < gamma < np.inf):
         raise ValueError(f"`gamma` must be 'median', 'scale' or a positive number; got {gamma!r}.")
     return float(gamma)
+
+
+def about_origin(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
+    """Both sets of rows moved by one vector, after which Y lies about the origin.
+
+    Squared distances are computed as differences of squares: rows that are far from the origin and
+    near to each other would lose all their digits. Sparse rows stay where they are.
+    """
+    if sparse.issparse(X) or sparse.issparse(Y):
+        return X, Y
+    centre = Y.mean(axis=0, dtype=np.float64).astype(Y.dtype)
+    moved = Y - centre
+    return (moved if X is Y else X - centre), moved
 
 
 def median_square(X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
     """The median squared distance between different rows of the two domains together."""
     rows = stack_rows([choose_rows(part, MEDIAN_ROWS, rng) for part in (X, X_target)])
+    rows, _ = about_origin(rows, rows)
     squares = euclidean_distances(rows, squared=True)
     squares = squares[np.triu_indices(len(squares), 1)]
     squares = squares[squares > 1e-12 * squares.max(initial=0.0)]
@@ -70,6 +84,8 @@ def median_square(X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> fl
 
 def kernel(X: Matrix, Y: Matrix, name: str, gamma: float) -> np.ndarray:
     """A kernel of scikit-learn in double precision; gamma where the kernel has one."""
+    if name == "rbf":
+        X, Y = about_origin(X, Y)
     values = pairwise_kernels(X, Y, metric=name, filter_params=True, gamma=gamma)
     return values.astype(np.float64, copy=False)
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import check_choice, stack_rows
+from landbridge._validation import check_choice, check_probabilistic, is_count, stack_rows
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._rows import deal_folds
 
@@ -122,10 +122,11 @@ class ClassifierRatio(Weighting):
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         check_choice(self.calibration, "calibration", list(CALIBRATIONS))
-        classifier = self._classifier(sparse.issparse(X))
+        check_probabilistic(self.classifier, "classifier")
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
         rows = stack_rows([X, X_target])
+        classifier = self._classifier(sparse.issparse(rows))
         is_target = np.repeat([0, 1], self._sizes)
         scores = cross_fitted_log_odds(classifier, rows, is_target, folds)
         self._calibration = CALIBRATIONS[self.calibration]().fit(scores, is_target)
@@ -144,17 +145,11 @@ class ClassifierRatio(Weighting):
             return make_pipeline(
                 StandardScaler(with_mean=not thin), LogisticRegression(tol=1e-7, max_iter=1000)
             )
-        if not hasattr(self.classifier, "predict_proba"):
-            raise ValueError(
-                "`classifier` must have predict_proba; got "
-                f"{type(self.classifier).__name__}, which has not. Wrap it in "
-                "sklearn.calibration.CalibratedClassifierCV, for example."
-            )
         return self.classifier
 
     def _folds(self, X: Matrix, X_target: Matrix) -> Vector:
         n_folds, fewest = self.cv, min(X.shape[0], X_target.shape[0])
-        if not isinstance(n_folds, (int, np.integer)) or not 2 <= n_folds <= fewest:
+        if not is_count(n_folds, 2) or n_folds > fewest:
             raise ValueError(
                 "`cv` must be a number of folds between 2 and the rows of the smaller domain; got "
                 f"{n_folds!r} with n_samples = {fewest}. Pass fewer folds or more rows."

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, check_not_negative, is_count, is_number
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._features import (
@@ -281,15 +281,15 @@ class KernelMeanMatching(Weighting):
                 "`features` must be 'nystroem' unless the kernel is 'rbf'; got 'fourier' with "
                 f"{self.kernel!r}. Pass features='nystroem'."
             )
-        if self.bound is not None and not 1 < self.bound < np.inf:
+        if self.bound is not None and not (is_number(self.bound) and 1 < self.bound < np.inf):
             raise ValueError(
                 f"`bound` must be a finite number above 1, the mean weight; got {self.bound!r}."
             )
-        if self.ridge is not None and not 0 <= self.ridge < np.inf:
-            raise ValueError(f"`ridge` must be a number that is not negative; got {self.ridge!r}.")
+        if self.ridge is not None:
+            check_not_negative(self.ridge, "ridge")
         if self.eps is None or (isinstance(self.eps, str) and self.eps == "huang"):
             return
-        if isinstance(self.eps, str) or not 0 <= self.eps <= 1:
+        if not (is_number(self.eps) and 0 <= self.eps <= 1):
             raise ValueError(f"`eps` must lie in [0, 1] or be 'huang'; got {self.eps!r}.")
 
 
@@ -301,7 +301,7 @@ def resolve_components(n_components: Any, n: int) -> int | None:
         return COMPONENTS if n <= MANY_ROWS else COMPONENTS_OF_MANY
     if n_components is None:
         return None
-    if isinstance(n_components, (int, np.integer)) and n_components >= 1:
+    if is_count(n_components):
         return int(n_components)
     raise ValueError(
         f"`n_components` must be 'auto', a positive integer or None; got {n_components!r}."

@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._validation import is_count
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
@@ -145,6 +146,11 @@ class KLIEP(Weighting):
             self.likelihoods_ = self._cross_validate(source, target, widths, rng)
         self.gamma_ = max(widths, key=lambda width: self.likelihoods_.get(width, -np.inf))
         self._basis, self.alpha_, self.regret_ = self._fit(X, X_target, self.gamma_, rng)
+        if np.isinf(self.regret_):
+            raise ValueError(
+                "`gamma` must be small enough for source and target rows to feel the same "
+                f"Gaussians; got {self.gamma_:.3g}, for which none does. Pass a smaller gamma."
+            )
         if self.regret_ > 1e-6:
             warnings.warn(
                 f"KLIEP stopped {self.regret_:.2g} below the largest likelihood at most. Give a "
@@ -162,6 +168,7 @@ class KLIEP(Weighting):
     def _fit(
         self, X: Matrix, X_target: Matrix, gamma: float, rng: np.random.RandomState
     ) -> tuple[GaussianBasis, Vector, float]:
+        """Basis, coefficients and regret; zeros with an infinite regret where no row is reached."""
         basis = GaussianBasis.draw(X_target, self.n_centers, gamma, rng)
         source_mean = basis.mean(X)
         # A centre that no source row feels cannot be normalised; the constraint leaves it out.
@@ -170,10 +177,7 @@ class KLIEP(Weighting):
         # A target row that no centre reaches has likelihood 0 whatever α is.
         reached = P.max(axis=1) > 0
         if not reached.any():
-            raise ValueError(
-                "`gamma` must be small enough for source and target rows to feel the same "
-                f"Gaussians; got {gamma:.3g}, for which none does. Pass a smaller gamma."
-            )
+            return basis, np.zeros(P.shape[1]), np.inf
         shares, regret, _ = mixture_weights(P if reached.all() else P[reached])
         return basis, shares / source_mean, regret
 
@@ -181,9 +185,9 @@ class KLIEP(Weighting):
         self, X: Matrix, X_target: Matrix, widths: list[float], rng: np.random.RandomState
     ) -> dict[float, float]:
         """Mean log-likelihood of target rows left out, for each width."""
-        if not 2 <= self.cv <= X_target.shape[0]:
+        if not is_count(self.cv, 2) or self.cv > X_target.shape[0]:
             raise ValueError(
-                f"`cv` must lie between 2 and the number of target rows; got {self.cv} with "
+                f"`cv` must lie between 2 and the number of target rows; got {self.cv!r} with "
                 f"n_samples = {X_target.shape[0]}. Pass fewer folds or a number as gamma."
             )
         folds = deal_folds(X_target, self.cv, rng)

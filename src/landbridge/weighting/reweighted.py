@@ -7,7 +7,7 @@ from sklearn.base import clone, is_regressor
 
 from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import TransferData, check_transfer, stack_rows
+from landbridge._validation import TransferData, check_transfer, is_number, stack_rows
 from landbridge.baselines import shared_weights
 from landbridge.weighting.kernel_mean_matching import KernelMeanMatching
 
@@ -82,10 +82,9 @@ class _Reweighted(DelegatingEstimator):
         )
 
     def _check_parameters(self) -> None:
-        if self.target_share is not None and not 0 <= self.target_share < 1:
-            raise ValueError(
-                f"`target_share` must lie in [0, 1), or be None; got {self.target_share!r}."
-            )
+        share = self.target_share
+        if share is not None and not (is_number(share) and 0 <= share < 1):
+            raise ValueError(f"`target_share` must lie in [0, 1), or be None; got {share!r}.")
         if (self._kind == "regressor") != is_regressor(self.estimator):
             raise ValueError(
                 f"`estimator` must be a {self._kind}; got {type(self.estimator).__name__}. "

@@ -10,6 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._validation import is_number
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
 from landbridge.weighting._rows import choose_rows
@@ -152,7 +153,7 @@ class RuLSIF(Weighting):
         self.random_state = random_state
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
-        if not 0 <= self.alpha < 1:
+        if not (is_number(self.alpha) and 0 <= self.alpha < 1):
             raise ValueError(f"`alpha` must lie in [0, 1); got {self.alpha!r}.")
         rng = check_random_state(self.random_state)
         widths = check_widths(self.gamma, X, X_target, rng, choose="loo")
@@ -207,8 +208,8 @@ def check_ridges(ridge: Any) -> list[float]:
     """The regularisations to choose from: one where there is no choice."""
     if isinstance(ridge, str) and ridge == "loo":
         return list(RIDGES)
-    values = list(np.atleast_1d(np.asarray(ridge)))
-    if not values or any(isinstance(v, str) or not 0 < v < np.inf for v in values):
+    values = np.atleast_1d(np.asarray(ridge)).tolist()
+    if not values or not all(is_number(v) and 0 < v < np.inf for v in values):
         raise ValueError(
             f"`ridge` must be 'loo', a positive number or a sequence of them; got {ridge!r}."
         )

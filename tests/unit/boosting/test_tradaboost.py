@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -328,8 +328,12 @@ def test_a_dominant_row_is_named():
             {"correction": "dynamik"},
             "`correction` must be 'dynamic', 'paper', 'none' or a positive",
         ),
+        ({"estimator": Ridge()}, "`estimator` must be a classifier; got Ridge"),
         ({"correction": -1.0}, "`correction` must be .* got -1.0"),
         ({"correction": True}, "`correction` must be .* got True"),
+        ({"correction": np.inf}, "`correction` must be .* got inf"),
+        ({"label_cost": np.nan}, "`label_cost` must be a finite number of at least 0; got nan"),
+        ({"label_cost": {0: -1.0}}, r"`label_cost\[0\]` must be a finite number of at least 0"),
         ({"on_stall": "retry"}, "`on_stall` must be one of 'double', 'stop', 'clip'; got 'retry'"),
         ({"vote": "half"}, "`vote` must be one of 'second_half', 'all'; got 'half'"),
         ({"error": "squared"}, "`error` must be one of 'hard', 'soft'; got 'squared'"),

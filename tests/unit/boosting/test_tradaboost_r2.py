@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -212,9 +213,10 @@ def test_a_regressor_at_chance_warns():
     ("parameters", "message"),
     [
         ({"variant": "r3"}, "`variant` must be one of 'r2', 'two_stage'"),
+        ({"estimator": GaussianNB()}, "`estimator` must be a regressor; got GaussianNB"),
         ({"loss": "huber"}, "`loss` must be one of 'linear', 'square', 'exponential'"),
-        ({"n_steps": 1}, "`n_steps` must be at least 2; got 1"),
-        ({"cv": 1}, "`cv` must be at least 2; got 1"),
+        ({"n_steps": 1}, "`n_steps` must be a whole number of at least 2; got 1"),
+        ({"cv": 1}, "`cv` must be a whole number of at least 2; got 1"),
         ({"n_estimators": 0}, "`n_estimators` must be an integer of at least 1"),
     ],
 )

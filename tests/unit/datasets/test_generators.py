@@ -210,6 +210,9 @@ def test_the_features_of_a_concept_shift_do_not_shift():
 def test_impossible_concept_shifts():
     with pytest.raises(ValueError, match="`n_features` must be at least 2"):
         make_concept_shift(n_features=1)
+    for angle in (-0.1, 7.0, np.nan):
+        with pytest.raises(ValueError, match=r"`angle` must lie in \[0, π\], in radians; got"):
+            make_concept_shift(angle=angle)
     with pytest.raises(ValueError, match=r"`noise` must lie in \[0, 1\]"):
         make_concept_shift(noise=2)
 
@@ -253,3 +256,10 @@ def test_classes_of_several_sources_follow_their_own_rule():
 def test_impossible_sizes_of_sources(n_per_source):
     with pytest.raises(ValueError, match="`n_per_source` must be one positive number of rows, or"):
         make_sources(3, n_per_source)
+
+
+@pytest.mark.parametrize("name", ["n_sources", "n_features", "n_target"])
+@pytest.mark.parametrize("size", [0, -1, 2.5, "many"])
+def test_impossible_numbers_of_sources_features_and_target_rows(name, size):
+    with pytest.raises(ValueError, match=f"`{name}` must be a positive integer; got"):
+        make_sources(**{name: size})

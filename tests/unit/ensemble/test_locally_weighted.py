@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 
 import landbridge as lb
@@ -196,6 +196,7 @@ def test_parameters_of_members_can_be_set_and_searched():
             {"clusterer": AgglomerativeClustering()},
             "`clusterer` must have a method predict.*got AgglomerativeClustering",
         ),
+        ({"estimators": [("a", Ridge())]}, "`estimator` must be a classifier; got Ridge"),
         ({"estimators": []}, "`estimators` must be a list of"),
         ({"estimators": [GaussianNB()]}, "`estimators` must be a list of"),
         ({"estimators": [("a", GaussianNB()), ("a", GaussianNB())]}, "with different names"),

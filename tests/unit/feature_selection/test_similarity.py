@@ -86,7 +86,7 @@ def test_the_selector_of_the_caller_is_left_alone(digits):
 
 def test_bad_input(digits):
     X, y = digits
-    with pytest.raises(ValueError, match="`n_pairs` must be at least 2; got 1"):
+    with pytest.raises(ValueError, match="`n_pairs` must be a whole number of at least 2; got 1"):
         SimilarityLearner(n_pairs=1).fit(X, y)
     lonely = np.where(np.arange(y.size) == 5, 77, y)
     with pytest.raises(

@@ -3,6 +3,7 @@
 from math import comb
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.stats import ks_2samp, norm
@@ -10,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
+from landbridge.inspection import _domain_auc
 from landbridge.inspection._domain_auc import auc_interval, delong, domain_auc
 from landbridge.inspection._feature_shift import MAX_COLUMNS, feature_shifts, moment_shifts
 from landbridge.inspection._label_shift import label_shift
@@ -80,11 +82,15 @@ class FirstColumn(ClassifierMixin, BaseEstimator):
         return np.column_stack([-X[:, 0], X[:, 0]])
 
 
-def test_folds_of_one_rule_give_the_error_of_the_whole():
+@pytest.mark.parametrize("n_folds", [2, 5])
+def test_folds_of_one_rule_give_the_error_of_the_whole_times_the_correction(monkeypatch, n_folds):
+    monkeypatch.setattr(_domain_auc, "N_FOLDS", n_folds)
     X, X_target = rows(1000), rows(800, 0.5, seed=1)
     auc = domain_auc(X, X_target, classifier=FirstColumn(), seed=0)
     value, variance = delong(X[:, 0], X_target[:, 0])
-    whole = auc_interval(value, variance, 800, 0.95)
+    # Nadeau and Bengio: (1/K + n_test/n_training)·σ² in place of σ²/K.
+    corrected = variance * (1 + n_folds / (n_folds - 1))
+    whole = auc_interval(value, corrected, 800, 0.95)
     assert auc.value == pytest.approx(value, abs=0.005)
     assert auc.high - auc.low == pytest.approx(whole.high - whole.low, rel=0.05)
 
@@ -224,6 +230,12 @@ def test_whole_numbers_are_classes_unless_said_otherwise():
     assert label_shift([str(k) for k in range(30)], ["a", "b"]).task == "classification"
 
 
+def test_truth_values_in_an_array_of_objects_are_classes():
+    shift = label_shift(np.array([True, False, True], dtype=object), np.array([True, False]))
+    assert shift.classes == (False, True)
+    assert label_shift(np.array([1, 2, 2], dtype=object), [2, 3]).classes == (1, 2, 3)
+
+
 def test_constant_labels():
     assert label_shift(["a", "a"], ["a", "a"]).p_value == 1
     equal = label_shift([0.5, 0.5], [0.5, 0.5], "regression")
@@ -240,6 +252,8 @@ def test_constant_labels():
         ([1, 2], [1.0, np.nan], "`y_target` must hold known labels only; got 1 missing"),
         (np.array(["a", None], dtype=object), ["a", "b"], "`y` must hold known labels only"),
         ([1, 2], ["a", "b"], "`y_target` must hold labels of the same type as y"),
+        ([0.5, np.inf], [1, 2], "`y` must hold known labels only; got 1 missing or infinite"),
+        (pd.Series(["a", None], dtype="string"), ["a", "b"], "`y` must hold known labels only"),
     ],
 )
 def test_labels_that_cannot_be_compared(y, y_target, message):
@@ -263,3 +277,8 @@ def test_few_rows_have_the_exact_p_value(n):
     # All rows of one domain below all of the other: 2 of the C(2n, n) orders.
     assert found.ks == 1.0
     assert found.p_value == pytest.approx(2 / comb(2 * n, n))
+
+
+def test_text_has_no_mean():
+    with pytest.raises(ValueError, match="`task` must be 'classification' or 'auto' for labels"):
+        label_shift(["a", "b"], ["a", "c"], "regression")

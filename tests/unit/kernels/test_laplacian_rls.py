@@ -154,9 +154,9 @@ def test_graph_laplacian():
     [
         ({"ridge": 0.0}, "`ridge` must be a finite number above 0, because"),
         ({"smoothness": -1.0}, "`smoothness` must be a finite number of at least 0"),
-        ({"n_neighbors": 0}, "`n_neighbors` must be a finite number above 0"),
+        ({"n_neighbors": 0}, "`n_neighbors` must be a whole number of at least 1"),
         ({"kernel": "no"}, "`kernel` must be one of"),
-        ({"n_components": -2}, "The rank must be None"),
+        ({"n_components": -2}, "`n_components` must be None"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

@@ -121,3 +121,14 @@ def test_kernels_are_their_formulas(kernel, monkeypatch):
         "cosine": inner / np.outer(np.linalg.norm(Z, axis=1), np.linalg.norm(X, axis=1)),
     }
     np.testing.assert_allclose(kernel_matrix(Z, X, kernel, 1.5), formulas[kernel], atol=1e-10)
+
+
+@pytest.mark.parametrize("far", [1e8, -1e9])
+def test_a_gaussian_kernel_does_not_depend_on_the_origin(far):
+    rng = np.random.default_rng(0)
+    # Eighths are exact in both places.
+    X, Y = (np.round(8 * rng.normal(size=(n, 3))) / 8 for n in (30, 20))
+    near, away = kernel_matrix(X, Y, "rbf", 1.5), kernel_matrix(X + far, Y + far, "rbf", 1.5)
+    squares = ((X[:, None] - Y) ** 2).sum(axis=2)
+    np.testing.assert_allclose(near, np.exp(-squares / (2 * 1.5**2)), atol=1e-14)
+    np.testing.assert_allclose(away, near, atol=1e-6)

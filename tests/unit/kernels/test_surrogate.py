@@ -266,6 +266,11 @@ def test_a_ridge_that_leaves_nothing_is_refused():
         (lambda K: align_kernel(K, K, -1.0), "`gamma` must be a finite number of at least 0"),
         (lambda K: align_kernel(K, np.triu(K + 1)), "`S` must be symmetric"),
         (lambda K: align_kernel(K * np.nan, K), "`K_z` must hold only finite numbers"),
+        (lambda K: surrogate_kernel(K * np.nan, K), "`K_zx` must hold only finite numbers"),
+        (lambda K: surrogate_kernel(K[:, :0], K[:0, :0]), "`K_x` must be a square kernel matrix"),
+        (lambda K: surrogate_kernel(K, -K, 0.5), "kernel of the target rows must be positive"),
+        (lambda K: composite_kernel(K, K[:2], K, K), r"`K_zx` must have the shapes .* \(2, 3\)"),
+        (lambda K: composite_kernel(K, K, K, K[:2]), "`T` and `K_zx` must have the shapes"),
     ],
 )
 def test_kernels_of_the_wrong_shape_are_refused(call, message):

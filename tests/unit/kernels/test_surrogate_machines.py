@@ -185,12 +185,12 @@ def test_several_classes():
     ("parameters", "message"),
     [
         ({"kernel": "cubic"}, "`kernel` must be one of 'rbf'"),
-        ({"width": -1.0}, "`width` must be positive"),
+        ({"width": -1.0}, "`width` must be a positive number"),
         ({"width": "median"}, "`width` must be one of 'scale'"),
         ({"gamma": -1.0}, "`gamma` must be a finite number of at least 0"),
         ({"ridge": np.inf}, "`ridge` must be a finite number of at least 0"),
-        ({"n_components": 0}, "The rank must be None .* got 0"),
-        ({"n_components": "many"}, "The rank must be None .* got 'many'"),
+        ({"n_components": 0}, "`n_components` must be None .* got 0"),
+        ({"n_components": "many"}, "`n_components` must be None .* got 'many'"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
@@ -205,3 +205,24 @@ def test_a_callable_kernel():
     named = lb.SurrogateKernelRegressor(kernel="laplacian", width=1.0)
     answers = [one.fit(Z, y, X_unlabeled=X).predict(X) for one in (model, named)]
     np.testing.assert_allclose(*answers, atol=1e-8)
+
+
+@quiet
+@seeds
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("ridge", [0.0, 1e-9, 1.0])
+def test_single_precision_gives_the_answer_of_double_precision(seed, kernel, ridge):
+    """What the alignment divides by is small, so that a kernel in single precision would not do."""
+    Z, y, X, _ = domains(seed)
+    # Values that both precisions hold, so that the rows are the same.
+    Z, X = Z.astype(np.float32), X.astype(np.float32)
+    options = {"kernel": kernel, "ridge": ridge}
+    for estimator in (
+        lb.SurrogateKernelRegressor(**options),
+        lb.SurrogateKernelRegressor(**options, n_components=20, random_state=0),
+    ):
+        single = estimator.fit(Z, y, X_unlabeled=X)
+        answer, clipped = single.predict(X), single.n_clipped_
+        double = estimator.fit(Z.astype(float), y, X_unlabeled=X.astype(float))
+        np.testing.assert_allclose(answer, double.predict(X.astype(float)), atol=1e-6)
+        assert clipped == double.n_clipped_

@@ -172,16 +172,26 @@ def test_components_beyond_the_rank_are_zero():
 @pytest.mark.parametrize(
     ("parameters", "y", "message"),
     [
-        ({"n_components": 0}, None, "`n_components` must be a finite number above 0"),
+        ({"n_components": 0}, None, "`n_components` must be a whole number of at least 1"),
         ({"mu": 0.0}, None, "`mu` must be a finite number above 0, because it makes"),
         ({"label_weight": 2.0}, [0] * 90, "`label_weight` must lie in \\[0, 1\\]"),
         ({"label_weight": 0.5}, None, "`y` must hold the labels of the source"),
+        ({"label_weight": 0.5}, [0, None, 1] * 30, "must hold a label for every row .* got 30"),
+        ({"label_weight": 0.5}, [0, np.nan, 1] * 30, "must hold a label for every row .* got 30"),
         ({"manifold": -1.0}, None, "`manifold` must be a finite number of at least 0"),
-        ({"n_neighbors": 0}, None, "`n_neighbors` must be a finite number above 0"),
-        ({"rank": 0}, None, "The rank must be None"),
+        ({"n_neighbors": 0}, None, "`n_neighbors` must be a whole number of at least 1"),
+        ({"rank": 0}, None, "`rank` must be None"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, y, message):
     Z, X = domains(0)
     with pytest.raises(ValueError, match=message):
         lb.TransferComponentAnalysis(**parameters).fit(Z, y, X_unlabeled=X)
+
+
+def test_a_column_of_labels_is_a_vector_of_labels():
+    Z, X = domains(0)
+    labels = (Z[:, 0] > 0).astype(int)
+    tca = lb.TransferComponentAnalysis(2, label_weight=0.5)
+    vector = tca.fit(Z, labels, X_unlabeled=X).transform(X)
+    np.testing.assert_array_equal(tca.fit(Z, labels[:, None], X_unlabeled=X).transform(X), vector)

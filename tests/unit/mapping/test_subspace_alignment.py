@@ -104,3 +104,11 @@ def test_bad_numbers_of_axes_are_refused(n_components):
     Z, X = domains(0)
     with pytest.raises(ValueError, match="`n_components` must be a number of axes of at least 1"):
         lb.SubspaceAlignment(n_components).fit(Z, X_unlabeled=X)
+
+
+def test_one_sparse_row_of_many_columns_has_one_axis():
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((30, 1200), density=0.05, format="csr", rng=rng)
+    model = lb.SubspaceAlignment(5).fit(X, X_unlabeled=X[:1])
+    assert model.transform(X).shape == (30, 1)
+    assert np.isfinite(model.transform_source(X)).all()

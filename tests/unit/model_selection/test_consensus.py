@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import landbridge as lb
-from landbridge.model_selection.correction import dissent, vote_weights
+from landbridge.model_selection.correction import BallotBox, dissent, vote_weights
 
 
 def each_alone(ballots, values, proportion=True):
@@ -52,6 +52,21 @@ def test_a_candidate_that_failed_has_no_vote():
     ballots = np.array([[1, 1, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]])
     values = np.array([0.3, 0.4, np.nan, np.nan])
     np.testing.assert_array_equal(each_alone(ballots, values), [0.0, 1.0, np.nan, np.nan])
+
+
+def test_folds_settle_a_ballot_among_themselves():
+    box = BallotBox(3, np.array(["a", "b", "c"]))
+    assert box.counted() is None
+    for labels in ([0, 1, 2], [1, 1, 2], [1, 2, 0]):
+        box.cast(0, np.array(labels))
+    box.cast(1, np.array([2, 2, 0]))
+    box.cast(1, np.array([2, 0, 0]))
+    assert box.counted().tolist() == [[1, 1, 2], [2, 0, 0], [0, 0, 0]]
+    assert box.counted().dtype == np.uint8
+    numbers = BallotBox(1, None)
+    numbers.cast(0, np.array([1.0, 2.0]))
+    numbers.cast(0, np.array([4.0, 2.0]))
+    assert numbers.counted().tolist() == [[2.5, 2.0]]
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -101,7 +116,7 @@ def searched(candidates=CANDIDATES, X=X, y=Y, **options):
 
 
 def test_the_vote_is_not_misled_by_one_that_passes_reverse_validation():
-    plain, search = searched(), searched(correction="consensus")
+    plain, search = searched(correction=None), searched(correction="consensus")
     assert plain.best_params_ == {"candidate": "misled"}
     assert plain.results_.values()[0] == 0.0
     assert search.best_params_ == {"candidate": "good"}
@@ -117,6 +132,34 @@ def test_the_vote_is_not_misled_by_one_that_passes_reverse_validation():
     assert table["rank_test_score"].tolist() == (1 + np.argsort(np.argsort(expected))).tolist()
     assert f"{expected[0]:.1%} of rows away from the vote" in repr(result)
     assert "away from the vote" not in repr(plain.results_)
+
+
+@pytest.mark.parametrize(
+    ("options", "voted"),
+    [
+        ({}, True),
+        ({"criterion": "all"}, True),
+        ({"criterion": "trcv"}, False),
+        ({"criterion": ["trcv", "all"]}, False),
+        ({"candidates": dict(list(CANDIDATES.items())[:4])}, False),
+        ({"candidates": {"grid": (Sign(), {"column": list(range(5))})}}, False),
+        ({"correction": None}, False),
+    ],
+)
+def test_by_default_five_candidates_vote_where_trcv_is_the_default(options, voted):
+    search = searched(**options)
+    assert (search.results_.about["correction"] == "consensus") == voted
+    assert ("closest to the vote" in search.criterion_reason_) == voted
+    assert search.criterion_ == "trcv"
+
+
+def test_with_labels_or_numbers_nobody_votes_by_default():
+    labelled = {"X_target": X_TARGET[:20], "y_target": Y_TARGET[:20], "X_unlabeled": X_TARGET[20:]}
+    search = lb.TransferSearchCV(CANDIDATES, weighting=lb.UniformWeights(), random_state=0)
+    assert search.fit(X, Y, **labelled).results_.about["correction"] is None
+    ridges = {f"ridge {k}": Ridge(k + 1) for k in range(5)}
+    search = lb.TransferSearchCV(ridges, weighting=lb.UniformWeights(), random_state=0)
+    assert search.fit(X, X[:, 0] + 0.5, X_unlabeled=X_TARGET).results_.about["correction"] is None
 
 
 def test_it_is_weighted_by_the_criterion_that_it_corrects():
@@ -196,5 +239,7 @@ def test_numbers_vote_too():
 def test_bad_corrections():
     with pytest.raises(ValueError, match="`correction` must be one of"):
         searched(correction="vote")
-    with pytest.raises(ValueError, match="`correction` must be None with criterion 'wcv'"):
+    with pytest.raises(
+        ValueError, match="`correction` must be None or 'auto' with criterion 'wcv'"
+    ):
         searched(criterion="wcv", correction="consensus")

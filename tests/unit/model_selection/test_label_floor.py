@@ -144,7 +144,9 @@ def test_unless_it_is_asked_for_the_criterion_alone_chooses(options, best):
 
 
 def test_a_criterion_without_pseudo_labels_has_no_floor():
-    with pytest.raises(ValueError, match="`correction` must be None with criterion 'scv'"):
+    with pytest.raises(
+        ValueError, match="`correction` must be None or 'auto' with criterion 'scv'"
+    ):
         searched(criterion="scv", correction="label_floor")
     result = searched(criterion="scv").results_
     assert result.pseudo_labels is None

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
@@ -48,6 +49,13 @@ def test_calibration_repairs_an_overconfident_classifier(data, calibration):
         return np.abs(ratio.weights_ - data.weights).mean()
 
     assert error(calibration) < 0.3 < error(None)
+
+
+def test_one_sparse_domain_suffices_for_sparse_columns(data):
+    X, T = data.X[:200], data.X_target[:100]
+    thin = lb.ClassifierRatio().fit(sparse.csr_array(X), sparse.csr_array(T)).weights_
+    for source, target in [(X, sparse.csr_array(T)), (sparse.csr_array(X), T)]:
+        np.testing.assert_allclose(lb.ClassifierRatio().fit(source, target).weights_, thin)
 
 
 def test_rows_are_judged_by_a_classifier_that_has_not_seen_them(data):

@@ -188,7 +188,7 @@ def test_sparse_rows_with_features(data):
         ({"features": "fourier", "kernel": "linear"}, "`features` must be 'nystroem' unless"),
         ({"bound": 1.0}, "`bound` must be a finite number above 1"),
         ({"bound": np.inf}, "`bound` must be a finite number above 1"),
-        ({"ridge": -1.0}, "`ridge` must be a number that is not negative; got -1.0"),
+        ({"ridge": -1.0}, "`ridge` must be a finite number of at least 0; got -1.0"),
         ({"eps": 1.5}, r"`eps` must lie in \[0, 1\] or be 'huang'; got 1.5"),
         ({"eps": "paper"}, r"`eps` must lie in \[0, 1\] or be 'huang'; got 'paper'"),
         ({"gamma": "auto"}, "`gamma` must be 'median', 'scale' or a positive number; got 'auto'"),

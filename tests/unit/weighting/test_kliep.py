@@ -103,8 +103,9 @@ def test_centres_and_rows_that_feel_nothing_are_left_out():
         ({"gamma": "loo"}, "`gamma` must be 'cv', 'median', 'scale', a positive number or a list"),
         ({"gamma": -1.0}, "`gamma` must be 'cv', 'median', 'scale'.*got -1.0"),
         ({"gamma": []}, "`gamma` must hold at least one width; got none"),
-        ({"n_centers": 0}, "`n_centers` must be a positive integer; got 0"),
+        ({"n_centers": 0}, "`n_centers` must be a whole number of at least 1; got 0"),
         ({"cv": 1}, "`cv` must lie between 2 and the number of target rows; got 1"),
+        ({"cv": 2.5}, "`cv` must lie between 2 .* got 2.5"),
         ({"cv": 500}, "`cv` must lie between 2 .* got 500 with n_samples = 200"),
     ],
 )
@@ -116,6 +117,17 @@ def test_bad_parameters_are_refused(data, parameters, message):
 def test_domains_that_never_meet_are_refused():
     with pytest.raises(ValueError, match="`gamma` must be small enough .* Pass a smaller gamma"):
         lb.KLIEP(gamma=1.0).fit(np.zeros((5, 1)), np.full((5, 1), 1e3))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_widths_at_which_the_domains_do_not_meet_are_never_chosen(seed):
+    rng = np.random.default_rng(seed)
+    X, T = rng.normal(size=(60, 4)), rng.normal(100, 1, size=(40, 4))
+    kliep = lb.KLIEP().fit(X, T)
+    # Among the widths some feel nothing across this gap; the choice passes them over.
+    assert min(kliep.likelihoods_.values()) == pytest.approx(np.log(np.finfo(float).tiny))
+    assert max(kliep.likelihoods_.values()) > -200
+    assert kliep.weights_.mean() == pytest.approx(1)
 
 
 def test_says_so_when_it_stops_before_the_optimum(monkeypatch, data):

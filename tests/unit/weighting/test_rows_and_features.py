@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
+import landbridge as lb
 from landbridge.weighting import _features
 from landbridge.weighting._features import (
     FourierFeatures,
@@ -104,3 +106,28 @@ def test_mean_of_the_kernel_of_a_row_with_itself(rows, name):
     rows = np.abs(rows)
     expected = np.mean(np.diagonal(kernel(rows, rows, name, 0.3)))
     assert mean_self_kernel(rows, name, 0.3) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        lb.KernelMeanMatching(),
+        lb.KernelMeanMatching(n_components=30),
+        lb.KernelMeanMatching(n_components=30, features="fourier"),
+        lb.KLIEP(),
+        lb.RuLSIF(),
+        lb.ClassifierRatio(),
+    ],
+    ids=["exact", "nystroem", "fourier", "kliep", "rulsif", "classifier"],
+)
+@pytest.mark.parametrize("far", [1e8, -1e9])
+def test_rows_far_from_the_origin_have_the_weights_of_rows_near_it(method, far):
+    rng = np.random.default_rng(0)
+    # Eighths are exact in both places.
+    X, T = (np.round(8 * rng.normal(m, 1, size=(60, 3))) / 8 for m in (0.0, 0.4))
+    near = clone(method).fit(X, T)
+    away = clone(method).fit(X + far, T + far)
+    np.testing.assert_allclose(away.weights_, near.weights_, atol=2e-4)
+    np.testing.assert_allclose(
+        away.predict_weights(T + far), near.predict_weights(T), atol=2e-4, rtol=2e-4
+    )

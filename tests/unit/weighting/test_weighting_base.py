@@ -28,9 +28,9 @@ def test_effective_sample_size_of_known_weights():
     assert lb.effective_sample_size([0.0, 0.0]) == 0.0
 
 
-@pytest.mark.parametrize("bad", [[], [1.0, -1.0], [[1.0]], [np.nan, 1.0]])
+@pytest.mark.parametrize("bad", [[], [1.0, -1.0], [[1.0]], [np.nan, 1.0], [np.inf, 1.0]])
 def test_effective_sample_size_refuses_what_are_no_weights(bad):
-    with pytest.raises(ValueError, match="`weights` must be a non-empty vector of numbers"):
+    with pytest.raises(ValueError, match="`weights` must be (a non-empty|finite)"):
         lb.effective_sample_size(bad)
 
 
