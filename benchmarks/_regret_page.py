@@ -52,8 +52,8 @@ rooms differ, where most candidates are wrong together: a vote is only as good a
 
 So the vote is the default where TrCV is, at least five candidates vote and labels are classes; a
 search by `criterion="trcv"` is that of the paper. That was decided with all draws in view, so its
-figures flatter it a little. The least number of voters is a judgement, not a measurement. The floor is an option by name, for targets that
-are known to have the source's shares."""
+figures flatter it a little. The least number of voters is a judgement, not a measurement. The
+floor is an option by name, for targets that are known to have the source's shares."""
 SHARES = """The same tasks by how much the shares of classes truly change from source to target
 (total variation):"""
 
