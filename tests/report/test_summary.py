@@ -193,3 +193,25 @@ def test_plain_values_are_what_json_can_hold():
 )
 def test_three_digits_whatever_they_are(value, words):
     assert three_digits(value) == words
+
+
+@pytest.mark.parametrize(
+    ("probability", "state", "words"),
+    [
+        (0.97, "ok", "The winner beats b with probability 0.97"),
+        (0.7, "caution", "better than b with probability 0.70: take them as equals"),
+        (
+            0.16,
+            "caution",
+            "Compared as a pair, b is ahead: the winner is better with probability 0.16",
+        ),
+        (None, "caution", "better than b with an unknown probability"),
+    ],
+)
+def test_the_lead_of_the_winner_in_words(probability, state, words):
+    pairwise = {"names": ["a", "b"], "values": [[None, probability], [None, None]]}
+    candidates = [{"name": "a", "note": ""}, {"name": "b", "note": ""}]
+    checks = checks_of({"ranking": {"pairwise": pairwise, "candidates": candidates}})
+    (lead,) = [check for check in checks if check["name"] == "Lead of the winner"]
+    assert lead["state"] == state
+    assert words in lead["text"]

@@ -110,18 +110,22 @@ def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
         return None
     name, probability = pairwise["names"][1], pairwise["values"][0][1]
     if probability is None or probability < CLEAR_LEAD:
-        shown = (
-            "an unknown probability" if probability is None else f"probability {probability:.2f}"
-        )
-        return _check(
-            "Lead of the winner",
-            "caution",
-            f"The winner is better than {name} with {shown}: take them as equals, and the simpler "
-            "one if in doubt.",
-        )
+        return _check("Lead of the winner", "caution", _no_lead(name, probability))
     return _check(
         "Lead of the winner", "ok", f"The winner beats {name} with probability {probability:.2f}."
     )
+
+
+def _no_lead(name: str, probability: float | None) -> str:
+    equals = "take them as equals, and the simpler one if in doubt"
+    if probability is None:
+        return f"The winner is better than {name} with an unknown probability: {equals}."
+    if probability < 0.5:
+        return (
+            f"Compared as a pair, {name} is ahead: the winner is better with probability "
+            f"{probability:.2f}. The ranking rests on more than that; {equals}."
+        )
+    return f"The winner is better than {name} with probability {probability:.2f}: {equals}."
 
 
 def _worth(result: SearchResult) -> dict[str, str]:
