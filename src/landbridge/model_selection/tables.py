@@ -155,7 +155,10 @@ def task_of(y: Vector) -> Task:
 
 def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[MatrixLike, Vector]:
     if y is None:
-        raise ValueError("`y` must hold the label of each source row; got None. Pass y.")
+        raise ValueError(
+            "`y` must hold the label of each source row; the search requires y to be passed, but "
+            "the target y is None. Pass y."
+        )
     with sklearn_errors(X, "X"):
         if _is_table(X):
             validate_data(search, X, skip_check_array=True)
