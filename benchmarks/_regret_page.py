@@ -238,9 +238,14 @@ def _verdict_of(
     rival = min((n for n in means if n.startswith("skada")), key=lambda n: means[n])
     gap = regrets(lines, setting, default) - regrets(lines, setting, rival)
     word = "no worse than" if gap.mean() <= 0 else "worse than"
+    everywhere = next(line["fixed"] for line in lines if line["labels"] == setting)
+    fixed = {name: regrets(lines, setting, name, of="fixed").mean() for name in everywhere}
+    luckiest = min(fixed, key=lambda n: fixed[n])
     return [
         f"- labels {words or setting}: the default ({default}) has mean regret "
         f"{means[default]:.4f}; the lowest of the criteria is {best} ({criteria[best]:.4f}).",
         f"  It is {word} the best of skada's ({rival}, {means[rival]:.4f}); the difference over "
         f"tasks is {_mean_and_error(gap)}.",
+        f"  Taking the same candidate everywhere loses {fixed[luckiest]:.4f} with the best one "
+        f"({luckiest}), which is known only afterwards.",
     ]

@@ -27,7 +27,7 @@ NAME, FURTHER = "search_regret", "search_regret_further"
 METHODS = ("anchored", "labelled", "effective", "paper")
 
 # Searches with labels have more to fit; those without differ less between criteria.
-DRAWS = {"10 %": 2, "20": 2, "none": 6}
+DRAWS = {"10 %": 4, "20": 4, "none": 6}
 
 
 def run() -> None:
@@ -67,7 +67,7 @@ def summarise(keys: Sequence[CellKey]) -> dict[str, Any]:
     }
     nested = {
         name: {key: [draw[name][key] for draw in draws] for key in draws[0][name]}
-        for name in ("regret", "rules", "90 %", "95 %")
+        for name in ("regret", "fixed", "rules", "90 %", "95 %")
     }
     key = keys[0]
     return {"dataset": key.dataset, "task": key.task, "labels": key.setting, **together, **nested}
@@ -89,6 +89,7 @@ def _summary_of_draw(key: CellKey) -> dict[str, Any]:
         for name, number in _chosen(key, result, names).items()
     }
     regret["random choice"] = round(float(accuracy.max() - accuracy.mean()), 4)
+    losses = (accuracy.max() - accuracy).round(4).tolist()
     rules = _regret_rules.choices(result) if key.setting == "none" else {}
     return {
         "chosen": names[result.best],
@@ -96,6 +97,7 @@ def _summary_of_draw(key: CellKey) -> dict[str, Any]:
         "optimism": round(float(result.interval().estimate - accuracy[result.best]), 4),
         "shift": _change_of_shares(key),
         "regret": regret,
+        "fixed": dict(zip(names, losses, strict=True)),
         "rules": {n: round(float(accuracy.max() - accuracy[c]), 4) for n, c in rules.items()},
         "90 %": _covered(result, 0.9, accuracy[result.best]),
         "95 %": _covered(result, 0.95, accuracy[result.best]),

@@ -1,17 +1,18 @@
 """Three intervals for three questions about the same losses.
 
-========== ===================================================== ==================================
+========== ===================================================== ====================================
 question   asks for                                              interval
-========== ===================================================== ==================================
-new_source the mean loss on one source nobody has seen           μ̂ ± t_{K−1} S_b √(1 + 1/K)
+========== ===================================================== ====================================
+new_source the mean loss on one source nobody has seen           μ̂ ± t_{K−1} √max(S_b²(1 + 1/K), θ_A)
 population the mean loss over all sources of this kind           μ̂ ± t_{K−1} √max(θ^γ, θ_A)
 fixed      the mean loss over these K sources, rows drawn anew   μ̂ ± z √θ_B
-========== ===================================================== ==================================
+========== ===================================================== ====================================
 
 The first is the question people ask, and the widest: it does not shrink to nothing with more
 rows or more sources, because sources differ. Geras and Sutton's θ_B answers the third; as an
-interval for a new source it covers far too seldom. With unequal shares π_k the number of sources in
-t and √(1 + 1/K) is the effective one, 1/Σπ_k².
+interval for a new source it covers far too seldom. Source means that agree by chance leave θ_A, the
+noise within them, so that a new source is never surer than the mean of all. With unequal shares π_k
+the number of sources in t and 1 + 1/K is the effective one, 1/Σπ_k².
 """
 
 import math
@@ -187,11 +188,10 @@ def interval_of(
     spread, within = summary.spread, summary.within
     if question == "fixed":
         variance = theta_b(summary)
-    elif question == "new_source":
-        variance = spread + theta_gamma(summary)
     else:
         within_only = 0.0 if math.isnan(within) else theta_a(summary)
-        variance = max(theta_gamma(summary), within_only)
+        own = spread if question == "new_source" else 0.0
+        variance = max(own + theta_gamma(summary), within_only)
     half = _quantile(question, level, summary.effective_sources) * math.sqrt(variance)
     low, high = (-math.inf, math.inf) if loss_range is None else loss_range
     between = spread if math.isnan(within) else max(spread - within, 0.0)

@@ -31,10 +31,11 @@ def test_population_is_the_t_interval_of_the_source_means():
     assert (answer.low, answer.high) == pytest.approx(tuple(expected), rel=1e-12)
 
 
-def test_population_never_falls_below_the_noise_within_sources():
+@pytest.mark.parametrize("question", ["new_source", "population"])
+def test_sources_that_agree_leave_the_noise_within_them(question):
     losses = np.tile([0.0, 1.0], 10)
     groups = np.repeat(np.arange(5), 4)  # every mean is 0.5: no spread at all
-    answer = interval(losses, groups, "population", 0.9)
+    answer = interval(losses, groups, question, 0.9)
     half = stats.t.ppf(0.95, 4) * math.sqrt(cv_variance(losses, groups, "theta_a"))
     assert answer.high - answer.estimate == pytest.approx(half, rel=1e-12)
     assert half > 0
