@@ -1,12 +1,12 @@
 """Three intervals for three questions about the same losses.
 
-========== ===================================================== ====================================
-question   asks for                                              interval
-========== ===================================================== ====================================
-new_source the mean loss on one source nobody has seen           μ̂ ± t_{K−1} √max(S_b²(1 + 1/K), θ_A)
-population the mean loss over all sources of this kind           μ̂ ± t_{K−1} √max(θ^γ, θ_A)
-fixed      the mean loss over these K sources, rows drawn anew   μ̂ ± z √θ_B
-========== ===================================================== ====================================
+========== =================================================== ====================================
+question   asks for                                            interval
+========== =================================================== ====================================
+new_source the mean loss on one source nobody has seen         μ̂ ± t_{K−1} √max(S_b²(1 + 1/K), θ_A)
+population the mean loss over all sources of this kind         μ̂ ± t_{K−1} √max(θ^γ, θ_A)
+fixed      the mean loss over these K sources, rows drawn anew μ̂ ± z √θ_B
+========== =================================================== ====================================
 
 The first is the question people ask, and the widest: it does not shrink to nothing with more
 rows or more sources, because sources differ. Geras and Sutton's θ_B answers the third; as an
