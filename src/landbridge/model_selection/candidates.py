@@ -4,18 +4,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_regressor
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
+from landbridge._typing import MatrixLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.boosting import TrAdaBoostClassifier
 from landbridge.model_selection.roles import role_of
 from landbridge.weighting import ClassifierRatio, ReweightedClassifier, ReweightedRegressor
+
+# A discriminant has a covariance of all columns with all; it and trees need dense rows.
+MOST_COLUMNS = 2000
+DENSE = ("trees", "discriminant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +66,13 @@ def task_of_candidates(candidates: list[Candidate]) -> Task:
     return "regression" if regressors else "classification"
 
 
-def default_candidates(task: Task, *, labelled: bool) -> dict[str, Any]:
-    """What to try without further knowledge: the baselines, weighting, boosting.
+def default_candidates(task: Task, *, labelled: bool, X: MatrixLike = None) -> dict[str, Any]:
+    """What to try on rows like ``X`` without further knowledge: baselines, weighting, boosting.
 
-    Without labelled target rows target-only and pooled would equal source-only and are left out.
+    Without labelled target rows target-only and pooled would equal source-only and are left out;
+    a discriminant, which often is the best of its kind there, takes part.
     """
-    if task == "regression":
-        linear, trees = make_pipeline(MaxAbsScaler(), Ridge()), HistGradientBoostingRegressor()
-    else:
-        linear = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-        trees = HistGradientBoostingClassifier()
-    reweighted = ReweightedRegressor if task == "regression" else ReweightedClassifier
+    linear, trees, reweighted = _learners(task)
     candidates: dict[str, Any] = {
         "source-only linear": SourceOnly(linear),
         "source-only trees": SourceOnly(trees),
@@ -78,9 +82,26 @@ def default_candidates(task: Task, *, labelled: bool) -> dict[str, Any]:
         candidates["target-only linear"] = TargetOnly(linear)
         candidates["pooled linear"] = Pooled(linear)
         candidates["pooled trees"] = Pooled(trees)
-        if task == "classification":
-            candidates["transfer boosting"] = TrAdaBoostClassifier()
+    if task == "classification" and labelled:
+        candidates["transfer boosting"] = TrAdaBoostClassifier()
+    elif task == "classification" and not _is_wide(X):
+        discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+        candidates["source-only discriminant"] = SourceOnly(discriminant)
+    if sparse.issparse(X):
+        return {name: model for name, model in candidates.items() if not name.endswith(DENSE)}
     return candidates
+
+
+def _learners(task: Task) -> tuple[Any, Any, Any]:
+    if task == "regression":
+        linear = make_pipeline(MaxAbsScaler(), Ridge())
+        return linear, HistGradientBoostingRegressor(), ReweightedRegressor
+    linear = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
+    return linear, HistGradientBoostingClassifier(), ReweightedClassifier
+
+
+def _is_wide(X: MatrixLike) -> bool:
+    return len(np.shape(X)) == 2 and np.shape(X)[1] > MOST_COLUMNS
 
 
 def _named(candidates: Any) -> list[tuple[str, Any, Any]]:

@@ -220,11 +220,11 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
             y_target=y_target,
             X_unlabeled=X_unlabeled,
         )
-        if candidates is None:
-            defaults = default_candidates(data.task, labelled=data.n_labelled > 0)
-            candidates = expand_candidates(defaults)
         source_rows = resolve_sources(self.sources, data.groups, data.n_rows)
         data = self._preprocess(data)
+        if candidates is None:
+            defaults = default_candidates(data.task, labelled=data.n_labelled > 0, X=data.X)
+            candidates = expand_candidates(defaults)
         settings = self._settings(data, candidates)
         self.results_ = run_search(data, candidates, source_rows, settings)
         for name in ("best_estimator_", "classes_", "refit_time_"):  # of an earlier fit

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
@@ -19,6 +20,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import landbridge as lb
+from landbridge.model_selection.candidates import default_candidates
 from landbridge.model_selection.criteria import CRITERIA
 
 
@@ -594,6 +596,20 @@ def test_default_candidates_hold_the_baselines():
     )
     assert numbers.results_.about["task"] == "regression"
     assert numbers.score(PROBLEM.X_target, PROBLEM.X_target[:, 0] * 1.5) > 0.5
+
+
+def test_default_candidates_take_the_rows_as_they_are():
+    rows = [sparse.csr_array(part) for part in (PROBLEM.X, PROBLEM.X_target)]
+    for labelled in (20, 0):
+        given = {"X_unlabeled": rows[1][labelled:]}
+        if labelled:
+            given |= {"X_target": rows[1][:labelled], "y_target": PROBLEM.y_target[:labelled]}
+        search = lb.TransferSearchCV(cv=2, random_state=0).fit(rows[0], PROBLEM.y, **given)
+        assert not search.results_.failures
+    names = default_candidates("classification", labelled=False, X=PROBLEM.X)
+    assert "source-only discriminant" in names
+    wide = default_candidates("classification", labelled=False, X=np.zeros((2, 2001)))
+    assert wide.keys() == names.keys() - {"source-only discriminant"}
 
 
 def test_without_unlabelled_rows_the_labelled_ones_stand_in():
