@@ -21,7 +21,7 @@ from .conftest import CANDIDATES, make_frame
 SOURCE = Path(landbridge.__file__).parents[1]
 SCRIPT = Path(sys.executable).with_name("landbridge")
 # The installed program where there is one, else the same module.
-PROGRAM = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-m", "landbridge.cli"]
+PROGRAM = [str(SCRIPT)] if SCRIPT.exists() else [sys.executable, "-m", "landbridge"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"}
 
 
@@ -41,6 +41,12 @@ def run(*arguments: object, folder: Path, code: int = 0) -> tuple[str, str]:
     out, err = process.communicate(timeout=500)
     assert process.returncode == code, err
     return out, err
+
+
+def test_the_package_runs_as_the_program():
+    command = [sys.executable, "-m", "landbridge", "--version"]
+    answer = subprocess.run(command, env=ENVIRONMENT, text=True, capture_output=True, check=True)
+    assert landbridge.__version__ in answer.stdout
 
 
 def test_help_waits_for_no_heavy_package():

@@ -1,5 +1,0 @@
-"""``python -m landbridge.cli``."""
-
-from landbridge.cli import main
-
-main()
