@@ -115,10 +115,14 @@ class FeatureStabilityDisplay:
         """Draw on three axes, new ones by default; effects of the first ``n_features`` picks."""
         if axes is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
-            _, axes = pyplot.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+            shown = min(n_features, len(set(self.names)))
+            size = (13, max(3.8, 1.2 + 0.2 * shown))  # every name has its line
+            _, axes = pyplot.subplots(1, 3, figsize=size, layout="constrained")
         self._draw_statistics(axes[0])
         self._draw_effects(axes[1], n_features)
         self._draw_curves(axes[2])
+        for axis in (axes[0], axes[2]):
+            axis.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         self.ax_, self.figure_ = axes, axes[0].figure
         return self
 
