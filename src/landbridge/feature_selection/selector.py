@@ -404,7 +404,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     def _warn_nothing_selected(self, path: FeaturePath) -> None:
         reason = "no effect is the same in enough domains"
         advice = "n_features= asks for features all the same"
-        if not len(path) and self.criterion == "gate":
+        if len(path) and self.stop == "domain":
+            reason = "no step lowers the average loss on domains left out"
+        elif not len(path) and self.criterion == "gate":
             advice = "a larger alpha= lets more effects pass the gate"
         elif not len(path):
             reason = "no column varies together with y"

@@ -188,6 +188,18 @@ def test_nothing_selected_is_said(stop):
     assert np.ptp(model.predict(X)) == 0
 
 
+def test_a_loss_that_only_grows_elsewhere_is_the_reason_for_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.repeat([1.0, 30.0], 100) * X[:, 0] + 30 * rng.normal(size=200)
+    with (
+        pytest.warns(lb.FewSourcesWarning),
+        pytest.warns(lb.NothingSelectedWarning, match="no step lowers the average loss on domains"),
+    ):
+        path = TGreedySelector().fit(X, y, groups=np.repeat([0, 1], 100)).path_
+    assert len(path) > 0
+
+
 def test_more_steps_than_features_warn():
     X, y, groups = sample()
     with pytest.warns(lb.LandbridgeWarning, match="max_steps=20 is more than the 7 features"):
