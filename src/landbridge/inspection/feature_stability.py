@@ -128,7 +128,12 @@ class FeatureStabilityDisplay:
 
     def _draw_statistics(self, axis: Any) -> None:
         steps, height = np.arange(1, self.T.size + 1), np.abs(self.T)
-        kept = steps <= self.n_kept
+        kept, endless = steps <= self.n_kept, np.isinf(height)
+        height[endless] = 10 * np.max(height, where=~endless, initial=1.0)
+        if endless.any():
+            axis.scatter(
+                steps[endless], height[endless], color=PICK, marker="^", s=40, label="infinite"
+            )
         axis.plot(steps, height, color=QUIET, lw=1, zorder=1)
         axis.scatter(steps[kept], height[kept], color=PICK, s=14, zorder=2, label="kept")
         axis.scatter(steps[~kept], height[~kept], color=QUIET, s=10, zorder=2, label="not kept")

@@ -85,3 +85,16 @@ def test_every_name_has_its_line_and_every_step_is_whole():
     for axis in (display.ax_[0], display.ax_[2]):
         assert all(tick == round(tick) for tick in axis.get_xticks())
     mpl.pyplot.close(display.figure_)
+
+
+def test_an_infinite_statistic_is_shown_above_the_others():
+    T = np.array([np.inf, -np.inf, 7.0])
+    display = FeatureStabilityDisplay(
+        T, np.ones((3, 2)), list("abc"), np.ones((4, 2)), np.ones((4, 2)), n_kept=2
+    ).plot()
+    points = np.concatenate([c.get_offsets() for c in display.ax_[0].collections])
+    assert set(map(tuple, points)) == {(1, 70), (2, 70), (3, 7)}
+    words = [text.get_text() for text in display.ax_[0].get_legend().get_texts()]
+    assert "infinite" in words
+    assert np.isinf(display.T[0])  # what was given is not touched
+    mpl.pyplot.close(display.figure_)
