@@ -451,3 +451,19 @@ def test_a_tiny_target_does_not_cost_the_report(landbridge, table):
     assert any("no part about shift" in check["text"] for check in found["checks"])
     assert [row["source"] for row in found["sources"]["per_source"]] == ["north", "south"]
     assert (landbridge.folder / "r.html").exists()
+
+
+def test_words_about_features_are_those_of_their_effects(landbridge, table):
+    asked = ("features", table, "--label", "good", "--domain", "region", "--drop", "remark")
+    shown = landbridge.json(*asked, "--number", 3)
+    same = sum(abs(np.sign(pick["effects"]).sum()) == 3 for pick in shown["picked"])
+    assert f"the effect of {same} of them has the same sign in all 3 domains" in shown["words"][0]
+    assert same < len(shown["picked"])
+
+
+def test_features_speak_of_options_that_they_have(landbridge, table):
+    asked = ("features", table, "--label", "good", "--domain", "region", "--drop", "remark")
+    assert "--task" not in landbridge(*asked, "--number", 1).stderr
+    assert "--number must be at most" in landbridge(*asked, "--number", 99, code=2).stderr
+    alone = (*asked, "--exclude", "north", "--exclude", "south")
+    assert "--domain must tell at least two domains apart" in landbridge(*alone, code=2).stderr

@@ -9,6 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from landbridge._typing import Matrix, Vector, VectorLike
+from landbridge._validation.matrices import sklearn_errors
 from landbridge.exceptions import FewSourcesWarning
 
 Task = Literal["classification", "regression"]
@@ -18,7 +19,14 @@ TargetLabels = Literal["any", "known"]
 
 def check_labels(y: VectorLike, n_rows: int) -> Vector:
     """Labels of a further batch: one a row, none missing."""
-    y = column_or_1d(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
+    if y is None:
+        raise ValueError(
+            f"`y` must have one label for each of the {n_rows} rows of X; got None. "
+            "Pass the labels of the batch."
+        )
+    with sklearn_errors(y, "y"):
+        y = check_array(check_object_labels(y), ensure_2d=False, dtype=None, input_name="y")
+    y = column_or_1d(y)
     if y.shape[0] != n_rows:
         raise ValueError(
             f"`y` must have one label for each of the {n_rows} rows of X; got {y.shape[0]}. "
@@ -62,7 +70,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
 
 
 def check_object_labels(y: VectorLike) -> VectorLike:
-    """Class labels that come as Python objects: none missing, and numbers become numbers."""
+    """Class labels that come as Python objects: none missing, of one kind; numbers as numbers."""
     labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:
         return y
@@ -71,6 +79,13 @@ def check_object_labels(y: VectorLike) -> VectorLike:
         raise ValueError(
             f"`y` must hold a label for every row of X; got {missing.sum()} missing, the first in "
             f"row {missing.argmax()}. Leave out source rows without a label."
+        )
+    is_text = np.array([isinstance(label, str) for label in labels.tolist()])
+    if is_text.any() and not is_text.all():
+        raise ValueError(
+            "`y` must hold text in every row or numbers in every row; got "
+            f"{labels[is_text.argmax()]!r} beside {labels[is_text.argmin()]!r}. Convert the "
+            "labels to one kind, for example with astype(str)."
         )
     return plain_numbers(labels)
 
@@ -141,7 +156,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 
 
-def check_domain_sizes(domains: Vector, counts: Vector) -> None:
+def check_domain_sizes(domains: Vector, counts: Vector, *, stacklevel: int = 4) -> None:
     """At least two domains of at least two rows; two domains raise a `FewSourcesWarning`."""
     if domains.size < 2:
         raise ValueError(
@@ -159,7 +174,7 @@ def check_domain_sizes(domains: Vector, counts: Vector) -> None:
             "Two domains leave one degree of freedom: an effect must be nearly the same in both to "
             "stand out. Use more domains where there are any.",
             FewSourcesWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
 
 
@@ -178,7 +193,8 @@ def plain_numbers(labels: Vector) -> Vector:
     """Numbers and truth values in an array of Python objects as what they are."""
     if labels.dtype != object or not all(isinstance(label, Number) for label in labels.tolist()):
         return labels
-    return np.array(labels.tolist())
+    numbers = np.array(labels.tolist())
+    return numbers if numbers.dtype != object else numbers.astype(np.float64)  # decimals
 
 
 def _is_missing(name: Any) -> bool:

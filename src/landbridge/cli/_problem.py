@@ -29,6 +29,7 @@ class Question:
     max_rows: int | None = None
     seed: int = 0
     spare_labels: bool = False  # labelled rows are the last that --max-rows leaves out
+    task_option: bool = True  # the command has --task, so that a task is said and can be changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +137,13 @@ def read_problem(question: Question, note: Note) -> Problem:
     domains = frame[domain].cast(str).to_numpy().astype(str)
     labels, task = None, None
     if question.label is not None:
-        task = question.task or find_task(frame[question.label], note)
+        say = note if question.task_option else None
+        task = question.task or find_task(frame[question.label], say)
         labels = _check_labels(frame[question.label], task)
     return Problem(features, domains, labels, question.target, task, domain)
 
 
-def find_task(labels: "pl.Series", note: Note) -> str:
+def find_task(labels: "pl.Series", note: Note | None) -> str:
     """Classification or regression, by the library's rule for labels."""
     from landbridge.model_selection.tables import task_of
 
@@ -149,7 +151,8 @@ def find_task(labels: "pl.Series", note: Note) -> str:
     task = task_of(np.asarray(known.to_list())) if len(known) else "classification"
     what = f"{known.n_unique()} different values in {labels.name!r}"
     other = "regression" if task == "classification" else "classification"
-    note(f"{what}: this is a {task} task (--task {other} to change it)")
+    if note is not None:
+        note(f"{what}: this is a {task} task (--task {other} to change it)")
     return task
 
 

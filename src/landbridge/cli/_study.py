@@ -180,6 +180,12 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
     arguments = problem.grouped_arguments()
     encoder = make_encoder(seed)
     X = encoder.fit_transform(arguments["X"])
+    number = options.get("n_features")
+    if number is not None and number > X.shape[1]:
+        raise InputError(
+            f"--number must be at most the number of columns, {X.shape[1]} with text encoded; got "
+            f"{number}. Ask for fewer features."
+        )
     selector = TGreedySelector(**options).fit(X, arguments["y"], groups=arguments["groups"])
     names = [str(name) for name in encoder.get_feature_names_out()]
     return summarise_features(selector.path_, names, criterion=selector.criterion)
@@ -267,6 +273,11 @@ def run_features(
 ) -> dict[str, Any]:
     """`features_part`; of several classes one is told from the others."""
     require_labels(problem, least=2)
+    if len(problem.sources) < 2:
+        raise InputError(
+            f"--domain must tell at least two domains apart; {problem.domain_column!r} holds "
+            f"{problem.sources[0]!r} only. Name another column, or add rows of another domain."
+        )
     if positive is not None:
         problem = replace(problem, labels=one_class(problem.labels, positive))
     elif not problem.has_numeric_response:

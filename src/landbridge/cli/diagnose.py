@@ -23,7 +23,15 @@ def diagnose(
         from landbridge.report.layout import shift_section
 
         question = Question(
-            data, label, domain, target, None, drop or (), exclude or (), max_rows or None, seed
+            data,
+            label,
+            domain,
+            target,
+            drop=drop or (),
+            exclude=exclude or (),
+            max_rows=max_rows or None,
+            seed=seed,
+            task_option=False,
         )
         problem = read_problem(question, current.note)
         with current.working("comparing the target with each source"):

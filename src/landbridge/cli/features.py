@@ -46,7 +46,14 @@ def features(
         from landbridge.report.layout import features_section
 
         question = Question(
-            data, label, domain, None, None, drop or (), exclude or (), max_rows or None, seed
+            data,
+            label,
+            domain,
+            drop=drop or (),
+            exclude=exclude or (),
+            max_rows=max_rows or None,
+            seed=seed,
+            task_option=False,
         )
         problem = read_problem(question, current.note)
         with current.working("picking features"):

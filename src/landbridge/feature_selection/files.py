@@ -1,7 +1,9 @@
 """Batches of a Parquet or CSV file that does not fit into memory, through polars."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,41 +37,40 @@ def read_batches(
     features: Sequence[str] | None = None,
     dtype: str | None = None,
     batch_size: int = 32768,
-) -> Iterator[Batch]:
+) -> Generator[Batch, None, None]:
     """Read a file; all columns but ``label`` and ``domain`` are features by default.
 
     Rows are split by domain while they are still columns of a table, which is cheaper than to
     sort the rows of a matrix.
     """
-    pl = import_extra("polars", "polars")
-    table = _scan(Path(path), keep=(label, domain))
-    names = _feature_names(table, label, domain, features)
-    single = dtype == "float32" or (
-        dtype is None and all(table.collect_schema()[name] == pl.Float32 for name in names)
-    )
-    numbers = pl.col(names).cast(pl.Float32 if single else pl.Float64)
-    for batch in table.select(numbers, label, domain).collect_batches(chunk_size=batch_size):
-        if batch.height == 0:
-            continue
-        _check_complete(batch, label, domain)
-        by_name = {key[0]: part for key, part in batch.partition_by(domain, as_dict=True).items()}
-        found = sorted(by_name)
-        parts = [
-            (by_name[key].select(names).to_numpy(writable=True), by_name[key][label].to_numpy())
-            for key in found
-        ]
-        for key, (rows, _) in zip(found, parts, strict=True):
-            check_finite(rows, f"rows of domain {key!r}", names)
-        yield Batch(names, np.array(found), parts)
+    with _polars_errors(path) as pl:
+        table = _scan(Path(path), keep=(label, domain))
+        if table.head(1).collect().is_empty():
+            raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
+        names = _feature_names(table, label, domain, features)
+        _check_kinds(table, label, domain)
+        schema = table.collect_schema()
+        single = dtype == "float32" or (
+            dtype is None and all(schema[name] == pl.Float32 for name in names)
+        )
+        numbers = pl.col(names).cast(pl.Float32 if single else pl.Float64)
+        answers, sites = pl.col(label), pl.col(domain)
+        if schema[label].is_decimal():
+            answers = answers.cast(pl.Float64)
+        if schema[domain].is_decimal() or schema[domain].is_temporal():
+            sites = sites.cast(pl.String)
+        for batch in table.select(numbers, answers, sites).collect_batches(chunk_size=batch_size):
+            if batch.height:
+                yield _split(batch, names, label, domain)
 
 
 def count_rows(path: str | Path) -> int:
     """Number of rows of the file, for a progress bar."""
-    pl = import_extra("polars", "polars")
-    return int(_scan(Path(path)).select(pl.len()).collect().item())
+    with _polars_errors(path) as pl:
+        return int(_scan(Path(path)).select(pl.len()).collect().item())
 
 
-def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Iterator[Batch]:
+def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Generator[Batch, None, None]:
     """The batches, with a bar on the terminal where rich is installed, or lines in the log."""
     try:
         from rich.progress import Progress
@@ -91,12 +92,55 @@ def _logged(batches: Iterable[Batch], n_rows: int, name: str) -> Iterator[Batch]
         logger.info("%s: %d of %d rows", name, done, n_rows)
 
 
+@contextmanager
+def _polars_errors(path: str | Path) -> Iterator[Any]:
+    """polars, whose own errors are completed with what to do about them."""
+    pl = import_extra("polars", "polars")
+    try:
+        yield pl
+    except pl.exceptions.PolarsError as error:
+        raise ValueError(
+            "`path` must be a table that can be read to its end, with one type a column and "
+            f"commas between the columns of a CSV file; reading {str(path)!r} said: "
+            f"{str(error).splitlines()[0]}. Mend the file, or write it as Parquet first."
+        ) from error
+
+
+def _split(batch: Any, names: list[str], label: str, domain: str) -> Batch:
+    """The rows and labels of each domain, checked."""
+    _check_complete(batch, label, domain)
+    by_name = {key[0]: part for key, part in batch.partition_by(domain, as_dict=True).items()}
+    found = sorted(by_name)
+    parts = [
+        (by_name[key].select(names).to_numpy(writable=True), by_name[key][label].to_numpy())
+        for key in found
+    ]
+    for key, (rows, _) in zip(found, parts, strict=True):
+        check_finite(rows, f"rows of domain {key!r} in one batch", names)
+    return Batch(names, np.array(found), parts)
+
+
 def _check_complete(batch: Any, *columns: str) -> None:
     for name in columns:
-        if batch[name].null_count():
+        values = batch[name]
+        missing = values.null_count()
+        if values.dtype.is_float():
+            missing += (~values.is_finite()).sum()
+        if missing:
             raise ValueError(
-                f"Column {name!r} must have a value in every row; got {batch[name].null_count()} "
-                "missing in one batch. Drop those rows first."
+                f"Column {name!r} must have a value in every row; got {missing} missing or "
+                "infinite in one batch. Drop those rows first."
+            )
+
+
+def _check_kinds(table: Any, label: str, domain: str) -> None:
+    schema = table.collect_schema()
+    for role, name in {"label": label, "domain": domain}.items():
+        kind = schema[name]
+        if kind.is_nested() or (role == "label" and kind.is_temporal()):
+            raise ValueError(
+                f"`{role}` must be a column of numbers, text or truth values; {name!r} holds "
+                f"{kind}. Pass another column, or convert this one first."
             )
 
 
@@ -125,14 +169,24 @@ def _feature_names(
         if name not in schema:
             raise ValueError(
                 f"`{role}` must be a column of the file; got {name!r}, the columns are "
-                f"{list(schema)[:20]}. Pass the name of the {role} column."
+                f"{list(schema)[:20]}. Pass the name of the {role} column; a "
+                "CSV file must have commas between its columns."
             )
-    names = [c for c in schema if c not in (label, domain)] if features is None else list(features)
-    strange = [name for name in names if name not in schema or name in (label, domain)]
+    if label == domain:
+        raise ValueError(
+            f"`label` and `domain` must be two columns; got {label!r} for both. Pass the column to "
+            "learn and the column that tells domains apart."
+        )
+    names = [c for c in schema if c not in (label, domain)]
+    if features is not None:
+        names = [features] if isinstance(features, str) else list(features)
+    counts = Counter(names)
+    strange = [c for c in counts if c not in schema or c in (label, domain) or counts[c] > 1]
     if strange or not names:
         raise ValueError(
             f"`features` must be columns of the file other than label and domain; got "
-            f"{strange or 'none'}, the columns are {list(schema)[:20]}. Pass names of features."
+            f"{strange or 'none'}, the columns are {list(schema)[:20]}. Pass names of features, "
+            "each once."
         )
     kinds = {name: schema[name] for name in names}
     text = [

@@ -22,6 +22,11 @@ class Labels:
 
     def extend(self, y: Vector) -> "Labels":
         """With the values of one more batch."""
+        if y.dtype.kind in "mM":
+            raise ValueError(
+                f"`y` must hold numbers or two classes; got dates or durations, {y.dtype}. Convert "
+                "them to numbers, for example to days since the first."
+            )
         text = is_text(y)
         if self.values and text != self.text:
             raise ValueError(

@@ -128,8 +128,26 @@ def _dense_products(X: np.ndarray, y: Vector, products: np.ndarray) -> Vector:
 
 
 def _sparse_products(X: Matrix, y: Vector, products: np.ndarray) -> Vector:
-    Z = sparse.hstack([X.astype(np.float64), sparse.csr_array(y[:, None])], format="csr")
+    X, taken = centre_full_columns(X.astype(np.float64))
+    Z = sparse.hstack([X, sparse.csr_array((y - y.mean())[:, None])], format="csr")
     mean = np.asarray(Z.mean(axis=0)).ravel()
     products[...] = (Z.T @ Z).toarray()
     products -= y.size * np.outer(mean, mean)
-    return mean
+    return mean + np.append(taken, y.mean())
+
+
+def centre_full_columns(X: Matrix) -> tuple[Matrix, Vector]:
+    """Sparse rows whose columns without zeros are about their means, and what was taken off.
+
+    Such a column may have an offset that products about the origin cannot bear; it has no zeros
+    to lose.
+    """
+    n, p = X.shape
+    if not (np.bincount(X.indices) >= n).any():
+        return X, np.zeros(p)
+    X = X.copy()
+    X.sum_duplicates()
+    full = np.bincount(X.indices, minlength=p) == n
+    taken = np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
+    X.data -= taken[X.indices]
+    return X, taken

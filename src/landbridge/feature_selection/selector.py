@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from numbers import Number
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +19,7 @@ from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
     check_choice,
+    check_count,
     check_domain_sizes,
     check_groups,
     check_labels,
@@ -26,15 +27,22 @@ from landbridge._validation import (
     check_transfer,
     is_count,
     is_number,
+    plain_numbers,
 )
+from landbridge._validation.matrices import seen_names
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
 from landbridge.feature_selection.files import Batch, count_rows, read_batches, with_progress
 from landbridge.feature_selection.labels import Labels, is_text
 from landbridge.feature_selection.moments import Moments, moments_of, moments_of_parts
 from landbridge.feature_selection.path import FeaturePath, coefficients, follow_path
-from landbridge.feature_selection.statistics import FullStatistics, Statistics, statistics_of
+from landbridge.feature_selection.statistics import (
+    FullStatistics,
+    Statistics,
+    check_range,
+    statistics_of,
+)
 from landbridge.feature_selection.stopping import RULES
-from landbridge.feature_selection.t_greedy import CRITERIA
+from landbridge.feature_selection.t_greedy import CRITERIA, Walk
 
 MOST_STEPS = 300
 
@@ -80,7 +88,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         redundant or sparse; the gate keeps its protection and avoids that loss.
     n_features : int or None, default=None
         Number of features to select. ``None`` leaves it to ``stop``; with a number, ``stop``
-        decides nothing.
+        decides nothing. A path that ends before it has so many warns.
     stop : {"domain", "bonferroni", "bound", None}, default="domain"
         ``"domain"``: leave each domain out once and keep as many steps as give the least average
         squared loss on the domain left out. ``"bonferroni"``: stop before the first \|T\| that
@@ -156,7 +164,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         labels = Labels().extend(y)
         scale, offset = labels.final_map
         domains, counts = np.unique(groups, return_counts=True)
-        check_domain_sizes(domains, counts)
+        check_domain_sizes(domains, counts, stacklevel=3)
         paths = 1 + (domains.size if self.stop == "domain" else 0)
         n_columns = paths * self._options()["max_steps"]
         response = scale * labels.encode(y) + offset
@@ -216,6 +224,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         the features. ``progress`` shows a bar where rich is installed. Needs ``[polars]``.
         """
         self._check_parameters()
+        check_count(batch_size, "batch_size")
         self._forget()
         batches = read_batches(
             path,
@@ -227,10 +236,13 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         )
         if progress:
             batches = with_progress(batches, count_rows(path), Path(path).name)
-        for batch in batches:
-            self._add_batch(batch)
-        if not hasattr(self, "moments_"):
-            raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
+        try:
+            with closing(batches):
+                for batch in batches:
+                    self._add_batch(batch)
+        except BaseException:
+            self._forget()  # A part of a file must not pass for the whole.
+            raise
         self._solved()
         return self
 
@@ -251,7 +263,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy for two classes, R² for a numeric response."""
         measure = r2_score if self._solved().classes is None else accuracy_score
-        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+        return float(measure(_as_labels(y), self.predict(X), sample_weight=sample_weight))
 
     @property
     def path_(self) -> FeaturePath:
@@ -362,6 +374,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         """The solution; after `partial_fit` it is computed on first demand."""
         check_is_fitted(self)
         if not hasattr(self, "_solution"):
+            self._check_parameters()
             moments = self.moments_.map_label(*self._labels.final_map)
             check_domain_sizes(moments.domains, moments.counts)
             self._solution = self._solve(
@@ -378,18 +391,45 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
                 LandbridgeWarning,
                 stacklevel=3,
             )
+        check_range(statistics, seen_names(self))
         path, walk = follow_path(statistics, domains, stop=self.stop, **options)
-        if path.n_kept == 0:
-            warnings.warn(
-                f"No feature was selected (criterion={self.criterion!r}, stop={self.stop!r}): no "
-                "effect is the same in enough domains. The prediction is a constant; n_features= "
-                "asks for features all the same.",
-                NothingSelectedWarning,
-                stacklevel=3,
-            )
         support, coef = coefficients(walk, path.n_kept, self.n_features_in_)
+        if path.n_kept == 0:
+            self._warn_nothing_selected(path)
+        elif self.n_features is not None and walk.selected.size < self.n_features:
+            self._warn_too_few(walk, options["max_steps"])
         intercept = statistics.label_means.mean() - statistics.means.mean(axis=0) @ coef
         return _Solution(path, support, coef, float(intercept), classes)
+
+    def _warn_nothing_selected(self, path: FeaturePath) -> None:
+        reason = "no effect is the same in enough domains"
+        advice = "n_features= asks for features all the same"
+        if len(path) and self.stop == "domain":
+            reason = "no step lowers the average loss on domains left out"
+        elif not len(path) and self.criterion == "gate":
+            advice = "a larger alpha= lets more effects pass the gate"
+        elif not len(path):
+            reason = "no column varies together with y"
+            advice = "check how the columns were read"
+        warnings.warn(
+            f"No feature was selected (criterion={self.criterion!r}, stop={self.stop!r}): "
+            f"{reason}. The prediction is a constant; {advice}.",
+            NothingSelectedWarning,
+            stacklevel=4,
+        )
+
+    def _warn_too_few(self, walk: Walk, max_steps: int) -> None:
+        reason = "no other effect passes the gate; a larger alpha= lets more of them pass"
+        if walk.feature.size == max_steps:
+            reason = f"the path ended after {max_steps} steps; max_steps= makes it longer"
+        elif self.criterion != "gate":
+            reason = "the others are constant or add nothing to these"
+        warnings.warn(
+            f"n_features={self.n_features} were asked for and {walk.selected.size} selected: "
+            f"{reason}.",
+            LandbridgeWarning,
+            stacklevel=4,
+        )
 
 
 _CHOICES = {
@@ -405,6 +445,4 @@ def _as_labels(y: VectorLike) -> VectorLike:
     if y is None:
         return y
     y = np.asarray(y)
-    if y.dtype == object and all(isinstance(value, Number) for value in y.ravel()):
-        return y.astype(np.float64)
-    return y
+    return plain_numbers(y.astype(object) if y.dtype.kind == "T" else y)

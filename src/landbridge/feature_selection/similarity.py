@@ -107,6 +107,11 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         """Draw pairs from the classes of ``y`` and choose products."""
         check_count(self.n_pairs, "n_pairs", least=2)
         check_choice(self.center, "center", (True, False))
+        if not isinstance(self.selector, TGreedySelector | None):
+            raise TypeError(
+                f"`selector` must be a TGreedySelector or None; got {self.selector!r}. Pass for "
+                "example TGreedySelector('gate')."
+            )
         data = check_transfer(self, X, y, task="classification")
         codes = data.encode(data.y)
         small = np.bincount(codes) < 2

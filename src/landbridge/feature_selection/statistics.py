@@ -7,14 +7,19 @@ with twenty columns costs less than twice one with four. Which columns are at ha
 time and never the answer.
 """
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
 from landbridge._typing import Matrix, Vector
 from landbridge.feature_selection.foresight import Foresight, Outlook
-from landbridge.feature_selection.moments import Moments, moments_of, rows_by_domain
+from landbridge.feature_selection.moments import (
+    Moments,
+    centre_full_columns,
+    moments_of,
+    rows_by_domain,
+)
 
 # Columns multiplied out at once, at most.
 BLOCK = 48
@@ -107,18 +112,36 @@ def statistics_of(X: Matrix, y: Vector, groups: Vector, *, n_columns: int) -> St
     return LazyStatistics(X, y, codes)
 
 
+def check_range(statistics: Statistics, names: list[str] | None = None) -> None:
+    """Raise where squares were too large for the precision of the data."""
+    wrong = ~np.isfinite(statistics.variances).all(axis=0)
+    label = not np.isfinite(statistics.label_variances).all()
+    if not (label or wrong.any()):
+        return
+    place = int(wrong.argmax())
+    column = "`y`" if label else f"column {names[place] if names else place!r} of `X`"
+    single = not label and statistics.rounding > np.finfo(np.float64).eps
+    raise ValueError(
+        f"`X` and `y` must have squares that can be summed in their precision, below about "
+        f"{'1e38 in single' if single else '1e308 in double'} precision; got larger ones in "
+        f"{column}. Divide it by a constant{', or set dtype=' + repr('float64') if single else ''}."
+    )
+
+
 class _Domain:
     """Rows of one domain and their products.
 
     ``rest`` is the mean of the rows that are kept. Dense rows stay as they are where their means
-    are small, and are a copy about their mean elsewhere; sparse rows stay, in double precision.
+    are small, and are a copy about their mean elsewhere; sparse rows stay, in double precision,
+    but for columns without zeros.
     """
 
     def __init__(self, X: Matrix, y: Vector):
         self.label_mean = y.mean()
         self.y = y - self.label_mean
-        self.X = X.astype(np.float64, copy=False) if sparse.issparse(X) else X
-        taken: Any = 0.0
+        self.X, taken = X, np.zeros(1)
+        if sparse.issparse(X):
+            self.X, taken = centre_full_columns(X.astype(np.float64, copy=False))
         self._measure()
         if not sparse.issparse(X) and (self.squares > LARGEST_OFFSET * self.variance).any():
             taken = self.rest.astype(X.dtype)

@@ -17,7 +17,8 @@ from landbridge.feature_selection.statistics import Statistics
 from landbridge.feature_selection.t_greedy import Walk, centred_problem, greedy_path
 
 RULES = ("domain", "bonferroni", "bound", None)
-# Added to the diagonal, relative to it: a duplicated feature must not break the basis.
+# Added to the diagonal, relative to it: a duplicated feature must not break the basis. At least
+# what rounding takes off the smallest eigenvalue.
 JITTER = 1e-10
 
 
@@ -41,7 +42,7 @@ def held_out_losses(statistics: Statistics, n_steps: int, **options: Any) -> np.
 
 def bonferroni_threshold(n_features: int, n_domains: int, alpha: float) -> float:
     """|T| that chance exceeds for any of the features with probability ``alpha`` (Section 5)."""
-    return float(stats.t.ppf(1 - alpha / (2 * n_features), n_domains - 1))
+    return float(stats.t.isf(alpha / (2 * n_features), n_domains - 1))
 
 
 def theorem_1_threshold(n_features: int, alpha: float) -> float:
@@ -71,7 +72,7 @@ def corollary_3(statistics: Statistics, walk: Walk, alpha: float) -> tuple[Vecto
     among = problem.offsets[:, S]
     within = np.stack([statistics.column(i).take(S, axis=1) for i in S])
     gram = within.mean(axis=1, dtype=np.float64) + among.T @ among / n
-    gram[np.diag_indices_from(gram)] *= 1 + JITTER
+    gram[np.diag_indices_from(gram)] *= 1 + max(JITTER, S.size * statistics.rounding)
     effects = problem.effects[:, S]
     # L L' = E[X_S X_S']: row i of L⁻¹ makes the i-th basis element out of the first i features.
     basis = solve_triangular(
@@ -110,5 +111,5 @@ def _warn_condition(n_features: int, n_domains: int, alpha: float) -> None:
         f"of n domains; got {n_features} features and {n_domains} domains, where {needed} domains "
         "are needed. The rule is a heuristic here; stop='domain' is the safer one.",
         ConditionWarning,
-        stacklevel=4,
+        stacklevel=6,
     )

@@ -125,7 +125,7 @@ def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:
         return lambda mean, T: np.where(usable, np.abs(T), 0.0)
     if criterion == "loss" or n < 2:  # The drop of the squared loss; one domain has no T.
         return lambda mean, T: mean**2 * inverse
-    quantile = stats.t.ppf(1 - alpha / 2, n - 1)
+    quantile = stats.t.isf(alpha / 2, n - 1)
     return lambda mean, T: np.where(np.abs(T) >= quantile, mean**2 * inverse, 0.0)
 
 
@@ -172,7 +172,10 @@ class Refitted(Stagewise):
         chosen = [*self.weights, i]
         first, train = self.problem.effects[:, chosen], self.problem.train
         gram = self.columns[:, :, chosen]
-        solution = np.linalg.lstsq(gram[:, train].mean(axis=1), first[train].mean(axis=0))[0]
+        # In units of each feature: what lstsq takes for a dependent one must not rest on scales.
+        unit = 1 / np.sqrt(self.problem.size[chosen])
+        moments = gram[:, train].mean(axis=1) * np.outer(unit, unit)
+        solution = unit * np.linalg.lstsq(moments, unit * first[train].mean(axis=0))[0]
         self.weights = dict(zip(chosen, solution.tolist(), strict=True))
         self.effects = self.problem.effects - np.tensordot(solution, self.columns, axes=1)
         quadratic = np.einsum("i,ikj,j->k", solution, gram, solution)

@@ -115,16 +115,25 @@ class FeatureStabilityDisplay:
         """Draw on three axes, new ones by default; effects of the first ``n_features`` picks."""
         if axes is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
-            _, axes = pyplot.subplots(1, 3, figsize=(13, 3.8), layout="constrained")
+            shown = min(n_features, len(set(self.names)))
+            size = (13, max(3.8, 1.2 + 0.2 * shown))  # every name has its line
+            _, axes = pyplot.subplots(1, 3, figsize=size, layout="constrained")
         self._draw_statistics(axes[0])
         self._draw_effects(axes[1], n_features)
         self._draw_curves(axes[2])
+        for axis in (axes[0], axes[2]):
+            axis.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
         self.ax_, self.figure_ = axes, axes[0].figure
         return self
 
     def _draw_statistics(self, axis: Any) -> None:
         steps, height = np.arange(1, self.T.size + 1), np.abs(self.T)
-        kept = steps <= self.n_kept
+        kept, endless = steps <= self.n_kept, np.isinf(height)
+        height[endless] = 10 * np.max(height, where=~endless, initial=1.0)
+        if endless.any():
+            axis.scatter(
+                steps[endless], height[endless], color=PICK, marker="^", s=40, label="infinite"
+            )
         axis.plot(steps, height, color=QUIET, lw=1, zorder=1)
         axis.scatter(steps[kept], height[kept], color=PICK, s=14, zorder=2, label="kept")
         axis.scatter(steps[~kept], height[~kept], color=QUIET, s=10, zorder=2, label="not kept")

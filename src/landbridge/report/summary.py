@@ -168,11 +168,13 @@ def summarise_features(
         }
         for step in range(path.n_kept)
     ]
-    different = len({p["feature"] for p in picked})
     if picked:
+        first = np.unique(path.feature[: path.n_kept], return_index=True)[1]
+        same = int((np.abs(np.sign(path.effects[first]).sum(axis=1)) == len(domains)).sum())
         found = (
-            f"{different} of {len(names)} features keep their meaning across {len(domains)} "
-            f"domains (criterion {criterion!r}, {path.n_kept} steps)."
+            f"{first.size} of {len(names)} features were picked (criterion {criterion!r}, "
+            f"{path.n_kept} steps); the effect of {same} of them has the same sign in all "
+            f"{len(domains)} domains."
         )
     else:
         found = f"No feature keeps its meaning across {len(domains)} domains."

@@ -1,9 +1,11 @@
 import logging
 import sys
+import threading
 
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from landbridge import TGreedySelector
 from landbridge.feature_selection.files import with_progress
@@ -88,7 +90,7 @@ def test_missing_values_and_files(table, tmp_path):
     holes = table.with_columns(pl.when(pl.col("u") > 2).then(None).otherwise("u").alias("u"))
     path = written(holes, tmp_path / "t.parquet")
     with pytest.raises(
-        ValueError, match="`rows of domain '[abc]'` must hold only finite.*column 'u'"
+        ValueError, match="`rows of domain '[abc]' in one batch` must hold only.*column 'u'"
     ):
         TGreedySelector().fit_file(path, label="y", domain="site")
     with pytest.raises(FileNotFoundError, match="`path` must be a Parquet or CSV file"):
@@ -113,3 +115,93 @@ def test_without_polars_the_extra_is_named(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(ImportError, match=r"landbridge\[polars\]"):
         TGreedySelector().fit_file(tmp_path / "t.csv", label="y", domain="site")
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.csv"])
+@pytest.mark.parametrize("hole", [float("nan"), float("inf")])
+def test_a_label_or_domain_that_is_no_number_is_missing(table, tmp_path, name, hole):
+    for column, values in {
+        "y": table["y"],
+        "site": pl.Series(np.repeat([1.0, 2.0, 3.0], 100)),
+    }.items():
+        holes = table.with_columns(values.alias(column))
+        holes = holes.with_columns(
+            pl.when(pl.col("u") > 2).then(hole).otherwise(column).alias(column)
+        )
+        path = written(holes, tmp_path / name)
+        with pytest.raises(ValueError, match=f"'{column}' must have a value.*missing or infinite"):
+            TGreedySelector().fit_file(path, label="y", domain="site")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"domain": "y"}, "`label` and `domain` must be two columns; got 'y' for both"),
+        ({"features": ["u", "v", "u"]}, r"got \['u'\], the columns .* each once"),
+        ({"batch_size": 0}, "`batch_size` must be a whole number of at least 1; got 0"),
+    ],
+)
+def test_bad_arguments(table, tmp_path, arguments, message):
+    path = written(table, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=message):
+        TGreedySelector().fit_file(path, **{"label": "y", "domain": "site", **arguments})
+
+
+def test_one_name_is_one_feature(table, tmp_path):
+    path = written(table.rename({"u": "length"}), tmp_path / "t.parquet")
+    model = TGreedySelector().fit_file(path, label="y", domain="site", features="length")
+    assert model.feature_names_in_.tolist() == ["length"]
+
+
+def test_decimals_and_dates(table, tmp_path):
+    days = pl.Series("site", np.repeat(np.arange(9, 12), 100)).cast(pl.Date)
+    odd = table.with_columns(pl.col("y").cast(pl.Decimal(10, 3)), days)
+    path = written(odd, tmp_path / "t.parquet")
+    model = TGreedySelector(n_features=1).fit_file(path, label="y", domain="site", batch_size=70)
+    assert model.domains_.tolist() == ["1970-01-10", "1970-01-11", "1970-01-12"]
+    assert not hasattr(model, "classes_")
+    with pytest.raises(ValueError, match="`label` must be a column of numbers.*'site' holds Date"):
+        TGreedySelector().fit_file(path, label="site", domain="y")
+    lists = table.with_columns(pl.concat_list("u").alias("site"))
+    path = written(lists, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="`domain` must be a column of.*'site' holds List"):
+        TGreedySelector().fit_file(path, label="y", domain="site")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "must be a table that can be read to its end.* said: empty CSV"),
+        ("u,y,site\n", "`path` must be a file with rows"),
+        ("u;y;site\n1;2;a\n", "`label` must be a column.*must have commas between its columns"),
+        ("u,y,site\n" + "1,2,a\n" * 10_000 + "1,2.5,a\n", "could not parse `2.5` as dtype `i64`"),
+    ],
+)
+def test_tables_that_cannot_be_read(tmp_path, text, message):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        TGreedySelector().fit_file(path, label="y", domain="site")
+
+
+def test_a_part_of_a_file_does_not_pass_for_the_whole(table, tmp_path):
+    path = written(table, tmp_path / "t.csv")
+    with path.open("a") as file:
+        file.write("1,1,1,,c\n")
+    model = TGreedySelector()
+    with pytest.raises(ValueError, match="Column 'y' must have a value"):
+        model.fit_file(path, label="y", domain="site", batch_size=10)
+    assert not hasattr(model, "moments_")
+    with pytest.raises(NotFittedError):
+        model.predict(table.select("u", "v", "w"))
+
+
+def test_the_bar_ends_with_the_reading(table, tmp_path):
+    path = written(table.with_columns(pl.col("site").alias("y")), tmp_path / "t.csv")
+    with pytest.raises(ValueError, match="numbers or two classes") as caught:
+        TGreedySelector().fit_file(path, label="y", domain="site", batch_size=10, progress=True)
+    assert caught.tb  # what it holds is alive, the thread that draws the bar is not
+    for thread in threading.enumerate():
+        if type(thread).__name__ == "_RefreshThread":
+            thread.join(timeout=5)
+            assert not thread.is_alive()

@@ -54,3 +54,9 @@ def test_messages():
         Labels().extend(np.array(["a"])).extend(np.array([1.0]))
     with pytest.raises(ValueError, match="got one class or number, 'a', in every row"):
         _ = Labels().extend(np.array(["a"])).classes
+
+
+def test_dates_are_no_labels():
+    dates = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]")
+    with pytest.raises(ValueError, match="`y` must hold numbers or two classes; got dates"):
+        Labels().extend(dates)

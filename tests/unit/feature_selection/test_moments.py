@@ -83,3 +83,31 @@ def test_different_columns_cannot_be_merged():
         ValueError, match=r"Domains must be text in every batch.*'a', 'b', 'c'.*1, 2"
     ):
         moments_of(X, y, groups).merge(moments_of(X, y, np.resize([1, 2], y.size)))
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e8])
+def test_sparse_columns_without_zeros_survive_a_large_offset(offset):
+    X, y, groups = sample()
+    X[:, 1] = np.where(np.abs(X[:, 1]) < 0.5, 0, X[:, 1])  # a column with zeros stays as it is
+    full = np.array([True, False, True, True])
+    expected = moments_of(X + offset * full, y + offset, groups)
+    moments = moments_of(sparse.csr_array(X + offset * full), y + offset, groups)
+    scale = np.sqrt(np.einsum("kii->ki", expected.products))
+    error = np.abs(moments.products - expected.products) / (scale[:, :, None] * scale[:, None])
+    assert error.max() < 1e-15 * offset
+    np.testing.assert_allclose(moments.means, expected.means, rtol=1e-12)
+
+
+def test_entries_that_are_stored_in_pieces_are_added_first():
+    X, y, _ = sample()
+    X[0, 0] = 0.0  # not a full column, though as many entries are stored as there are rows
+    rows, columns = np.nonzero(X)
+    rows, columns = np.append(rows, 1), np.append(columns, 0)
+    values = np.append(X[np.nonzero(X)], 0.0)
+    order = np.lexsort((columns, rows))
+    start = np.searchsorted(rows[order], np.arange(y.size + 1))
+    pieces = sparse.csr_array((values[order], columns[order], start), shape=X.shape)
+    assert not pieces.has_canonical_format
+    one = np.zeros(y.size, dtype=int)
+    assert_same(moments_of(pieces, y, one), moments_of(X, y, one))
+    assert pieces.nnz == values.size  # what was given is not touched

@@ -1,4 +1,5 @@
 import pickle
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -187,6 +188,18 @@ def test_nothing_selected_is_said(stop):
     assert np.ptp(model.predict(X)) == 0
 
 
+def test_a_loss_that_only_grows_elsewhere_is_the_reason_for_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.repeat([1.0, 30.0], 100) * X[:, 0] + 30 * rng.normal(size=200)
+    with (
+        pytest.warns(lb.FewSourcesWarning),
+        pytest.warns(lb.NothingSelectedWarning, match="no step lowers the average loss on domains"),
+    ):
+        path = TGreedySelector().fit(X, y, groups=np.repeat([0, 1], 100)).path_
+    assert len(path) > 0
+
+
 def test_more_steps_than_features_warn():
     X, y, groups = sample()
     with pytest.warns(lb.LandbridgeWarning, match="max_steps=20 is more than the 7 features"):
@@ -252,3 +265,88 @@ def test_bad_merges():
     there = TGreedySelector().partial_fit(pd.DataFrame(X).add_prefix("b"), y, groups=groups)
     with pytest.raises(ValueError, match="must have the same columns; got"):
         here.merge(there)
+
+
+def test_parameters_of_a_stream_are_checked_when_its_path_is():
+    X, y, groups = sample()
+    model = TGreedySelector().partial_fit(X, y, groups=groups).set_params(criterion="best")
+    with pytest.raises(ValueError, match="`criterion` must be one of 't', 'loss', 'gate'"):
+        _ = model.coef_
+
+
+@pytest.mark.parametrize("kind", [bool, int])
+def test_classes_that_come_as_objects_keep_their_type(kind):
+    X, y, groups = sample()
+    labels = (y > np.median(y)).astype(kind)
+    model = TGreedySelector().fit(X, labels.astype(object), groups=groups)
+    assert model.classes_.dtype == kind
+    assert model.score(X, labels.astype(object)) == accuracy_score(labels, model.predict(X))
+
+
+def test_decimals_are_numbers():
+    X, y, groups = sample()
+    y = y.round(3)
+    model = TGreedySelector().fit(X, [Decimal(str(value)) for value in y], groups=groups)
+    same_path(model, TGreedySelector().fit(X, y, groups=groups))
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (None, "`y` must have one label for each of the 480 rows of X; got None"),
+        (np.resize(np.array(["a", None, "b"], dtype=object), 480), "got 160 missing, the first in"),
+        (np.resize(np.array(["a", "b", 1], dtype=object), 480), "or numbers in every row; got 'a'"),
+        (np.full(480, np.nan), "Input y contains NaN. `y` must hold a label for every row of X"),
+    ],
+)
+def test_bad_labels_of_a_further_batch(y, message):
+    X, _, groups = sample()
+    model = TGreedySelector().partial_fit(X, np.resize(["a", "b"], 480), groups=groups)
+    with pytest.raises(ValueError, match=message):
+        model.partial_fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.filterwarnings("ignore:.*encountered in.*:RuntimeWarning")
+def test_squares_that_are_too_large_are_said(lazy):
+    X, y, groups = sample()
+    params = {"stop": None, "max_steps": 1} if lazy else {}
+    fit = TGreedySelector(**params).fit
+    single = X.astype(np.float32)
+    single[:, 3] *= 1e25
+    with pytest.raises(ValueError, match="1e38 in single precision; got larger ones in column 3"):
+        fit(single, y, groups=groups)
+    with pytest.raises(ValueError, match=r"1e308 in double precision; .*in `y`. Divide it by a"):
+        fit(X, y * 1e200, groups=groups)
+    TGreedySelector(dtype="float64").fit(single, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"max_steps": 2, "n_features": 3}, "2 selected: the path ended after 2 steps"),
+        ({"criterion": "gate", "n_features": 7}, "selected: no other effect passes the gate"),
+        ({"n_features": 7}, "6 selected: the others are constant or add nothing"),
+    ],
+)
+def test_fewer_features_than_asked_for_are_said(params, message):
+    X, y, groups = sample()
+    X[:, 6] = 1.0
+    with pytest.warns(lb.LandbridgeWarning, match=message):
+        TGreedySelector(refit="ols", **params).fit(X, y, groups=groups)
+
+
+def test_why_nothing_was_selected():
+    X, y, groups = sample()
+    with pytest.warns(lb.NothingSelectedWarning, match="a larger alpha= lets more effects pass"):
+        TGreedySelector("gate", n_features=2, alpha=1e-12).fit(X, y, groups=groups)
+    with pytest.warns(lb.NothingSelectedWarning, match="no column varies together with y"):
+        TGreedySelector(n_features=2).fit(np.ones_like(X), y, groups=groups)
+
+
+@pytest.mark.parametrize("stop", ["domain", "bound"])
+def test_warnings_name_the_line_that_fits(stop):
+    X, y, groups = sample(n_domains=2)
+    with pytest.warns(lb.LandbridgeWarning) as caught:
+        TGreedySelector(stop=stop).fit(X, y, groups=groups)
+    assert {warning.filename for warning in caught} == {__file__}

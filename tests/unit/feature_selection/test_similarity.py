@@ -93,3 +93,9 @@ def test_bad_input(digits):
         ValueError, match=r"at least two rows to every class; got one row in \[77\]"
     ):
         SimilarityLearner().fit(X, lonely)
+
+
+@pytest.mark.parametrize("selector", ["gate", TGreedySelector, StandardScaler()])
+def test_products_are_chosen_by_a_t_greedy_selector(digits, selector):
+    with pytest.raises(TypeError, match="`selector` must be a TGreedySelector or None; got"):
+        SimilarityLearner(selector, n_pairs=10).fit(*digits)

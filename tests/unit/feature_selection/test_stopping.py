@@ -121,3 +121,19 @@ def test_corollary_3_survives_a_duplicated_feature():
     bound = corollary_3(statistics, walk, 0.05)[0]
     ratio = (16 * np.log(3) + 4 * np.log(40)) / (8 * np.log(3) + 4 * np.log(40))
     assert bound[1] / bound[0] == pytest.approx(ratio, rel=1e-4)
+
+
+def test_dependent_features_in_single_precision_have_a_bound():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        X = (rng.normal(size=(360, 5)) @ rng.normal(size=(5, 60))).astype(np.float32)
+        y, codes = X[:, 0] + X[:, 1] + rng.normal(size=360), np.repeat(np.arange(6), 60)
+        statistics = FullStatistics(moments_of(X, y, codes))
+        walk = greedy_path(statistics, max_steps=60)
+        assert walk.selected.size > 6
+        bound, _ = corollary_3(statistics, walk, 0.05)
+        assert np.isfinite(bound).all()
+
+
+def test_a_threshold_of_a_tiny_level_is_a_number():
+    assert bonferroni_threshold(1000, 6, 1e-15) == pytest.approx(stats.t.isf(5e-19, 5))

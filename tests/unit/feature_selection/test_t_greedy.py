@@ -198,3 +198,34 @@ def test_full_moments_where_most_columns_are_needed_lazy_ones_elsewhere():
     X, y, codes = sample(p=40)
     assert isinstance(statistics_of(X, y, codes, n_columns=20), FullStatistics)
     assert isinstance(statistics_of(X, y, codes, n_columns=19), LazyStatistics)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_constant_column_of_a_sparse_matrix_is_never_picked(lazy):
+    rng = np.random.default_rng(0)
+    codes = np.repeat(np.arange(6), 60)
+    X = np.column_stack([rng.normal(size=(360, 2)), np.full((360, 3), [0.1, 3.7, 1e8])])
+    y = X[:, 0] + rng.normal(size=360)
+    rows = sparse.csr_array(X)
+    statistics = (
+        LazyStatistics(rows, y, codes) if lazy else FullStatistics(moments_of(rows, y, codes))
+    )
+    walk = greedy_path(statistics, max_steps=12)
+    assert set(walk.feature) == {0, 1}
+
+
+@pytest.mark.parametrize("criterion", ["t", "loss", "gate"])
+@pytest.mark.parametrize("refit", ["stagewise", "ols"])
+def test_scales_change_weights_and_nothing_else(criterion, refit):
+    rng = np.random.default_rng(1)
+    codes = np.repeat(np.arange(6), 60)
+    X = rng.normal(size=(360, 6))
+    y = X @ [1.0, -0.6, 0.4, 0.3, 0, 0] + rng.normal(size=360)
+    scales = 10.0 ** np.array([8, -12, 0, 5, -5, 3])
+    options = {"criterion": criterion, "refit": refit, "max_steps": 6}
+    plain = greedy_path(FullStatistics(moments_of(X, y, codes)), **options)
+    scaled = greedy_path(FullStatistics(moments_of(X * scales, y, codes)), **options)
+    assert scaled.feature.tolist() == plain.feature.tolist()
+    weights = scaled.weights * scales[scaled.selected]
+    np.testing.assert_allclose(weights, plain.weights, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(scaled.losses, plain.losses, rtol=1e-8)

@@ -1,3 +1,5 @@
+import itertools
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -61,4 +63,38 @@ def test_other_curves_and_no_threshold(selector):
     ).plot()
     assert display.ax_[2].get_ylabel() == "AUROC"
     assert "t quantile" not in [t.get_text() for t in display.ax_[0].get_legend().get_texts()]
+    mpl.pyplot.close(display.figure_)
+
+
+def test_every_name_has_its_line_and_every_step_is_whole():
+    display = FeatureStabilityDisplay(
+        np.ones(40),
+        np.ones((40, 3)),
+        [f"feature {i}" for i in range(40)],
+        np.ones((41, 3)),
+        np.ones((41, 3)),
+        n_kept=1,
+    ).plot(n_features=40)
+    display.figure_.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in display.ax_[1].get_yticklabels()]
+    assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))
+    mpl.pyplot.close(display.figure_)
+    display = FeatureStabilityDisplay(
+        np.ones(1), np.ones((1, 3)), ["a"], np.ones((2, 3)), np.ones((2, 3)), n_kept=1
+    ).plot()
+    for axis in (display.ax_[0], display.ax_[2]):
+        assert all(tick == round(tick) for tick in axis.get_xticks())
+    mpl.pyplot.close(display.figure_)
+
+
+def test_an_infinite_statistic_is_shown_above_the_others():
+    T = np.array([np.inf, -np.inf, 7.0])
+    display = FeatureStabilityDisplay(
+        T, np.ones((3, 2)), list("abc"), np.ones((4, 2)), np.ones((4, 2)), n_kept=2
+    ).plot()
+    points = np.concatenate([c.get_offsets() for c in display.ax_[0].collections])
+    assert set(map(tuple, points)) == {(1, 70), (2, 70), (3, 7)}
+    words = [text.get_text() for text in display.ax_[0].get_legend().get_texts()]
+    assert "infinite" in words
+    assert np.isinf(display.T[0])  # what was given is not touched
     mpl.pyplot.close(display.figure_)
