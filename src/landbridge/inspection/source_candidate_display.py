@@ -71,7 +71,8 @@ class SourceCandidateDisplay:
             _, ax = pyplot.subplots(figsize=size, layout="constrained")
         image = ax.imshow(self.scores.T, cmap="viridis", aspect="auto")
         ax.figure.colorbar(image, ax=ax, label=self.label)
-        middle = np.nanmean([np.nanmin(self.scores), np.nanmax(self.scores)])
+        known = self.scores[~np.isnan(self.scores)]
+        middle = (known.min() + known.max()) / 2 if known.size else 0.0
         for (source, candidate), score in np.ndenumerate(self.scores):
             text = "failed" if np.isnan(score) else f"{score:.2f}"
             colour = "black" if np.isnan(score) or score > middle else "white"

@@ -44,8 +44,8 @@ class SearchInterval:
 
     def __str__(self) -> str:
         return (
-            f"{self.estimate:.3f}, {self.level:.0%} interval {self.low:.3f} to {self.high:.3f} "
-            f"({self.method}: {self.rests_on})"
+            f"{self.estimate:.3f}, {100 * self.level:g}% interval {self.low:.3f} to "
+            f"{self.high:.3f} ({self.method}: {self.rests_on})"
         )
 
 

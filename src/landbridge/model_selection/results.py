@@ -81,6 +81,13 @@ class SearchResult:
     failures: tuple[dict[str, Any], ...]
     about: dict[str, Any]
 
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                view = value.view()  # the groups may be the user's own array
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
+
     @property
     def criterion(self) -> str:
         """The criterion that selects."""

@@ -50,7 +50,12 @@ def _best_has(method: str) -> Any:
     def check(self: "TransferSearchCV") -> bool:
         if hasattr(self, "best_estimator_"):
             return hasattr(self.best_estimator_, method)
-        return bool(self.refit)
+        if not self.refit:
+            raise AttributeError(
+                f"`refit` must be True for `{method}`, which is that of the best candidate fitted "
+                "on everything; got False. Set refit=True, or fit the candidate yourself."
+            )
+        return True
 
     return available_if(check)
 
@@ -106,10 +111,12 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     halving : bool, default=False
         Stop a candidate early when the paired comparison puts it clearly behind.
     refit : bool, default=True
-        Fit the best candidate on all of its source and on the target rows.
+        Fit the best candidate on all of its source and on the target rows. Without it there is no
+        ``predict``.
     error_score : {"record", "raise"}, default="record"
         What becomes of a candidate that fails: a record with its traceback in
-        ``results_.failures``, or the error itself.
+        ``results_.failures``, or the error itself. A source that cannot be validated is recorded
+        in either case.
     n_jobs : int, optional
         Tasks at a time. The answer does not depend on it.
     random_state : int, RandomState or None
@@ -209,6 +216,8 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         X_unlabeled : unlabelled target rows, optional
         """
         check_choice(self.error_score, "error_score", ("record", "raise"))
+        check_choice(self.refit, "refit", (True, False))
+        check_choice(self.halving, "halving", (True, False))
         candidates = None if self.candidates is None else expand_candidates(self.candidates)
         data = check_search_data(
             self,
@@ -300,6 +309,11 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     def _preprocess(self, data: SearchData) -> SearchData:
         if self.preprocessor is None:
             return data
+        if isinstance(self.preprocessor, type) or not hasattr(self.preprocessor, "transform"):
+            raise TypeError(
+                "`preprocessor` must be a transformer, an object with fit and transform like "
+                f"StandardScaler(); got {self.preprocessor!r}. Pass an instance."
+            )
         parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
         rows = stack_rows(parts)
         self.preprocessor_ = clone(self.preprocessor).fit(rows)
@@ -311,11 +325,14 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         if result.failures:
             first = result.failures[0]
             failed = {failure["cell"] for failure in result.failures}
+            chosen_by = status.count("failed")
             text = (
                 f"{len(failed)} of {len(status)} cells failed, the first {first['candidate']!r} "
                 f"on source {first['source']!r} ({first['stage']}, fold {first['fold']}): "
-                f"{first['message']}"
+                f"{first['message'].rstrip('.')}."
             )
+            if chosen_by < len(failed):
+                text += f" By {result.criterion!r}, which selects, {chosen_by} failed."
             if all(s == "failed" for s in status):
                 raise ValueError(
                     f"`candidates` must hold one that can be validated by "

@@ -79,6 +79,7 @@ class SearchData:
     def transformed(self, X: MatrixLike) -> "SearchData":
         """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""
         n, m = self.n_rows, self.n_rows + self.n_labelled
+        X = X.tocsr() if sparse.issparse(X) else X
         return replace(
             self,
             X=X[:n],
@@ -110,10 +111,14 @@ def check_search_data(
     X, y = _check_rows_and_labels(search, X, y)
     task = task or task_of(y)
     if task == "classification":
-        check_classification_targets(y)
+        _check_classes(y, "y")
+    else:
+        y = _numbers(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
         y_target = check_target_labels(plain_labels(y_target), X_target, y, task)
+        if task == "classification":
+            _check_classes(y_target, "y_target")
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
@@ -159,8 +164,14 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
             "`y` must hold the label of each source row; the search requires y to be passed, but "
             "the target y is None. Pass y."
         )
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise ValueError(
+            f"`y` must hold one label a row; got several outputs, an array of shape {np.shape(y)}. "
+            "Search for each output on its own."
+        )
     with sklearn_errors(X, "X"):
         if _is_table(X):
+            X = _check_table(X, "X")
             validate_data(search, X, skip_check_array=True)
         else:
             X = validate_data(search, X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
@@ -176,6 +187,36 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
     return X, y
 
 
+def _check_table(X: MatrixLike, name: str) -> MatrixLike:
+    """A table that is not empty; a tuple of texts as a list, for pipelines take it for tables."""
+    if not all(getattr(X, "shape", (len(X),))):
+        raise ValueError(
+            f"`{name}` must have at least one row and one column; got an empty table. Check the "
+            "filter or the file that it comes from, or leave it out."
+        )
+    return list(X) if isinstance(X, tuple) else X
+
+
+def _check_classes(y: Vector, name: str) -> None:
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must hold classes, because the candidates are classifiers; got numbers like "
+            f"{y.tolist()[0]!r}. Pass regressors, or the labels as whole numbers or text. {error}"
+        ) from error
+
+
+def _numbers(y: Vector) -> Vector:
+    try:
+        return y if y.dtype.kind in "biuf" else y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"`y` must hold numbers, because the candidates are regressors; got {y.tolist()[0]!r}. "
+            "Pass classifiers for named classes, or convert y."
+        ) from error
+
+
 def plain_labels(y: VectorLike) -> Vector:
     """Labels as an array; Python's numbers and truth values, as a table with holes has them, as
     numbers and truth values of numpy."""
@@ -189,6 +230,8 @@ def plain_labels(y: VectorLike) -> Vector:
 def _check_table_like_source(
     search: Any, X: MatrixLike, source: MatrixLike, name: str
 ) -> MatrixLike:
+    if _is_table(X) or (isinstance(X, (list, tuple)) and not X):
+        X = _check_table(X, name)
     if _kind_of_table(X) != _kind_of_table(source):
         raise ValueError(
             f"`{name}` must be the same kind of table as X, {_kind_of_table(source)}; got "
