@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from landbridge._extras import import_extra
 from landbridge._typing import Vector
@@ -71,6 +72,7 @@ class SearchRankingDisplay:
     @classmethod
     def from_estimator(cls, search: TransferSearchCV, **options: Any) -> Self:
         """From a fitted search."""
+        check_is_fitted(search, "results_")
         return cls.from_result(search.results_, **options)
 
     def plot(self, ax: Any = None) -> Self:

@@ -14,7 +14,7 @@ from landbridge._validation import check_choice
 from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.anchored_ratios import anchor_ratios
-from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.confidence import SearchInterval, score_in_words
 from landbridge.model_selection.correction import corrected, dissent
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
@@ -297,7 +297,8 @@ class SearchResult:
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
             note = notes[cell] if status[cell] == "complete" else status[cell]
-            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}  {note}".rstrip()
+            score = score_in_words(scores[cell], rate=self.is_proportion)
+            yield f"{place:4d}. {labels[cell]}: {score}  {note}".rstrip()
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
 

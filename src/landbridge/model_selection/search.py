@@ -262,9 +262,10 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         return self._fitted().decision_function(X)
 
     @_best_has("score")
-    def score(self, X: MatrixLike, y: VectorLike) -> float:
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of a classifier, R² of a regressor, on new rows of the target."""
-        return self._fitted().score(X, y)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._fitted().score(X, y, **weights)
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, index: int | None = None

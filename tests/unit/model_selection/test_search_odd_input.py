@@ -254,6 +254,8 @@ def test_documents_may_be_a_tuple():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
+        ({"criterion": {"tlv", "trcv"}}, TypeError, "of which the first selects; got {"),
+        ({"criterion": 3}, TypeError, "`criterion` must be a name or a list of names.*got 3"),
         ({"refit": max}, ValueError, "`refit` must be one of True, False; got <built-in"),
         ({"refit": "trcv"}, ValueError, "`refit` must be one of True, False; got 'trcv'"),
         ({"halving": "no"}, ValueError, "`halving` must be one of True, False; got 'no'"),
@@ -374,3 +376,20 @@ def test_any_backend_gives_the_same_answer(backend):
     with joblib.parallel_backend(backend):
         found = search(criterion="all", n_jobs=2).fit(X, Y, **TARGET)
     same_losses(found.results_, expected.results_)
+
+
+def test_rows_of_a_score_may_be_weighted():
+    weights = np.arange(30.0)
+    for options in ({}, {"preprocessor": StandardScaler()}):
+        found = search(**options).fit(X, Y, **TARGET)
+        right = found.predict(X_TARGET) == 0
+        zeros = np.zeros(30, dtype=int)
+        expected = np.average(right, weights=weights)
+        assert found.score(X_TARGET, zeros, sample_weight=weights) == pytest.approx(expected)
+
+
+def test_a_loss_of_zero_is_said_to_be_zero():
+    labels = {**TARGET, "y_target": np.zeros(16)}
+    found = search({"r": Ridge(), "s": Ridge(2.0)}).fit(X, 0.0 * NUMBERS, **labels)
+    assert str(found.interval(0.9)).startswith("0, 90% interval 0 to 0 ")
+    assert "1. r: 0\n" in repr(found.results_)
