@@ -308,6 +308,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         )
 
     def _preprocess(self, data: SearchData) -> SearchData:
+        self.__dict__.pop("preprocessor_", None)  # of an earlier fit
         if self.preprocessor is None:
             return data
         if isinstance(self.preprocessor, type) or not hasattr(self.preprocessor, "transform"):

@@ -172,6 +172,7 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
     with sklearn_errors(X, "X"):
         if _is_table(X):
             X = _check_table(X, "X")
+            vars(search).pop("n_features_in_", None)  # of an earlier fit; texts have no columns
             validate_data(search, X, skip_check_array=True)
         else:
             X = validate_data(search, X, accept_sparse="csr", dtype=None, ensure_all_finite=False)

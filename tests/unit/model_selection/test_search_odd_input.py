@@ -393,3 +393,15 @@ def test_a_loss_of_zero_is_said_to_be_zero():
     found = search({"r": Ridge(), "s": Ridge(2.0)}).fit(X, 0.0 * NUMBERS, **labels)
     assert str(found.interval(0.9)).startswith("0, 90% interval 0 to 0 ")
     assert "1. r: 0\n" in repr(found.results_)
+
+
+def test_a_search_forgets_the_columns_and_the_preprocessor_of_its_last_fit():
+    found = search(criterion="tlv", preprocessor=StandardScaler()).fit(X, Y, **TARGET)
+    assert found.n_features_in_ == 3
+    words, labels = ["good fine", "bad poor"] * 6, [1, 0] * 6
+    candidates = {"words": make_pipeline(CountVectorizer(), LogisticRegression())}
+    found.set_params(candidates=candidates, preprocessor=None)
+    found.fit(words, labels, X_target=words[:6], y_target=labels[:6])
+    assert not hasattr(found, "n_features_in_")
+    assert not hasattr(found, "preprocessor_")
+    assert found.predict(words).tolist() == labels
