@@ -168,7 +168,13 @@ class SearchResult:
 
         See `correction.py`; NaN for cells that failed. Needs the pseudo-labels of `rv` or `trcv`.
         """
+        if self.ballots is None:
+            raise ValueError(
+                "`dissent` must have the pseudo-labels of 'rv' or 'trcv'; got a search with "
+                f"{list(self.about['criteria'])}. Search with one of the two among them."
+            )
         values = self.values(criterion)
+        values[np.array(self.status("rv")) == "failed"] = np.nan  # they have no vote
         return dissent(self.ballots, values, self._kinds, proportion=self.is_proportion)
 
     def choosing_values(self) -> Vector:

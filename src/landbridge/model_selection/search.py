@@ -71,8 +71,8 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     where :math:`\bar f_i` is the reverse model of fold i, trained on target rows with the labels
     that the candidate, trained on the other folds, gives them, and β is the density ratio of
-    target to source; or by one of the other criteria in the table below. The pair of source and
-    candidate with the smallest criterion is fitted again on everything.
+    target to source; or by one of the other criteria below. The pair of source and candidate with
+    the smallest criterion is fitted again on everything.
 
     Parameters
     ----------
@@ -83,8 +83,10 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         with the labelled target rows below them. By default a short list that holds the
         baselines source-only, target-only and pooled.
     criterion : str, list of str, "all" or None, default=None
-        ``"scv"``, ``"wcv"``, ``"rv"``, ``"trcv"``, ``"tcv"``, ``"stv"``, ``"tlv"`` or
-        ``"anchored"``. Of several the first selects; nothing is fitted twice. ``None`` takes
+        ``"scv"``, ``"wcv"`` (cross-validation on the source, weighted by β), ``"rv"``, ``"trcv"``
+        (reverse validation, weighted by β), ``"tcv"``, ``"stv"``, ``"tlv"`` (on labelled target
+        rows, trained on the others, on the source, on both) or ``"anchored"`` (`tlv` in the light
+        of `trcv`). Of several the first selects; nothing is fitted twice. ``None`` takes
         ``"anchored"`` with labelled target rows and ``"trcv"`` without; so does ``"all"``, which
         may also stand in a list, for all others.
     correction : {"auto", "consensus", "label_floor"} or None, default="auto"
@@ -134,7 +136,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         Pointwise losses, weights, failures; ``save`` and ``load``.
     criterion_ : str
     criterion_reason_ : str
-    classes_, n_features_in_, feature_names_in_, refit_time_
+    classes_, n_features_in_, feature_names_in_, refit_time_, preprocessor_
 
     Notes
     -----

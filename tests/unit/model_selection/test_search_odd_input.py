@@ -405,3 +405,22 @@ def test_a_search_forgets_the_columns_and_the_preprocessor_of_its_last_fit():
     assert not hasattr(found, "n_features_in_")
     assert not hasattr(found, "preprocessor_")
     assert found.predict(words).tolist() == labels
+
+
+def test_who_has_no_pseudo_labels_has_no_vote():
+    class OnAllOfTheSource(GaussianNB):
+        def fit(self, X_train, y):
+            if len(X_train) < 60:
+                raise RuntimeError("too few")
+            return super().fit(X_train, y)
+
+    given = {"X_target": X_TARGET, "y_target": Y_TARGET}
+    voters = {"nb": GaussianNB(), "log": LogisticRegression()}
+    options = {"criterion": ["tlv", "rv"]}
+    expected = search(voters, **options).fit(X, Y, **given)
+    with pytest.warns(lb.FailedFitWarning, match="1 of 3 .*By 'tlv', which selects, 0 failed"):
+        found = search({**voters, "odd": OnAllOfTheSource()}, **options).fit(X, Y, **given)
+    assert np.isnan(found.cv_results_["dissent"][2])
+    np.testing.assert_array_equal(found.cv_results_["dissent"][:2], expected.cv_results_["dissent"])
+    with pytest.raises(ValueError, match="must have the pseudo-labels of 'rv' or 'trcv'; got a"):
+        search(criterion="scv").fit(X, Y, **given).results_.dissent()
