@@ -23,7 +23,6 @@ from landbridge._validation import (
     check_new_source,
     check_same_names,
     check_target_labels,
-    column_names,
     missing_values,
     raise_half_a_target,
     sklearn_errors,
@@ -138,7 +137,7 @@ def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
             for name, part in named.items()
             if part is not None
         ]
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(
             f"{error} The importance weights need numbers: encode the table once with "
             "`preprocessor=`, or choose a criterion without weights (`scv`, `rv`, `tlv`)."
@@ -238,7 +237,6 @@ def _check_table_like_source(
             f"`{name}` must be the same kind of table as X, {_kind_of_table(source)}; got "
             f"{_kind_of_table(X)}. Convert one of them."
         )
-    names = column_names(X)
     if not _is_table(X):
         with sklearn_errors(X, name):
             X = check_array(
@@ -250,14 +248,14 @@ def _check_table_like_source(
             f"`{name}` must have {expected} columns like X; got {X.shape[1]}. "
             "Select the same columns in both."
         )
-    check_same_names(names, column_names_of(search), name)
+    check_same_names(_labels_of_columns(X), _labels_of_columns(source), name)
     return X
 
 
-def column_names_of(search: Any) -> list[str] | None:
-    """Names of the columns that ``X`` had, where it had any."""
-    names = getattr(search, "feature_names_in_", None)
-    return None if names is None else list(names)
+def _labels_of_columns(X: MatrixLike) -> list[Any] | None:
+    """Names of columns, also where they are numbers: tables are stacked by them."""
+    library = type(X).__module__.partition(".")[0]
+    return list(X.columns) if library in ("pandas", "polars") and hasattr(X, "columns") else None
 
 
 def _kind_of_table(X: MatrixLike) -> str:

@@ -3,6 +3,7 @@
 import joblib
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
@@ -424,3 +425,32 @@ def test_who_has_no_pseudo_labels_has_no_vote():
     np.testing.assert_array_equal(found.cv_results_["dissent"][:2], expected.cv_results_["dissent"])
     with pytest.raises(ValueError, match="must have the pseudo-labels of 'rv' or 'trcv'; got a"):
         search(criterion="scv").fit(X, Y, **given).results_.dissent()
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_whole_and_decimal_numbers_may_meet_in_one_column(library):
+    tables = {
+        name: library.DataFrame({"a": TARGET[name][:, 0]}) for name in TARGET if name[0] == "X"
+    }
+    whole = library.DataFrame({"a": np.round(X[:, 0]).astype(int)})
+    candidates = {"nb": GaussianNB(), "pooled": lb.Pooled(LogisticRegression())}
+    found = search(candidates, criterion="all", preprocessor=StandardScaler()).fit(
+        whole, Y, **{**TARGET, **tables}
+    )
+    assert found.results_.status() == ["complete", "complete"]
+    plain = search(candidates, criterion="all").fit(whole, Y, **{**TARGET, **tables})
+    assert plain.results_.status() == ["complete", "complete"]
+
+
+def test_numbers_that_name_columns_are_compared_too():
+    table, target = pd.DataFrame(X), pd.DataFrame(X_TARGET)
+    with pytest.raises(ValueError, match="columns of X in the same order; got them in another"):
+        search().fit(table, Y, X_unlabeled=target[[2, 0, 1]])
+    with pytest.raises(ValueError, match=r"got \[0, 1, 2\], which X has not"):
+        search().fit(table.add_prefix("x"), Y, X_unlabeled=target)
+
+
+def test_dates_are_no_numbers_for_the_weights():
+    table = pd.DataFrame({"x": X[:, 0], "day": pd.date_range("2020", periods=60)})
+    with pytest.raises(ValueError, match="(?s)importance weights need numbers: encode the table"):
+        search().fit(table, Y, X_unlabeled=table)
