@@ -75,11 +75,11 @@ def _source_fold(data: SearchData, job: Job, outcome: Outcome) -> None:
         outcome.losses["forward"] = _validate(job, outcome, model, X, y)
     if "reverse" in job.fit.fills:
         labels = _timed_predict(outcome, predicted_labels, model, data.rows_to_label)
+        outcome.ballot = data.encode(labels)
         back = roles.reverse(data, job.estimator, labels, test)
         model = _fit(data, job, outcome, back)
         outcome.losses["reverse"] = _validate(job, outcome, model, X, y)
         outcome.pseudo_labels = describe_labels(job.loss, labels, data.classes)
-        outcome.ballot = data.encode(labels)
 
 
 def _target_fold(data: SearchData, job: Job, outcome: Outcome) -> None:

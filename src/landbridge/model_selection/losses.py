@@ -18,9 +18,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import Task, check_choice
+from landbridge._validation import Task, check_choice, plain_numbers
 
 LossName: TypeAlias = Literal["zero_one", "log", "absolute", "squared"]
 Loss: TypeAlias = LossName | Callable[[Vector, Vector], Vector]
@@ -95,7 +96,12 @@ def pointwise_loss(loss: Loss, estimator: Any, X: MatrixLike, y: VectorLike) -> 
 
 def predicted_labels(estimator: Any, X: MatrixLike) -> Vector:
     """``estimator.predict(X)`` without NaN and infinity; some libraries answer with a column."""
-    labels = np.asarray(estimator.predict(X))
+    labels = plain_numbers(np.asarray(estimator.predict(X)))
+    if labels.shape[:1] != (_num_samples(X),):
+        raise ValueError(
+            f"`estimator` must predict one label for each of {_num_samples(X)} rows; got an array "
+            f"of shape {labels.shape}. Look at its predict."
+        )
     if labels.dtype.kind == "f":
         _check_finite(labels, "finite predictions", "Look at what it does with such rows.")
     return labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels

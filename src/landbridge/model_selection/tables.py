@@ -72,8 +72,17 @@ class SearchData:
         return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
 
     def encode(self, labels: Vector) -> Vector:
-        """Labels as their positions in ``classes``; numbers as they are."""
-        return labels if self.classes is None else np.searchsorted(self.classes, labels)
+        """Predicted labels as their positions in ``classes``; numbers as they are."""
+        if self.classes is None:
+            return labels
+        places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
+        unknown = np.asarray(labels)[self.classes[places] != labels]
+        if unknown.size:
+            raise ValueError(
+                f"`estimator` must predict classes that y has, like {self.classes.tolist()[:5]}; "
+                f"got {unknown.tolist()[0]!r}. Pass a classifier that learns y."
+            )
+        return places
 
     def transformed(self, X: MatrixLike) -> "SearchData":
         """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""

@@ -454,3 +454,36 @@ def test_dates_are_no_numbers_for_the_weights():
     table = pd.DataFrame({"x": X[:, 0], "day": pd.date_range("2020", periods=60)})
     with pytest.raises(ValueError, match="(?s)importance weights need numbers: encode the table"):
         search().fit(table, Y, X_unlabeled=table)
+
+
+class Answers(GaussianNB):
+    """Predicts what ``change`` makes of the classes."""
+
+    def __init__(self, change=None):
+        super().__init__()
+        self.change = change
+
+    def predict(self, X):
+        return self.change(super().predict(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda labels: labels + 7, r"classes that y has, like \[0, 1\]; got 7"),
+        (lambda labels: labels - 1, r"classes that y has, like \[0, 1\]; got -1"),
+        (lambda labels: labels.astype(str), r"classes that y has, like \[0, 1\]; got '0'"),
+        (lambda labels: labels[1:], "one label for each of .* rows; got an array of shape"),
+    ],
+)
+def test_answers_that_are_no_classes_are_failures(change, message):
+    candidates = {"odd": Answers(change), "good": GaussianNB()}
+    with pytest.warns(lb.FailedFitWarning, match=f"1 of 2 cells failed.*{message}"):
+        found = search(candidates, criterion="all").fit(X, Y, **TARGET)
+    assert found.results_.status() == ["failed", "complete"]
+
+
+def test_classes_may_be_predicted_as_python_objects():
+    objects = search({"nb": Answers(lambda labels: labels.astype(object))}, criterion="all")
+    expected = search(criterion="all").fit(X, Y, **TARGET)
+    same_losses(objects.fit(X, Y, **TARGET).results_, expected.results_)
