@@ -329,14 +329,14 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         if result.failures:
             first = result.failures[0]
             failed = {failure["cell"] for failure in result.failures}
-            chosen_by = status.count("failed")
+            by_selecting = status.count("failed")
             text = (
                 f"{len(failed)} of {len(status)} cells failed, the first {first['candidate']!r} "
                 f"on source {first['source']!r} ({first['stage']}, fold {first['fold']}): "
                 f"{first['message'].rstrip('.')}."
             )
-            if chosen_by < len(failed):
-                text += f" By {result.criterion!r}, which selects, {chosen_by} failed."
+            if by_selecting < len(failed):
+                text += f" By {result.criterion!r}, which selects, {by_selecting} failed."
             if all(s == "failed" for s in status):
                 raise ValueError(
                     f"`candidates` must hold one that can be validated by "

@@ -10,7 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, Transfo
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import PredefinedSplit, StratifiedKFold
+from sklearn.model_selection import (
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -487,3 +492,16 @@ def test_classes_may_be_predicted_as_python_objects():
     objects = search({"nb": Answers(lambda labels: labels.astype(object))}, criterion="all")
     expected = search(criterion="all").fit(X, Y, **TARGET)
     same_losses(objects.fit(X, Y, **TARGET).results_, expected.results_)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (ShuffleSplit(3, test_size=0.5, random_state=0), "`cv` must hold out each row once"),
+        (TimeSeriesSplit(3), "`cv` must hold out every row; got rows in no fold"),
+        ([([0], [1])], r"a splitter like KFold; got \[\(\[0\], \[1\]\)\]"),
+    ],
+)
+def test_splitters_must_hold_out_every_row_once(cv, message):
+    with pytest.raises(ValueError, match=message):
+        search(cv=cv).fit(X, Y, **TARGET)
