@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 from sklearn.utils import check_random_state
 from threadpoolctl import ThreadpoolController
 
@@ -34,7 +35,9 @@ def iterate_tasks(
             "`n_jobs` must be a number of tasks at a time, or -1 for all cores; got 0. Pass 1 for "
             "one after the other."
         )
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    # A backend that cannot (multiprocessing) hands over the answers when all are ready.
+    streams = get_active_backend()[0].supports_return_generator
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator" if streams else "list")
     yield from parallel(delayed(_on_one_thread)(function, task) for task in tasks)
 
 

@@ -49,8 +49,8 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
     check_one_label_each(y_target, X_target)
     if y_target.shape[1:] != y.shape[1:]:
         raise ValueError(
-            f"`y_target` must have as many outputs as y, shape (rows, *{y.shape[1:]}); got "
-            f"{y_target.shape}. Pass the same outputs in both."
+            "`y_target` must have as many outputs as y, which has the shape "
+            f"{y.shape}; got the shape {y_target.shape}. Pass the same outputs in both."
         )
     missing = ~np.isfinite(y_target) if task == "regression" else missing_values(y_target)
     if missing.any():
@@ -138,7 +138,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             "Pass groups=, for example the hospital or the year of each row."
         )
     # A list of text and NaN would become text altogether, and the hole a source called "nan".
-    groups = np.array(groups, dtype=object) if isinstance(groups, list) else np.asarray(groups)
+    groups = np.asarray(groups, dtype=object if isinstance(groups, (list, tuple)) else None)
     if groups.ndim != 1 or groups.shape[0] != n_rows:
         raise ValueError(
             f"`groups` must name the source of each of the {n_rows} rows of X; got an array of "
@@ -151,7 +151,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             f"in row {missing.argmax()}. Fill in the names or drop those rows."
         )
     if groups.dtype != object:
-        return groups.astype(str) if groups.dtype.kind in "mM" else groups  # dates, for JSON
+        return groups if groups.dtype.kind in "biufU" else groups.astype(str)  # what JSON has
     plain = np.array(groups.tolist())
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 

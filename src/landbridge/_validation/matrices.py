@@ -91,7 +91,8 @@ def stack_rows(parts: list[Matrix]) -> Matrix:
         return [row for part in parts for row in part]
     library = type(parts[0]).__module__.partition(".")[0]
     if library in ("pandas", "polars") and hasattr(parts[0], "columns"):
-        options = {"ignore_index": True} if library == "pandas" else {}
+        # Whole numbers in one table may be decimal ones in another; pandas knows that by itself.
+        options = {"ignore_index": True} if library == "pandas" else {"how": "vertical_relaxed"}
         return import_module(library).concat(parts, **options)
     if any(sparse.issparse(part) for part in parts):
         return sparse.vstack(parts, format="csr")

@@ -3,9 +3,11 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from landbridge._extras import import_extra
 from landbridge._typing import Vector
+from landbridge.inspection.search_ranking_display import width_of
 from landbridge.model_selection import SearchResult, TransferSearchCV
 
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
@@ -52,13 +54,15 @@ class CriteriaDisplay:
     @classmethod
     def from_estimator(cls, search: TransferSearchCV, x: str, y: str) -> Self:
         """From a fitted search and the names of two criteria."""
+        check_is_fitted(search, "results_")
         return cls.from_result(search.results_, x, y)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax`` or on a new figure."""
         if ax is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
-            _, ax = pyplot.subplots(figsize=(6.4, 4.4), layout="constrained")
+            size = (5.4 + width_of(self.names), 4.4)
+            _, ax = pyplot.subplots(figsize=size, layout="constrained")
         names = np.array(self.names)
         for number, name in enumerate(dict.fromkeys(self.names)):
             chosen = names == name

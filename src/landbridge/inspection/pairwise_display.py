@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from landbridge._extras import import_extra
 from landbridge.inspection.search_ranking_display import width_of
@@ -46,6 +47,7 @@ class PairwiseDisplay:
     @classmethod
     def from_estimator(cls, search: TransferSearchCV, **options: Any) -> Self:
         """From a fitted search."""
+        check_is_fitted(search, "results_")
         return cls.from_result(search.results_, **options)
 
     def plot(self, ax: Any = None) -> Self:

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from landbridge._extras import import_extra
 from landbridge._typing import Vector
@@ -57,6 +58,7 @@ class SearchRankingDisplay:
         method = method or default_method(result)
         words = list(zip(result.status(), result.status(METHODS.get(method)), strict=True))
         cells = [cell for cell in result.ranking() if "failed" not in words[cell]][:most]
+        cells = cells or [result.best]  # whose interval says what is missing
         intervals = [result.interval(level, method=method, cell=cell) for cell in cells]
         name = "accuracy" if result.is_proportion else f"negative {result.about['loss']} loss"
         return cls(
@@ -64,12 +66,13 @@ class SearchRankingDisplay:
             np.array([interval.estimate for interval in intervals]),
             np.array([interval.low for interval in intervals]),
             np.array([interval.high for interval in intervals]),
-            xlabel=f"target {name}, {level:.0%} interval ({intervals[0].method})",
+            xlabel=f"target {name}, {100 * level:g}% interval ({method})",
         )
 
     @classmethod
     def from_estimator(cls, search: TransferSearchCV, **options: Any) -> Self:
         """From a fitted search."""
+        check_is_fitted(search, "results_")
         return cls.from_result(search.results_, **options)
 
     def plot(self, ax: Any = None) -> Self:

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from landbridge._extras import import_extra
 from landbridge.inspection.search_ranking_display import width_of
@@ -60,6 +61,7 @@ class SourceCandidateDisplay:
     @classmethod
     def from_estimator(cls, search: TransferSearchCV, **options: Any) -> Self:
         """From a fitted search."""
+        check_is_fitted(search, "results_")
         return cls.from_result(search.results_, **options)
 
     def plot(self, ax: Any = None) -> Self:
@@ -67,13 +69,16 @@ class SourceCandidateDisplay:
         if ax is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
             width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
-            size = (width, 1.2 + 0.35 * len(self.candidates))
+            size = (width, max(1.2 + 0.35 * len(self.candidates), 2.4))
             _, ax = pyplot.subplots(figsize=size, layout="constrained")
         image = ax.imshow(self.scores.T, cmap="viridis", aspect="auto")
         ax.figure.colorbar(image, ax=ax, label=self.label)
-        middle = np.nanmean([np.nanmin(self.scores), np.nanmax(self.scores)])
+        known = self.scores[~np.isnan(self.scores)]
+        middle = (known.min() + known.max()) / 2 if known.size else 0.0
+        # Losses may be of any size, rates are not.
+        form = "{:.2f}" if known.size and 0 <= known.min() <= known.max() <= 1 else "{:.3g}"
         for (source, candidate), score in np.ndenumerate(self.scores):
-            text = "failed" if np.isnan(score) else f"{score:.2f}"
+            text = "failed" if np.isnan(score) else form.format(score)
             colour = "black" if np.isnan(score) or score > middle else "white"
             ax.text(source, candidate, text, ha="center", va="center", color=colour, fontsize=8)
         x, y = np.unravel_index(self.best, self.scores.shape)

@@ -37,6 +37,7 @@ from landbridge.model_selection.anchored import (
 
 # Stands in for a loss of zero, whose logarithm is not a number to calculate with.
 SMALLEST = float(np.finfo(np.float64).tiny)
+LARGEST = float(np.finfo(np.float64).max)
 
 
 def anchor_ratios(
@@ -56,7 +57,8 @@ def anchor_ratios(
     floors = np.zeros(len(prior))
     if guesses is not None and len(prior) > 2:
         dissent = dissent_from_vote(guesses, _votes(posterior.mean), power=power or 2)
-        dissent = np.log1p(dissent / np.exp(level))
+        with np.errstate(over="ignore"):  # where all measured losses are zero
+            dissent = np.log1p(np.minimum(dissent / np.exp(level), LARGEST))
         expected = np.column_stack([expected, dissent - dissent.mean()])
         posterior = combine(measured, noise, expected, np.array([1.0, 0.0]))
         if power is not None and guesses.dtype.kind == "f":

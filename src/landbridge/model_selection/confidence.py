@@ -23,6 +23,8 @@ from landbridge.inference import score_interval
 SAME_IN_EVERY_ROW = 1e7
 # Of the squares of normal errors, E(z² − 1)⁴ / 2².
 KURTOSIS = 15.0
+# Losses below it stand for zero where logarithms are taken.
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +45,21 @@ class SearchInterval:
         return self.low <= score <= self.high
 
     def __str__(self) -> str:
+        rate = 0 <= self.low <= self.high <= 1
+        estimate, low, high = (
+            score_in_words(score, rate=rate) for score in (self.estimate, self.low, self.high)
+        )
         return (
-            f"{self.estimate:.3f}, {self.level:.0%} interval {self.low:.3f} to {self.high:.3f} "
+            f"{estimate}, {100 * self.level:g}% interval {low} to {high} "
             f"({self.method}: {self.rests_on})"
         )
+
+
+def score_in_words(score: float, *, rate: bool) -> str:
+    """Three digits of a rate; four that count of a loss, which may have any size."""
+    if rate:
+        return f"{score:.3f}"
+    return f"{score:.4g}" if abs(score) >= TINY else "0"
 
 
 def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:

@@ -38,7 +38,8 @@ CORRECTIONS = {
 }
 # Losses below this part of the largest one count as such, or one of zero would be the whole vote.
 LEAST = 0.01
-TINY = float(np.finfo(np.float64).tiny)
+# A loss whose inverse is a weight that can still be summed.
+TINY = 1e-300
 
 
 def corrected(

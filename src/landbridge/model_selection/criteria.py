@@ -19,7 +19,7 @@ amongst Models and Datasets for Transfer Learning". A criterion is the sum of we
 divided by the number of rows, a loss: smaller is better.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -176,6 +176,11 @@ def _without_correction(requested: str | Iterable[str] | None, n_labelled: int) 
     if requested is None:
         criterion, reason = _default(n_labelled)
         return Choice(criterion, (criterion,), reason)
+    if not isinstance(requested, Iterable) or isinstance(requested, Set):
+        raise TypeError(
+            "`criterion` must be a name or a list of names, of which the first selects; got "
+            f"{requested!r}."
+        )
     names = (requested,) if isinstance(requested, str) else tuple(requested)
     if not names:
         raise ValueError("`criterion` must name at least one criterion; got an empty list.")

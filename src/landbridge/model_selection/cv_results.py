@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.ma import MaskedArray
 
-from landbridge.model_selection.criteria import POINTWISE
+from landbridge.model_selection.criteria import NEEDS
 from landbridge.model_selection.results import SearchResult
 
 
@@ -15,7 +15,7 @@ def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[s
     cells = result.cells
     table: dict[str, Any] = {
         "candidate": np.array([cell["candidate"] for cell in cells]),
-        "source": np.array([cell["source"] for cell in cells]),
+        "source": _names([cell["source"] for cell in cells]),
         "params": [params[number % len(params)] for number in range(len(cells))],
     }
     table.update(_parameter_columns(table["params"]))
@@ -34,6 +34,12 @@ def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[s
         table[f"score_{criterion}"] = result.scores(criterion)
         table[f"rank_{criterion}"] = result.ranks(criterion)
     return table
+
+
+def _names(names: list[Any]) -> np.ndarray:
+    """Names of sources as they are: numbers beside ``"pooled"`` stay numbers."""
+    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
+    return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
 
 
 def _parameter_columns(params: Sequence[dict[str, Any]]) -> dict[str, MaskedArray]:
@@ -61,17 +67,18 @@ def _split_scores(result: SearchResult) -> dict[str, np.ndarray]:
 
 
 def _scores_of_cell(result: SearchResult, cell: int) -> list[float]:
+    """NaN for a fold that failed, or that came after the cell was stopped."""
     criterion = "tlv" if result.criterion == "anchored" else result.criterion
-    if result.status(criterion)[cell] != "complete":
-        return []
-    losses = POINTWISE[criterion](result.fitted_folds(cell))
+    source = result.source_of[cell]
+    (name,) = NEEDS[criterion] - {"weights"}
+    losses = getattr(result, name)[cell]
+    if "weights" in NEEDS[criterion]:
+        losses = losses * result.weights[source]
     if criterion in ("tlv", "tcv"):
         folds = result.target_folds
     elif criterion == "stv":
-        folds = np.zeros(losses.values.shape[0])
+        folds = np.zeros(losses.shape[0])
     else:
-        folds = result.folds[result.sources.index(result.cells[cell]["source"])]
-        folds = folds[folds >= 0]
+        folds = result.folds[source]
     top = 1.0 if result.is_proportion else 0.0
-    weighted = losses.values * losses.weights
-    return [top - float(weighted[folds == fold].mean()) for fold in np.unique(folds)]
+    return [top - float(losses[folds == fold].mean()) for fold in np.unique(folds[folds >= 0])]

@@ -22,7 +22,7 @@ from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import Choice
 from landbridge.model_selection.execution import Failure, Job, run_job
 from landbridge.model_selection.ledger import Ledger
-from landbridge.model_selection.losses import Loss
+from landbridge.model_selection.losses import Loss, loss_name
 from landbridge.model_selection.plan import Fit, plan_cells, plan_fits
 from landbridge.model_selection.progress import Progress
 from landbridge.model_selection.results import SearchResult
@@ -202,7 +202,9 @@ def _weights_of(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LandbridgeWarning)
-            answer = _checked_weights(clone(weighting).fit(X, X_target).weights_, X.shape[0])
+            model = clone(weighting, safe=False)  # any object with fit and weights_
+            model.fit(X, X_target)
+            answer = _checked_weights(model.weights_, X.shape[0])
     except Exception as error:
         if not record_errors:
             raise
@@ -222,13 +224,12 @@ def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
 
 
 def _about(data: SearchData, settings: Settings) -> dict[str, Any]:
-    loss = settings.loss
     return {
         "criterion": settings.choice.criterion,
         "reason": settings.choice.reason,
         "criteria": settings.choice.criteria,
         "correction": settings.choice.correction,
-        "loss": loss if isinstance(loss, str) else getattr(loss, "__name__", repr(loss)),
+        "loss": loss_name(settings.loss),
         "task": data.task,
         "labelled_rows": data.n_labelled,
         "halving": settings.halving,

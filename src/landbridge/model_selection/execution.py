@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection import roles
 from landbridge.model_selection.label_floor import describe_labels
-from landbridge.model_selection.losses import Loss, pointwise_loss
+from landbridge.model_selection.losses import Loss, pointwise_loss, predicted_labels
 from landbridge.model_selection.plan import Fit
 from landbridge.model_selection.sources import Source
 from landbridge.model_selection.tables import SearchData
@@ -75,12 +74,12 @@ def _source_fold(data: SearchData, job: Job, outcome: Outcome) -> None:
     if "forward" in job.fit.fills:
         outcome.losses["forward"] = _validate(job, outcome, model, X, y)
     if "reverse" in job.fit.fills:
-        labels = np.asarray(_timed_predict(outcome, model.predict, data.rows_to_label))
+        labels = _timed_predict(outcome, predicted_labels, model, data.rows_to_label)
+        outcome.ballot = data.encode(labels)
         back = roles.reverse(data, job.estimator, labels, test)
         model = _fit(data, job, outcome, back)
         outcome.losses["reverse"] = _validate(job, outcome, model, X, y)
         outcome.pseudo_labels = describe_labels(job.loss, labels, data.classes)
-        outcome.ballot = data.encode(labels)
 
 
 def _target_fold(data: SearchData, job: Job, outcome: Outcome) -> None:
@@ -122,15 +121,15 @@ def _validate_on_target(
     outcome.rows = test
     outcome.losses = {name: losses for name in job.fit.fills if name != "guesses"}
     if "guesses" in job.fit.fills:
-        guesses = _timed_predict(outcome, model.predict, data.rows_to_label)
-        outcome.guesses = data.encode(np.asarray(guesses))
+        guesses = _timed_predict(outcome, predicted_labels, model, data.rows_to_label)
+        outcome.guesses = data.encode(guesses)
 
 
 def _fit(data: SearchData, job: Job, outcome: Outcome, rows: roles.Training) -> Any:
     started = time.perf_counter()
     model = roles.fit_candidate(job.estimator, rows, task=data.task, seed=job.seed)
     outcome.fit_seconds += time.perf_counter() - started
-    outcome.constants += isinstance(model, DummyClassifier)
+    outcome.constants += isinstance(model, roles.OneClass)
     return model
 
 

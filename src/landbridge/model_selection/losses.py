@@ -18,9 +18,10 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import Task, check_choice
+from landbridge._validation import Task, check_choice, plain_numbers
 
 LossName: TypeAlias = Literal["zero_one", "log", "absolute", "squared"]
 Loss: TypeAlias = LossName | Callable[[Vector, Vector], Vector]
@@ -79,7 +80,7 @@ def pointwise_loss(loss: Loss, estimator: Any, X: MatrixLike, y: VectorLike) -> 
     y = np.asarray(y)
     if loss == "log":
         return log_losses(y, class_probabilities(estimator, X), estimator.classes_)
-    predicted = np.asarray(estimator.predict(X))
+    predicted = predicted_labels(estimator, X)
     if callable(loss):
         return _checked_values(loss(y, predicted), y.shape[0])
     if loss == "zero_one":
@@ -87,8 +88,31 @@ def pointwise_loss(loss: Loss, estimator: Any, X: MatrixLike, y: VectorLike) -> 
         return (wrong if y.ndim == 1 else wrong.any(axis=1)).astype(np.float64)
     distance = np.abs(_difference(predicted, y, loss))
     if loss == "squared":
-        distance = distance**2
+        with np.errstate(over="ignore"):
+            distance = distance**2
+        _check_finite(distance, "squared errors that are finite", "Scale y, or use 'absolute'.")
     return distance if y.ndim == 1 else distance.mean(axis=1)
+
+
+def predicted_labels(estimator: Any, X: MatrixLike) -> Vector:
+    """``estimator.predict(X)`` without NaN and infinity; some libraries answer with a column."""
+    labels = plain_numbers(np.asarray(estimator.predict(X)))
+    if labels.shape[:1] != (_num_samples(X),):
+        raise ValueError(
+            f"`estimator` must predict one label for each of {_num_samples(X)} rows; got an array "
+            f"of shape {labels.shape}. Look at its predict."
+        )
+    if labels.dtype.kind == "f":
+        _check_finite(labels, "finite predictions", "Look at what it does with such rows.")
+    return labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+
+
+def loss_name(loss: Loss) -> str:
+    """What results call a loss; a callable never has the name of one that is known here."""
+    if isinstance(loss, str):
+        return loss
+    name = getattr(loss, "__name__", repr(loss))
+    return f"{name} (callable)" if name in LOSSES else name
 
 
 def log_losses(y: Vector, probabilities: np.ndarray, classes: Vector) -> Vector:
@@ -114,7 +138,17 @@ def class_probabilities(estimator: Any, X: MatrixLike) -> np.ndarray:
             "`estimator` must have one output for loss='log'; got several. "
             "Evaluate each output on its own, or use loss='zero_one'."
         )
-    return np.asarray(probabilities)
+    probabilities = np.asarray(probabilities)
+    _check_finite(probabilities, "finite probabilities", "Look at what it does with such rows.")
+    return probabilities
+
+
+def _check_finite(values: np.ndarray, what: str, advice: str) -> None:
+    if not np.isfinite(values).all():
+        row, *_ = np.argwhere(~np.isfinite(values))[0].tolist()
+        raise ValueError(
+            f"`estimator` must have {what}; got NaN or infinity in row {row}. {advice}"
+        )
 
 
 def _difference(predicted: Vector, y: Vector, loss: Any) -> Vector:

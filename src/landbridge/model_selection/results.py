@@ -14,7 +14,7 @@ from landbridge._validation import check_choice
 from landbridge.model_selection import uncertainty
 from landbridge.model_selection.anchored import Anchored, anchor
 from landbridge.model_selection.anchored_ratios import anchor_ratios
-from landbridge.model_selection.confidence import SearchInterval
+from landbridge.model_selection.confidence import SearchInterval, score_in_words
 from landbridge.model_selection.correction import corrected, dissent
 from landbridge.model_selection.criteria import CRITERIA, NEEDS, POINTWISE, FittedFolds
 from landbridge.model_selection.label_floor import label_floors
@@ -80,6 +80,13 @@ class SearchResult:
     sources: tuple[Any, ...]
     failures: tuple[dict[str, Any], ...]
     about: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        for name, value in list(vars(self).items()):
+            if isinstance(value, np.ndarray):
+                view = value.view()  # the groups may be the user's own array
+                view.flags.writeable = False
+                object.__setattr__(self, name, view)
 
     @property
     def criterion(self) -> str:
@@ -161,7 +168,13 @@ class SearchResult:
 
         See `correction.py`; NaN for cells that failed. Needs the pseudo-labels of `rv` or `trcv`.
         """
+        if self.ballots is None:
+            raise ValueError(
+                "`dissent` must have the pseudo-labels of 'rv' or 'trcv'; got a search with "
+                f"{list(self.about['criteria'])}. Search with one of the two among them."
+            )
         values = self.values(criterion)
+        values[np.array(self.status("rv")) == "failed"] = np.nan  # they have no vote
         return dissent(self.ballots, values, self._kinds, proportion=self.is_proportion)
 
     def choosing_values(self) -> Vector:
@@ -290,7 +303,8 @@ class SearchResult:
         )
         for place, cell in enumerate(self.ranking()[:most], start=1):
             note = notes[cell] if status[cell] == "complete" else status[cell]
-            yield f"{place:4d}. {labels[cell]}: {scores[cell]:.3f}  {note}".rstrip()
+            score = score_in_words(scores[cell], rate=self.is_proportion)
+            yield f"{place:4d}. {labels[cell]}: {score}  {note}".rstrip()
         if len(self.cells) > most:
             yield f"      … and {len(self.cells) - most} more"
 

@@ -58,6 +58,10 @@ class Training:
         return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
 
 
+class OneClass(DummyClassifier):
+    """Stands in for a candidate whose labels are of one class."""
+
+
 def takes_target(estimator: Any) -> bool:
     """Whether ``fit`` takes target rows; for a pipeline: whether that of any step does."""
     return bool(steps_that_take(estimator, "X_target"))
@@ -115,7 +119,7 @@ def fit_candidate(estimator: Any, rows: Training, *, task: str, seed: int) -> An
     alone = role_of(estimator) == "source-only"
     X, y = (rows.X, rows.y) if alone else (rows.rows, rows.labels)
     if task == "classification" and np.unique(y).size == 1:
-        return DummyClassifier(strategy="most_frequent").fit(X, y)
+        return OneClass(strategy="most_frequent").fit(X, y)
     model = _seeded(clone(estimator), seed)
     with warnings.catch_warnings():
         # What a fold lacks is a property of the fold, not something to tell the user each time.

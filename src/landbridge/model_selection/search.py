@@ -50,7 +50,12 @@ def _best_has(method: str) -> Any:
     def check(self: "TransferSearchCV") -> bool:
         if hasattr(self, "best_estimator_"):
             return hasattr(self.best_estimator_, method)
-        return bool(self.refit)
+        if not self.refit:
+            raise AttributeError(
+                f"`refit` must be True for `{method}`, which is that of the best candidate fitted "
+                "on everything; got False. Set refit=True, or fit the candidate yourself."
+            )
+        return True
 
     return available_if(check)
 
@@ -66,8 +71,8 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     where :math:`\bar f_i` is the reverse model of fold i, trained on target rows with the labels
     that the candidate, trained on the other folds, gives them, and β is the density ratio of
-    target to source; or by one of the other criteria in the table below. The pair of source and
-    candidate with the smallest criterion is fitted again on everything.
+    target to source; or by one of the other criteria below. The pair of source and candidate with
+    the smallest criterion is fitted again on everything.
 
     Parameters
     ----------
@@ -78,8 +83,10 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         with the labelled target rows below them. By default a short list that holds the
         baselines source-only, target-only and pooled.
     criterion : str, list of str, "all" or None, default=None
-        ``"scv"``, ``"wcv"``, ``"rv"``, ``"trcv"``, ``"tcv"``, ``"stv"``, ``"tlv"`` or
-        ``"anchored"``. Of several the first selects; nothing is fitted twice. ``None`` takes
+        ``"scv"``, ``"wcv"`` (cross-validation on the source, weighted by β), ``"rv"``, ``"trcv"``
+        (reverse validation, weighted by β), ``"tcv"``, ``"stv"``, ``"tlv"`` (on labelled target
+        rows, trained on the others, on the source, on both) or ``"anchored"`` (`tlv` in the light
+        of `trcv`). Of several the first selects; nothing is fitted twice. ``None`` takes
         ``"anchored"`` with labelled target rows and ``"trcv"`` without; so does ``"all"``, which
         may also stand in a list, for all others.
     correction : {"auto", "consensus", "label_floor"} or None, default="auto"
@@ -106,10 +113,12 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     halving : bool, default=False
         Stop a candidate early when the paired comparison puts it clearly behind.
     refit : bool, default=True
-        Fit the best candidate on all of its source and on the target rows.
+        Fit the best candidate on all of its source and on the target rows. Without it there is no
+        ``predict``.
     error_score : {"record", "raise"}, default="record"
         What becomes of a candidate that fails: a record with its traceback in
-        ``results_.failures``, or the error itself.
+        ``results_.failures``, or the error itself. A source that cannot be validated is recorded
+        in either case.
     n_jobs : int, optional
         Tasks at a time. The answer does not depend on it.
     random_state : int, RandomState or None
@@ -127,7 +136,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         Pointwise losses, weights, failures; ``save`` and ``load``.
     criterion_ : str
     criterion_reason_ : str
-    classes_, n_features_in_, feature_names_in_, refit_time_
+    classes_, n_features_in_, feature_names_in_, refit_time_, preprocessor_
 
     Notes
     -----
@@ -209,6 +218,8 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         X_unlabeled : unlabelled target rows, optional
         """
         check_choice(self.error_score, "error_score", ("record", "raise"))
+        check_choice(self.refit, "refit", (True, False))
+        check_choice(self.halving, "halving", (True, False))
         candidates = None if self.candidates is None else expand_candidates(self.candidates)
         data = check_search_data(
             self,
@@ -253,9 +264,10 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         return self._fitted().decision_function(X)
 
     @_best_has("score")
-    def score(self, X: MatrixLike, y: VectorLike) -> float:
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of a classifier, R² of a regressor, on new rows of the target."""
-        return self._fitted().score(X, y)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._fitted().score(X, y, **weights)
 
     def interval(
         self, level: float = 0.95, *, method: str | None = None, index: int | None = None
@@ -298,8 +310,14 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         )
 
     def _preprocess(self, data: SearchData) -> SearchData:
+        self.__dict__.pop("preprocessor_", None)  # of an earlier fit
         if self.preprocessor is None:
             return data
+        if isinstance(self.preprocessor, type) or not hasattr(self.preprocessor, "transform"):
+            raise TypeError(
+                "`preprocessor` must be a transformer, an object with fit and transform like "
+                f"StandardScaler(); got {self.preprocessor!r}. Pass an instance."
+            )
         parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
         rows = stack_rows(parts)
         self.preprocessor_ = clone(self.preprocessor).fit(rows)
@@ -311,11 +329,14 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
         if result.failures:
             first = result.failures[0]
             failed = {failure["cell"] for failure in result.failures}
+            by_selecting = status.count("failed")
             text = (
                 f"{len(failed)} of {len(status)} cells failed, the first {first['candidate']!r} "
                 f"on source {first['source']!r} ({first['stage']}, fold {first['fold']}): "
-                f"{first['message']}"
+                f"{first['message'].rstrip('.')}."
             )
+            if by_selecting < len(failed):
+                text += f" By {result.criterion!r}, which selects, {by_selecting} failed."
             if all(s == "failed" for s in status):
                 raise ValueError(
                     f"`candidates` must hold one that can be validated by "

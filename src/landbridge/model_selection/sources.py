@@ -1,6 +1,7 @@
 """Sources: the sets of rows among which a search chooses."""
 
-from collections.abc import Mapping
+import reprlib
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,8 +67,13 @@ def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, 
 
 
 def _subsets(sources: Any, each: dict[Any, Vector]) -> dict[Any, Vector]:
+    if not isinstance(sources, Iterable):
+        raise TypeError(
+            "`sources` must be 'each', 'pooled', 'both', a list of groups or of tuples of groups, "
+            f"or a mapping from names to such; got {sources!r}."
+        )
     if not isinstance(sources, Mapping):
-        members = [part if isinstance(part, (tuple, list, set)) else (part,) for part in sources]
+        members = [_members(part) for part in sources]
         sources = {"+".join(map(str, part)): part for part in members}
         if len(sources) < len(members):
             raise ValueError(
@@ -76,17 +82,24 @@ def _subsets(sources: Any, each: dict[Any, Vector]) -> dict[Any, Vector]:
             )
     subsets = {}
     for name, part in sources.items():
-        part = part if isinstance(part, (tuple, list, set)) else (part,)
-        unknown = [group for group in part if group not in each]
+        part = _members(part)
+        unknown = [group for group in part if not isinstance(group, Hashable) or group not in each]
         if unknown or not part:
             raise ValueError(
                 f"`sources` must be made of groups, {list(each)}; got {unknown or 'none'} in "
                 f"{name!r}. Name groups that occur in `groups`."
             )
-        subsets[name] = np.sort(np.concatenate([each[group] for group in part]))
+        subsets[name] = np.unique(np.concatenate([each[group] for group in part]))
     if not subsets:
         raise ValueError("`sources` must name at least one source; got none.")
     return subsets
+
+
+def _members(part: Any) -> list[Any]:
+    """The groups of one subset; those of a set in an order that is the same in every process."""
+    if isinstance(part, (set, frozenset)):
+        return sorted(part, key=str)
+    return list(part) if isinstance(part, (tuple, list, np.ndarray)) else [part]
 
 
 def make_source(name: Any, rows: Vector, y: Vector, *, cv: Any, task: Task, seed: int) -> Source:
@@ -103,8 +116,17 @@ def make_source(name: Any, rows: Vector, y: Vector, *, cv: Any, task: Task, seed
             f"for {n_folds(cv)} folds. Lower `cv` or pool it with another source."
         )
     else:
-        folds = fold_numbers(y[rows], cv=cv, task=task, seed=seed)
+        try:
+            folds = fold_numbers(y[rows], cv=cv, task=task, seed=seed)
+        except NoFoldsError as error:
+            problem = (
+                f"source {name!r} must be one that `cv` can split; got {cv!r}, which says: {error}"
+            )
     return Source(name, rows, folds, problem)
+
+
+class NoFoldsError(ValueError):
+    """A splitter cannot split the rows of one source."""
 
 
 def fold_numbers(y: Vector, *, cv: Any, task: Task, seed: int) -> Vector:
@@ -117,13 +139,24 @@ def fold_numbers(y: Vector, *, cv: Any, task: Task, seed: int) -> Vector:
         else:
             cv = KFold(cv, shuffle=True, random_state=seed)
     folds = np.full(y.shape[0], -1)
-    for fold, (_, held_out) in enumerate(cv.split(np.zeros(y.shape[0]), y)):
+    for fold, held_out in enumerate(_held_out(cv, y)):
         if (folds[held_out] >= 0).any():
             raise ValueError("`cv` must hold out each row once; got a row in two folds. Use KFold.")
         folds[held_out] = fold
     if (folds < 0).any():
         raise ValueError("`cv` must hold out every row; got rows in no fold. Use KFold.")
     return folds
+
+
+def _held_out(cv: Any, y: Vector) -> list[Vector]:
+    """The test rows of each fold of a splitter."""
+    try:
+        parts = [held_out for _, held_out in cv.split(np.zeros(y.shape[0]), y)]
+    except ValueError as error:
+        raise NoFoldsError(str(error)) from error
+    if any(np.max(part, initial=0) >= y.shape[0] for part in parts):
+        raise NoFoldsError(f"it holds out rows beyond the {y.shape[0]} that there are.")
+    return parts
 
 
 def n_folds(cv: Any) -> int:
@@ -148,7 +181,8 @@ def check_cv(cv: Any) -> Any:
     if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and cv >= 2:
         return int(cv)
     raise ValueError(
-        f"`cv` must be a number of folds, at least 2, or a splitter like KFold; got {cv!r}."
+        "`cv` must be a number of folds, at least 2, or a splitter like KFold; got "
+        f"{reprlib.repr(cv)}."
     )
 
 

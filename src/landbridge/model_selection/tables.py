@@ -23,7 +23,6 @@ from landbridge._validation import (
     check_new_source,
     check_same_names,
     check_target_labels,
-    column_names,
     missing_values,
     raise_half_a_target,
     sklearn_errors,
@@ -73,12 +72,22 @@ class SearchData:
         return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
 
     def encode(self, labels: Vector) -> Vector:
-        """Labels as their positions in ``classes``; numbers as they are."""
-        return labels if self.classes is None else np.searchsorted(self.classes, labels)
+        """Predicted labels as their positions in ``classes``; numbers as they are."""
+        if self.classes is None:
+            return labels
+        places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
+        unknown = np.asarray(labels)[self.classes[places] != labels]
+        if unknown.size:
+            raise ValueError(
+                f"`estimator` must predict classes that y has, like {self.classes.tolist()[:5]}; "
+                f"got {unknown.tolist()[0]!r}. Pass a classifier that learns y."
+            )
+        return places
 
     def transformed(self, X: MatrixLike) -> "SearchData":
         """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""
         n, m = self.n_rows, self.n_rows + self.n_labelled
+        X = X.tocsr() if sparse.issparse(X) else X
         return replace(
             self,
             X=X[:n],
@@ -110,10 +119,14 @@ def check_search_data(
     X, y = _check_rows_and_labels(search, X, y)
     task = task or task_of(y)
     if task == "classification":
-        check_classification_targets(y)
+        _check_classes(y, "y")
+    else:
+        y = _numbers(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
         y_target = check_target_labels(plain_labels(y_target), X_target, y, task)
+        if task == "classification":
+            _check_classes(y_target, "y_target")
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
@@ -133,7 +146,7 @@ def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
             for name, part in named.items()
             if part is not None
         ]
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(
             f"{error} The importance weights need numbers: encode the table once with "
             "`preprocessor=`, or choose a criterion without weights (`scv`, `rv`, `tlv`)."
@@ -159,8 +172,15 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
             "`y` must hold the label of each source row; the search requires y to be passed, but "
             "the target y is None. Pass y."
         )
+    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+        raise ValueError(
+            f"`y` must hold one label a row; got several outputs, an array of shape {np.shape(y)}. "
+            "Search for each output on its own."
+        )
     with sklearn_errors(X, "X"):
         if _is_table(X):
+            X = _check_table(X, "X")
+            vars(search).pop("n_features_in_", None)  # of an earlier fit; texts have no columns
             validate_data(search, X, skip_check_array=True)
         else:
             X = validate_data(search, X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
@@ -176,6 +196,36 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
     return X, y
 
 
+def _check_table(X: MatrixLike, name: str) -> MatrixLike:
+    """A table that is not empty; a tuple of texts as a list, for pipelines take it for tables."""
+    if not all(getattr(X, "shape", (len(X),))):
+        raise ValueError(
+            f"`{name}` must have at least one row and one column; got an empty table. Check the "
+            "filter or the file that it comes from, or leave it out."
+        )
+    return list(X) if isinstance(X, tuple) else X
+
+
+def _check_classes(y: Vector, name: str) -> None:
+    try:
+        check_classification_targets(y)
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must hold classes, because the candidates are classifiers; got numbers like "
+            f"{y.tolist()[0]!r}. Pass regressors, or the labels as whole numbers or text. {error}"
+        ) from error
+
+
+def _numbers(y: Vector) -> Vector:
+    try:
+        return y if y.dtype.kind in "biuf" else y.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"`y` must hold numbers, because the candidates are regressors; got {y.tolist()[0]!r}. "
+            "Pass classifiers for named classes, or convert y."
+        ) from error
+
+
 def plain_labels(y: VectorLike) -> Vector:
     """Labels as an array; Python's numbers and truth values, as a table with holes has them, as
     numbers and truth values of numpy."""
@@ -189,12 +239,13 @@ def plain_labels(y: VectorLike) -> Vector:
 def _check_table_like_source(
     search: Any, X: MatrixLike, source: MatrixLike, name: str
 ) -> MatrixLike:
+    if _is_table(X) or (isinstance(X, (list, tuple)) and not X):
+        X = _check_table(X, name)
     if _kind_of_table(X) != _kind_of_table(source):
         raise ValueError(
             f"`{name}` must be the same kind of table as X, {_kind_of_table(source)}; got "
             f"{_kind_of_table(X)}. Convert one of them."
         )
-    names = column_names(X)
     if not _is_table(X):
         with sklearn_errors(X, name):
             X = check_array(
@@ -206,14 +257,14 @@ def _check_table_like_source(
             f"`{name}` must have {expected} columns like X; got {X.shape[1]}. "
             "Select the same columns in both."
         )
-    check_same_names(names, column_names_of(search), name)
+    check_same_names(_labels_of_columns(X), _labels_of_columns(source), name)
     return X
 
 
-def column_names_of(search: Any) -> list[str] | None:
-    """Names of the columns that ``X`` had, where it had any."""
-    names = getattr(search, "feature_names_in_", None)
-    return None if names is None else list(names)
+def _labels_of_columns(X: MatrixLike) -> list[Any] | None:
+    """Names of columns, also where they are numbers: tables are stacked by them."""
+    library = type(X).__module__.partition(".")[0]
+    return list(X.columns) if library in ("pandas", "polars") and hasattr(X, "columns") else None
 
 
 def _kind_of_table(X: MatrixLike) -> str:

@@ -3,11 +3,12 @@
 Which losses each rests on is decided here; the formulas are in `confidence.py` and `worth.py`.
 """
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
 from landbridge.inference.intervals import check_level
 from landbridge.model_selection import confidence
@@ -29,6 +30,7 @@ def interval(
 ) -> SearchInterval:
     """An interval for a cell's score on the target; see `SearchResult.interval`."""
     check_level(level)
+    _require_cell(result, cell)
     method = method or default_method(result)
     check_choice(method, "method", tuple(METHODS))
     _require(result, METHODS[method], method)
@@ -54,8 +56,8 @@ def prob_better(result: "SearchResult", *, level: float, method: str | None) -> 
 
 def default_comparison(result: "SearchResult") -> str:
     """The method of `prob_better` that rests on the rows which the ranking rests on."""
-    by_labels = result.criterion in OF_LABELLED_ROWS and result.labelled is not None
-    paper = result.is_proportion and "trcv" in result.available() and not by_labels
+    by_labels = result.criterion in OF_LABELLED_ROWS
+    paper = result.is_proportion and _measured(result, "trcv") and not by_labels
     return "paper" if paper else "paired"
 
 
@@ -126,6 +128,11 @@ def _without_failed(probability: np.ndarray, status: list[str]) -> np.ndarray:
     return probability
 
 
+def _measured(result: "SearchResult", criterion: str) -> bool:
+    """Whether a criterion can be computed for any cell."""
+    return criterion in result.available() and set(result.status(criterion)) != {"failed"}
+
+
 def default_method(result: "SearchResult") -> str:
     """The first method of `interval` for which the search has what it needs."""
     usable = [
@@ -141,7 +148,7 @@ def default_method(result: "SearchResult") -> str:
             f"{list(result.about['criteria'])} and {result.about['labelled_rows']} labelled "
             "target rows. Search with 'tlv' or 'anchored', which need labelled target rows."
         )
-    return usable[0]
+    return next((method for method in usable if _measured(result, METHODS[method])), usable[0])
 
 
 def _require(result: "SearchResult", criterion: str, method: str) -> None:
@@ -160,13 +167,16 @@ def _require_proportion(result: "SearchResult", method: str, other: str) -> None
         )
 
 
-def _require_losses(result: "SearchResult", cell: int, criterion: str) -> None:
+def _require_cell(result: "SearchResult", cell: int) -> None:
     n_cells = len(result.cells)
-    if not -n_cells <= cell < n_cells:
+    if not (is_number(cell) and isinstance(cell, Integral) and -n_cells <= cell < n_cells):
         raise ValueError(
             f"`cell` must be the number of one of the {n_cells} cells, from 0 to {n_cells - 1}; "
             f"got {cell!r}. `results_.labels` names them."
         )
+
+
+def _require_losses(result: "SearchResult", cell: int, criterion: str) -> None:
     if result.status(criterion)[cell] == "failed":
         raise ValueError(
             f"`cell` must be one that could be validated by {criterion!r}; got {cell}, "

@@ -28,8 +28,19 @@ def transfer_cross_validate(
 ) -> SearchResult:
     """Validate one estimator by every criterion that the rows allow.
 
-    Parameters are those of `TransferSearchCV`; with groups, ``sources="each"`` validates on every
-    source alone.
+    Parameters
+    ----------
+    estimator : estimator
+        Anything that may be a candidate of `TransferSearchCV`. Its errors are raised.
+    X, y : source rows and their labels
+    X_target, y_target : labelled target rows, optional
+    X_unlabeled : unlabelled target rows, optional
+    groups : source of each row, optional
+    criterion : str, list of str, "all" or None, default="all"
+    loss, cv, weighting, n_jobs, random_state
+        As in `TransferSearchCV`.
+    sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
+        ``"each"`` validates on every source alone.
 
     Returns
     -------

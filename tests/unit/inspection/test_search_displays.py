@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -115,3 +116,40 @@ def test_losses_of_numbers_are_named_and_axes_can_be_given():
     display = lb.SearchRankingDisplay.from_estimator(search).plot(ax)
     assert display.ax_ is ax
     assert "negative squared loss" in ax.get_xlabel()
+
+
+def test_a_small_picture_has_room_for_its_labels_and_a_legend_for_long_names():
+    long = "a candidate whose name is as long as names of candidates can be"
+    found = lb.TransferSearchCV({long: GaussianNB()}, criterion="all", cv=3, random_state=0).fit(
+        X, Y, **TARGET
+    )
+    heat = lb.SourceCandidateDisplay.from_estimator(found).plot()
+    heat.figure_.canvas.draw()
+    bar = heat.figure_.axes[1].yaxis.label.get_window_extent()
+    assert bar.y0 >= 0
+    assert bar.y1 <= heat.figure_.bbox.height
+    drawn = lb.CriteriaDisplay.from_estimator(found, "trcv", "tlv").plot()
+    drawn.figure_.canvas.draw()
+    assert drawn.ax_.get_window_extent().width > 250
+
+
+def test_small_losses_can_be_told_apart():
+    candidates = {"a": Ridge(), "b": Ridge(1e4)}
+    small = {**TARGET, "y_target": 1e-3 * X_TARGET[:24, 0]}
+    found = lb.TransferSearchCV(candidates, cv=3, random_state=0).fit(X, 1e-3 * X[:, 0], **small)
+    texts = {
+        text.get_text() for text in lb.SourceCandidateDisplay.from_estimator(found).plot().ax_.texts
+    }
+    assert texts == {f"{score:.3g}" for score in found.results_.scores()}
+    assert len(texts) == 2
+    assert f" {found.best_score_:.4g}\n" in repr(found.results_)
+    assert str(found.interval()).startswith(f"{found.best_score_:.4g}, 95% interval ")
+
+
+def test_a_search_must_be_fitted_to_be_shown():
+    empty = lb.TransferSearchCV()
+    for kind in (lb.SearchRankingDisplay, lb.SourceCandidateDisplay, lb.PairwiseDisplay):
+        with pytest.raises(NotFittedError):
+            kind.from_estimator(empty)
+    with pytest.raises(NotFittedError):
+        lb.CriteriaDisplay.from_estimator(empty, "trcv", "tlv")

@@ -1,0 +1,507 @@
+"""Odd candidates, losses, names and tables: a record or a message, and never a wrong number."""
+
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, TransformerMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import (
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import landbridge as lb
+from landbridge.model_selection import SearchResult, pointwise_loss
+from landbridge.model_selection.anchored_ratios import anchor_ratios
+from landbridge.model_selection.correction import vote_weights
+from landbridge.model_selection.criteria import CRITERIA
+
+RNG = np.random.default_rng(0)
+X, X_TARGET = RNG.normal(size=(60, 3)), RNG.normal(0.3, 1, size=(30, 3))
+Y, Y_TARGET = (X[:, 0] > 0).astype(int), (X_TARGET[:, 0] > 0).astype(int)
+NUMBERS, NUMBERS_TARGET = X @ [1.0, 0.5, 0.0], X_TARGET @ [1.0, 0.5, 0.0]
+GROUPS = np.repeat(["a", "b", "c"], 20)
+TARGET = {"X_target": X_TARGET[:16], "y_target": Y_TARGET[:16], "X_unlabeled": X_TARGET[16:]}
+OF_NUMBERS = {**TARGET, "y_target": NUMBERS_TARGET[:16]}
+
+
+def search(candidates=None, **options):
+    candidates = {"nb": GaussianNB()} if candidates is None else candidates
+    return lb.TransferSearchCV(candidates, **{"cv": 3, "random_state": 0, **options})
+
+
+def same_losses(one, other):
+    names = ("forward", "reverse", "labelled", "source_to_target", "target_alone", "weights")
+    for name in names:
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+class Strange(BaseEstimator):
+    """A model whose first answer in every batch is something else."""
+
+    def __init__(self, model, wrong=np.nan):
+        self.model = model
+        self.wrong = wrong
+
+    def fit(self, X, y):
+        self.model.fit(X, y)
+        self.classes_ = getattr(self.model, "classes_", None)
+        return self
+
+    def _spoil(self, answers):
+        answers = np.array(answers, dtype=float)
+        answers[0] = self.wrong
+        return answers
+
+    def predict(self, X):
+        return self._spoil(self.model.predict(X))
+
+
+class StrangeRegressor(RegressorMixin, Strange):
+    pass
+
+
+class StrangeClassifier(ClassifierMixin, Strange):
+    def predict(self, X):
+        return self.model.predict(X)
+
+    def predict_proba(self, X):
+        return self._spoil(self.model.predict_proba(X))
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+@pytest.mark.parametrize(
+    ("candidates", "options", "given", "what"),
+    [
+        ({"odd": StrangeRegressor(Ridge()), "good": Ridge()}, {}, "numbers", "predictions"),
+        (
+            {"odd": StrangeClassifier(GaussianNB()), "good": GaussianNB()},
+            {"loss": "log"},
+            "classes",
+            "probabilities",
+        ),
+    ],
+)
+def test_answers_that_are_no_numbers_are_failures(candidates, options, given, what, wrong):
+    y, target = (NUMBERS, OF_NUMBERS) if given == "numbers" else (Y, TARGET)
+    candidates["odd"].set_params(wrong=wrong)
+    with pytest.warns(lb.FailedFitWarning, match=f"1 of 2 cells failed.*finite {what}; got NaN or"):
+        found = search(candidates, criterion="all", **options).fit(X, y, **target)
+    assert found.best_params_ == {"candidate": "good"}
+    alone = search({"good": candidates["good"]}, criterion="all", **options).fit(X, y, **target)
+    for criterion in set(CRITERIA) - {"anchored"}:
+        assert found.results_.status(criterion) == ["failed", "complete"]
+        assert found.results_.scores(criterion)[1] == alone.results_.scores(criterion)[0]
+
+
+def test_squared_errors_that_overflow_are_refused():
+    model = Ridge().fit(X, NUMBERS * 1e160)
+    with pytest.raises(ValueError, match="squared errors that are finite; got NaN or infinity in"):
+        pointwise_loss("squared", model, X, -NUMBERS * 1e160)
+    assert np.isfinite(pointwise_loss("absolute", model, X, -NUMBERS * 1e160)).all()
+
+
+class ColumnClassifier(LogisticRegression):
+    """Answers with a column, as CatBoost does for several classes."""
+
+    def predict(self, X):
+        return super().predict(X).reshape(-1, 1)
+
+
+class ColumnRegressor(Ridge):
+    def predict(self, X):
+        return super().predict(X).reshape(-1, 1)
+
+
+@pytest.mark.parametrize("loss", [None, lambda y, p: (y != p).astype(float)])
+def test_a_column_of_predictions_is_a_row_of_them(loss):
+    expected = search({"m": LogisticRegression()}, criterion="all", loss=loss).fit(X, Y, **TARGET)
+    found = search({"m": ColumnClassifier()}, criterion="all", loss=loss).fit(X, Y, **TARGET)
+    same_losses(found.results_, expected.results_)
+    np.testing.assert_array_equal(found.results_.guesses, expected.results_.guesses)
+    expected = search({"m": Ridge()}, criterion="all").fit(X, NUMBERS, **OF_NUMBERS)
+    found = search({"m": ColumnRegressor()}, criterion="all").fit(X, NUMBERS, **OF_NUMBERS)
+    same_losses(found.results_, expected.results_)
+
+
+def test_a_callable_is_not_taken_for_the_loss_whose_name_it_has():
+    def zero_one(y, predicted):
+        return 5.0 * (y != predicted)
+
+    found = search(loss=zero_one).fit(X, Y, **TARGET)
+    assert found.results_.about["loss"] == "zero_one (callable)"
+    assert not found.results_.is_proportion
+    plain = search(loss=lambda y, p: zero_one(y, p)).fit(X, Y, **TARGET)
+    assert found.best_score_ == plain.best_score_ <= 0
+    assert tuple(found.interval()) == tuple(plain.interval())
+
+
+def test_a_constant_candidate_has_not_seen_one_class_only():
+    found = search({"constant": DummyClassifier()}).fit(X, Y, **TARGET)
+    assert found.results_.cells[0]["constants"] == 0
+
+
+def test_losses_that_are_all_zero_leave_numbers():
+    guesses = np.outer([0.0, 1e3, -2e3], np.ones(5))
+    posterior = anchor_ratios(np.zeros((3, 4)), np.zeros(3), guesses, power=2)
+    assert np.isfinite(posterior.mean).all()
+    assert posterior.mean[2] == posterior.mean.max() > 0
+    tiny = vote_weights(np.full(10, 1e-310), None)
+    assert np.isfinite(tiny.sum())
+
+
+def test_a_splitter_that_cannot_split_one_source_leaves_the_others():
+    labels = Y.copy()
+    groups = np.where(np.arange(60) < 6, "small", "large")
+    labels[:6] = [0, 1] * 3
+    with pytest.warns(lb.FailedFitWarning, match="source 'small' must be one that `cv` can split"):
+        found = search(cv=StratifiedKFold(5)).fit(X, labels, groups=groups, **TARGET)
+    assert found.best_source_ == "large"
+    assert found.results_.status() == ["complete", "failed"]
+    fixed = PredefinedSplit(np.arange(60) % 3)
+    with pytest.raises(ValueError, match="holds out rows beyond the 20 that there are"):
+        search(cv=fixed).fit(X, Y, groups=GROUPS, **TARGET)
+    assert search(cv=fixed).fit(X, Y, **TARGET).results_.folds.tolist() == [[0, 1, 2] * 20]
+
+
+def test_a_group_that_is_named_twice_counts_once():
+    once, twice = (
+        search(sources={"x": part}, criterion="all").fit(X, Y, groups=GROUPS, **TARGET)
+        for part in (["a"], ["a", "a"])
+    )
+    same_losses(once.results_, twice.results_)
+
+
+def test_subsets_may_be_sets_arrays_and_have_any_name(tmp_path):
+    parts = [{"b", "a", "c"}, frozenset({"c", "a"}), np.array(["b", "c"])]
+    found = search(sources=parts).fit(X, Y, groups=GROUPS, **TARGET)
+    assert found.results_.sources == ("a+b+c", "a+c", "b+c")
+    named = search(sources={("a", "b"): ["a", "b"], 3: "c"}).fit(X, Y, groups=GROUPS, **TARGET)
+    assert named.cv_results_["source"].tolist() == [("a", "b"), 3]
+    named.results_.save(tmp_path / "search.npz")
+    assert SearchResult.load(tmp_path / "search.npz").sources == (("a", "b"), 3)
+
+
+@pytest.mark.parametrize(
+    ("sources", "error", "message"),
+    [
+        (None, TypeError, "`sources` must be 'each', 'pooled', 'both', a list.*got None"),
+        (3, TypeError, "`sources` must be 'each'.*got 3"),
+        ([["a", ["b"]]], ValueError, r"made of groups, .*; got \[\['b'\]\]"),
+    ],
+)
+def test_sources_that_are_none_are_refused(sources, error, message):
+    with pytest.raises(error, match=message):
+        search(sources=sources).fit(X, Y, groups=GROUPS, **TARGET)
+
+
+def test_numbers_that_name_sources_stay_numbers_beside_pooled():
+    found = search(sources="both").fit(X, Y, groups=np.repeat([1, 2, 3], 20), **TARGET)
+    assert found.cv_results_["source"].tolist() == [1, 2, 3, "pooled"]
+
+
+def test_names_of_groups_can_be_saved_and_holes_in_a_tuple_are_seen(tmp_path):
+    found = search().fit(X, Y, groups=GROUPS.astype("S"), **TARGET)
+    found.results_.save(tmp_path / "search.npz")
+    assert SearchResult.load(tmp_path / "search.npz").sources == ("a", "b", "c")
+    with pytest.raises(ValueError, match="`groups` must name the source of every row; got 1 miss"):
+        search().fit(X, Y, groups=(*GROUPS[:-1], np.nan), **TARGET)
+
+
+def test_labels_of_the_other_task_are_refused():
+    with pytest.raises(ValueError, match="`y_target` must hold classes.*got numbers like"):
+        search().fit(X, Y, **OF_NUMBERS)
+    with pytest.raises(ValueError, match="`y` must hold numbers, because the candidates are regr"):
+        search({"r": Ridge()}).fit(X, np.where(Y, "yes", "no"), X_unlabeled=X_TARGET)
+    with pytest.raises(ValueError, match=r"`y` must hold one label a row; got .*\(60, 2\)"):
+        search({"r": Ridge()}).fit(X, np.c_[NUMBERS, NUMBERS], X_unlabeled=X_TARGET)
+    with pytest.raises(ValueError, match=r"the shape \(60,\); got the shape \(16, 2\)"):
+        search().fit(X, Y, **{**TARGET, "y_target": np.c_[Y_TARGET, Y_TARGET][:16]})
+
+
+def test_empty_tables_are_refused():
+    table, target = pd.DataFrame(X).add_prefix("x"), pd.DataFrame(X_TARGET).add_prefix("x")
+    bad = [
+        ("X", (table[:0], Y[:0]), {"X_unlabeled": target}),
+        ("X", (table[[]], Y), {"X_unlabeled": target[[]]}),
+        ("X_unlabeled", (table, Y), {"X_unlabeled": target[:0]}),
+        ("X_target", (table, Y), {"X_target": target[:0], "y_target": Y_TARGET[:0]}),
+        ("X_unlabeled", (["some", "words"] * 5, [0, 1] * 5), {"X_unlabeled": []}),
+    ]
+    for name, source, given in bad:
+        with pytest.raises(ValueError, match=f"`{name}` must have at least one row and one column"):
+            search(criterion="scv").fit(*source, **given)
+
+
+def test_documents_may_be_a_tuple():
+    words = ["good fine", "bad poor"] * 10
+    candidates = {"pooled": make_pipeline(CountVectorizer(), lb.Pooled(LogisticRegression()))}
+    labels = [1, 0] * 10
+    one, other = (
+        search(candidates, criterion="tlv").fit(
+            kind(words), labels, X_target=kind(words[:6]), y_target=labels[:6]
+        )
+        for kind in (list, tuple)
+    )
+    np.testing.assert_array_equal(one.results_.labelled, other.results_.labelled)
+    np.testing.assert_array_equal(one.predict(words), other.predict(words))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"criterion": {"tlv", "trcv"}}, TypeError, "of which the first selects; got {"),
+        ({"criterion": 3}, TypeError, "`criterion` must be a name or a list of names.*got 3"),
+        ({"refit": max}, ValueError, "`refit` must be one of True, False; got <built-in"),
+        ({"refit": "trcv"}, ValueError, "`refit` must be one of True, False; got 'trcv'"),
+        ({"halving": "no"}, ValueError, "`halving` must be one of True, False; got 'no'"),
+        ({"preprocessor": "scale"}, TypeError, "`preprocessor` must be a transformer.*'scale'"),
+        ({"preprocessor": StandardScaler}, TypeError, "must be a transformer.*Pass an instance"),
+        ({"preprocessor": GaussianNB()}, TypeError, r"must be a transformer.*got GaussianNB\(\)"),
+    ],
+)
+def test_options_that_would_be_taken_for_others_are_refused(options, error, message):
+    with pytest.raises(error, match=message):
+        search(**options).fit(X, Y, **TARGET)
+
+
+def test_a_preprocessor_may_answer_in_any_sparse_form():
+    class Coordinates(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+        def transform(self, X):
+            return sparse.coo_matrix(X)
+
+    candidates = {"m": LogisticRegression()}
+    found = search(candidates, preprocessor=Coordinates()).fit(X, Y, **TARGET)
+    assert found.results_.status() == ["complete"]
+
+
+def test_weights_may_come_from_any_object_with_fit():
+    class Ones:
+        def fit(self, X, X_target):
+            self.weights_ = np.ones(X.shape[0])
+
+    found = search(criterion="all", weighting=Ones()).fit(X, Y, **TARGET)
+    expected = search(criterion="all", weighting=lb.UniformWeights()).fit(X, Y, **TARGET)
+    same_losses(found.results_, expected.results_)
+
+
+class NoWeights(lb.UniformWeights):
+    def fit(self, X, X_target):
+        raise RuntimeError("no weights")
+
+
+def test_intervals_and_probabilities_rest_on_what_has_not_failed():
+    options = {"criterion": ["tlv", "all"], "weighting": NoWeights()}
+    candidates = {"nb": GaussianNB(), "log": LogisticRegression()}
+    with pytest.warns(lb.FailedFitWarning, match="2 of 2 .*By 'tlv', which selects, 0 failed"):
+        found = search(candidates, **options).fit(X, Y, **TARGET)
+    assert found.interval().method == "labelled"
+    assert lb.SearchRankingDisplay.from_estimator(found).xlabel.endswith("(labelled)")
+    with pytest.warns(lb.FailedFitWarning, match="By 'scv', which selects, 0 failed"):
+        found = search(candidates, **{**options, "criterion": ["scv", "trcv"]}).fit(X, Y, **TARGET)
+    assert np.isfinite(found.prob_better()).all()
+    for look in (found.interval, lambda: lb.SearchRankingDisplay.from_estimator(found)):
+        with pytest.raises(ValueError, match="validated by 'trcv'; got .*, which failed"):
+            look()
+    assert lb.SourceCandidateDisplay.from_estimator(found, criterion="trcv").plot().ax_ is not None
+
+
+@pytest.mark.parametrize("criterion", ["stv", "tcv"])
+def test_probabilities_rest_on_the_rows_of_the_ranking(criterion):
+    candidates = {"nb": GaussianNB(), "log": LogisticRegression()}
+    found = search(candidates, criterion=[criterion, "trcv"]).fit(X, Y, **TARGET)
+    np.testing.assert_array_equal(found.prob_better(), found.prob_better(method="paired"))
+
+
+@pytest.mark.parametrize("cell", [1.5, "nb", True, 7])
+def test_a_cell_is_a_number(cell):
+    found = search().fit(X, Y, **TARGET)
+    with pytest.raises(ValueError, match="`cell` must be the number of one of the 1 cells"):
+        found.interval(index=cell)
+
+
+def test_levels_are_said_as_they_are():
+    found = search().fit(X, Y, **TARGET)
+    assert " 99.5% interval " in str(found.interval(0.995))
+    assert " 90% interval " in str(found.interval(0.9))
+    display = lb.SearchRankingDisplay.from_estimator(found, level=0.999)
+    assert ", 99.9% interval " in display.xlabel
+
+
+def test_arrays_of_a_result_cannot_be_written_to():
+    groups = GROUPS.copy()
+    found = search(criterion="all").fit(X, Y, groups=groups, **TARGET).results_
+    for name in ("labelled", "weights", "folds", "groups"):
+        with pytest.raises(ValueError, match="read-only"):
+            getattr(found, name)[...] = getattr(found, name)[0]
+    groups[0] = "b"  # the argument is the user's own
+
+
+def test_split_scores_of_folds_that_were_validated_are_kept():
+    class FailsOnce(GaussianNB):
+        def fit(self, X_train, y):
+            if X_TARGET[0, 0] not in X_train[:, 0]:
+                raise RuntimeError("once")
+            return super().fit(X_train, y)
+
+    with pytest.warns(lb.FailedFitWarning, match="once"):
+        found = search({"good": GaussianNB(), "odd": FailsOnce()}, criterion="tlv").fit(
+            X, Y, **TARGET
+        )
+    scores = np.array([found.cv_results_[f"split{fold}_test_score"] for fold in range(3)])
+    failed = int(found.results_.target_folds[0])
+    assert np.isnan(scores[failed, 1])
+    others = np.delete(scores, failed, axis=0)
+    np.testing.assert_array_equal(others[:, 1], others[:, 0])
+    assert np.isnan(found.cv_results_["mean_test_score"][1])
+
+
+def test_without_refit_the_error_says_what_to_do():
+    found = search(refit=False).fit(X, Y, **TARGET)
+    with pytest.raises(AttributeError) as caught:
+        found.predict(X)
+    assert "`refit` must be True for `predict`" in str(caught.value.__cause__)
+
+
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
+def test_any_backend_gives_the_same_answer(backend):
+    expected = search(criterion="all").fit(X, Y, **TARGET)
+    with joblib.parallel_backend(backend):
+        found = search(criterion="all", n_jobs=2).fit(X, Y, **TARGET)
+    same_losses(found.results_, expected.results_)
+
+
+def test_rows_of_a_score_may_be_weighted():
+    weights = np.arange(30.0)
+    for options in ({}, {"preprocessor": StandardScaler()}):
+        found = search(**options).fit(X, Y, **TARGET)
+        right = found.predict(X_TARGET) == 0
+        zeros = np.zeros(30, dtype=int)
+        expected = np.average(right, weights=weights)
+        assert found.score(X_TARGET, zeros, sample_weight=weights) == pytest.approx(expected)
+
+
+def test_a_loss_of_zero_is_said_to_be_zero():
+    labels = {**TARGET, "y_target": np.zeros(16)}
+    found = search({"r": Ridge(), "s": Ridge(2.0)}).fit(X, 0.0 * NUMBERS, **labels)
+    assert str(found.interval(0.9)).startswith("0, 90% interval 0 to 0 ")
+    assert "1. r: 0\n" in repr(found.results_)
+
+
+def test_a_search_forgets_the_columns_and_the_preprocessor_of_its_last_fit():
+    found = search(criterion="tlv", preprocessor=StandardScaler()).fit(X, Y, **TARGET)
+    assert found.n_features_in_ == 3
+    words, labels = ["good fine", "bad poor"] * 6, [1, 0] * 6
+    candidates = {"words": make_pipeline(CountVectorizer(), LogisticRegression())}
+    found.set_params(candidates=candidates, preprocessor=None)
+    found.fit(words, labels, X_target=words[:6], y_target=labels[:6])
+    assert not hasattr(found, "n_features_in_")
+    assert not hasattr(found, "preprocessor_")
+    assert found.predict(words).tolist() == labels
+
+
+def test_who_has_no_pseudo_labels_has_no_vote():
+    class OnAllOfTheSource(GaussianNB):
+        def fit(self, X_train, y):
+            if len(X_train) < 60:
+                raise RuntimeError("too few")
+            return super().fit(X_train, y)
+
+    given = {"X_target": X_TARGET, "y_target": Y_TARGET}
+    voters = {"nb": GaussianNB(), "log": LogisticRegression()}
+    options = {"criterion": ["tlv", "rv"]}
+    expected = search(voters, **options).fit(X, Y, **given)
+    with pytest.warns(lb.FailedFitWarning, match="1 of 3 .*By 'tlv', which selects, 0 failed"):
+        found = search({**voters, "odd": OnAllOfTheSource()}, **options).fit(X, Y, **given)
+    assert np.isnan(found.cv_results_["dissent"][2])
+    np.testing.assert_array_equal(found.cv_results_["dissent"][:2], expected.cv_results_["dissent"])
+    with pytest.raises(ValueError, match="must have the pseudo-labels of 'rv' or 'trcv'; got a"):
+        search(criterion="scv").fit(X, Y, **given).results_.dissent()
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_whole_and_decimal_numbers_may_meet_in_one_column(library):
+    tables = {
+        name: library.DataFrame({"a": TARGET[name][:, 0]}) for name in TARGET if name[0] == "X"
+    }
+    whole = library.DataFrame({"a": np.round(X[:, 0]).astype(int)})
+    candidates = {"nb": GaussianNB(), "pooled": lb.Pooled(LogisticRegression())}
+    found = search(candidates, criterion="all", preprocessor=StandardScaler()).fit(
+        whole, Y, **{**TARGET, **tables}
+    )
+    assert found.results_.status() == ["complete", "complete"]
+    plain = search(candidates, criterion="all").fit(whole, Y, **{**TARGET, **tables})
+    assert plain.results_.status() == ["complete", "complete"]
+
+
+def test_numbers_that_name_columns_are_compared_too():
+    table, target = pd.DataFrame(X), pd.DataFrame(X_TARGET)
+    with pytest.raises(ValueError, match="columns of X in the same order; got them in another"):
+        search().fit(table, Y, X_unlabeled=target[[2, 0, 1]])
+    with pytest.raises(ValueError, match=r"got \[0, 1, 2\], which X has not"):
+        search().fit(table.add_prefix("x"), Y, X_unlabeled=target)
+
+
+def test_dates_are_no_numbers_for_the_weights():
+    table = pd.DataFrame({"x": X[:, 0], "day": pd.date_range("2020", periods=60)})
+    with pytest.raises(ValueError, match="(?s)importance weights need numbers: encode the table"):
+        search().fit(table, Y, X_unlabeled=table)
+
+
+class Answers(GaussianNB):
+    """Predicts what ``change`` makes of the classes."""
+
+    def __init__(self, change=None):
+        super().__init__()
+        self.change = change
+
+    def predict(self, X):
+        return self.change(super().predict(X))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda labels: labels + 7, r"classes that y has, like \[0, 1\]; got 7"),
+        (lambda labels: labels - 1, r"classes that y has, like \[0, 1\]; got -1"),
+        (lambda labels: labels.astype(str), r"classes that y has, like \[0, 1\]; got '0'"),
+        (lambda labels: labels[1:], "one label for each of .* rows; got an array of shape"),
+    ],
+)
+def test_answers_that_are_no_classes_are_failures(change, message):
+    candidates = {"odd": Answers(change), "good": GaussianNB()}
+    with pytest.warns(lb.FailedFitWarning, match=f"1 of 2 cells failed.*{message}"):
+        found = search(candidates, criterion="all").fit(X, Y, **TARGET)
+    assert found.results_.status() == ["failed", "complete"]
+
+
+def test_classes_may_be_predicted_as_python_objects():
+    objects = search({"nb": Answers(lambda labels: labels.astype(object))}, criterion="all")
+    expected = search(criterion="all").fit(X, Y, **TARGET)
+    same_losses(objects.fit(X, Y, **TARGET).results_, expected.results_)
+
+
+@pytest.mark.parametrize(
+    ("cv", "message"),
+    [
+        (ShuffleSplit(3, test_size=0.5, random_state=0), "`cv` must hold out each row once"),
+        (TimeSeriesSplit(3), "`cv` must hold out every row; got rows in no fold"),
+        ([([0], [1])], r"a splitter like KFold; got \[\(\[0\], \[1\]\)\]"),
+    ],
+)
+def test_splitters_must_hold_out_every_row_once(cv, message):
+    with pytest.raises(ValueError, match=message):
+        search(cv=cv).fit(X, Y, **TARGET)
