@@ -24,7 +24,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, is_number
 from landbridge.exceptions import FewSourcesWarning
 from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_sources
 from landbridge.inference.variance import theta_a, theta_b, theta_gamma
@@ -241,7 +241,7 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
 
 def check_level(level: float) -> None:
     """A coverage strictly between 0 and 1."""
-    if not 0 < level < 1:
+    if not (is_number(level) and 0 < level < 1):
         raise ValueError(
             f"`level` must lie between 0 and 1; got {level!r}. Pass 0.95 for 95 per cent."
         )

@@ -24,6 +24,7 @@ from landbridge.weighting import ClassifierRatio, ReweightedClassifier, Reweight
 # A discriminant has a covariance of all columns with all; it and trees need dense rows.
 MOST_COLUMNS = 2000
 DENSE = ("trees", "discriminant")
+INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +138,11 @@ def _named(candidates: Any) -> list[tuple[str, Any, Any]]:
 
 
 def _check_estimator(name: str, estimator: Any) -> None:
-    if isinstance(estimator, type) or not all(
-        hasattr(estimator, method) for method in ("fit", "get_params", "set_params")
-    ):
+    if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in INTERFACE):
         raise TypeError(
-            "`candidates` must hold estimators with scikit-learn's interface (fit, predict, "
-            f"get_params); got {estimator!r} for {name!r}. Pass an instance."
+            f"`candidates` must hold estimators with scikit-learn's interface "
+            f"({', '.join(INTERFACE)}); got {estimator!r} for {name!r}. Pass an instance, of a "
+            "class of your own that inherits from sklearn.base.BaseEstimator."
         )
 
 

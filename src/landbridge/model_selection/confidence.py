@@ -23,8 +23,8 @@ from landbridge.inference import score_interval
 SAME_IN_EVERY_ROW = 1e7
 # Of the squares of normal errors, E(z² − 1)⁴ / 2².
 KURTOSIS = 15.0
-# Losses below it stand for zero where logarithms are taken.
-TINY = float(np.finfo(np.float64).tiny)
+# The smallest number stands for a loss of zero where logarithms are taken; this is nil in words.
+NIL = 100 * float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ def score_in_words(score: float, *, rate: bool) -> str:
     """Three digits of a rate; four that count of a loss, which may have any size."""
     if rate:
         return f"{score:.3f}"
-    return f"{score:.4g}" if abs(score) >= TINY else "0"
+    return f"{score:.4g}" if abs(score) >= NIL else "0"
 
 
 def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:
@@ -125,7 +125,8 @@ def interval_of_mean(
 
     Around the anchored estimate it has less of the winner's curse than around the mean of the
     chosen candidate's own losses. A proportion gets the score interval, losses of which some are
-    negative Student's, others `interval_of_skewed_mean`.
+    negative Student's, to which the way from their own mean is added, others
+    `interval_of_skewed_mean`.
     """
     n = losses.shape[0]
     if proportion:
@@ -134,7 +135,9 @@ def interval_of_mean(
         return mean, float(low), float(high)
     if losses.min() >= 0 and min(mean, losses.mean()) > 0:
         return mean, *interval_of_skewed_mean(mean, losses, level)
-    half = stats.t.ppf((1 + level) / 2, n - 1) * losses.std(ddof=1) / np.sqrt(n)
+    # Losses that are all the same have no spread, while the estimate was moved away from them.
+    error = np.hypot(losses.std(ddof=1) / np.sqrt(n), mean - losses.mean())
+    half = stats.t.ppf((1 + level) / 2, n - 1) * error
     return mean, float(mean - half), float(mean + half)
 
 

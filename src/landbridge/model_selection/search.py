@@ -28,7 +28,7 @@ from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.cv_results import cv_results
 from landbridge.model_selection.engine import Settings, model_seeds, run_search
-from landbridge.model_selection.losses import Loss, check_loss
+from landbridge.model_selection.losses import Loss, check_loss, loss_name
 from landbridge.model_selection.sources import check_cv, resolve_sources
 from landbridge.model_selection.tables import SearchData, check_search_data
 from landbridge.model_selection.worth import Verdict
@@ -251,7 +251,9 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     @_best_has("predict")
     def predict(self, X: MatrixLike) -> Vector:
         """Predict with the best estimator."""
-        return self._fitted().predict(X)
+        labels = self._fitted().predict(X)
+        # Some libraries answer with a column.
+        return labels.ravel() if np.ndim(labels) == 2 and labels.shape[1] == 1 else labels
 
     @_best_has("predict_proba")
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
@@ -293,6 +295,11 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     def _settings(self, data: SearchData, candidates: list[Candidate]) -> Settings:
         loss = self.loss or ("zero_one" if data.task == "classification" else "squared")
         check_loss(loss, data.task)
+        if self.correction == "label_floor" and callable(loss):
+            raise ValueError(
+                "`correction` must not be 'label_floor' with a loss of your own, whose floor is "
+                f"unknown; got loss={loss_name(loss)!r}. Take correction='consensus' or None."
+            )
         voters = {c.name for c in candidates} if data.task == "classification" else ()
         choice = choose_criterion(
             self.criterion, data.n_labelled, correction=self.correction, n_voters=len(voters)

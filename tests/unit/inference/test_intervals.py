@@ -183,7 +183,7 @@ def test_a_source_of_one_row_leaves_the_questions_about_other_sources():
         interval(losses, groups, "fixed")
 
 
-@pytest.mark.parametrize("level", [0, 1, 95, -0.5])
+@pytest.mark.parametrize("level", [0, 1, 95, -0.5, "0.9"])
 def test_bad_levels(level):
     for function in (interval, source_intervals):
         with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):

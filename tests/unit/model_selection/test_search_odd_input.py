@@ -118,6 +118,19 @@ class ColumnClassifier(LogisticRegression):
         return super().predict(X).reshape(-1, 1)
 
 
+class Untagged:
+    """Looks like an estimator and is none."""
+
+    def fit(self, X, y):
+        return self
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **params):
+        return self
+
+
 class ColumnRegressor(Ridge):
     def predict(self, X):
         return super().predict(X).reshape(-1, 1)
@@ -129,6 +142,7 @@ def test_a_column_of_predictions_is_a_row_of_them(loss):
     found = search({"m": ColumnClassifier()}, criterion="all", loss=loss).fit(X, Y, **TARGET)
     same_losses(found.results_, expected.results_)
     np.testing.assert_array_equal(found.results_.guesses, expected.results_.guesses)
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
     expected = search({"m": Ridge()}, criterion="all").fit(X, NUMBERS, **OF_NUMBERS)
     found = search({"m": ColumnRegressor()}, criterion="all").fit(X, NUMBERS, **OF_NUMBERS)
     same_losses(found.results_, expected.results_)
@@ -265,6 +279,12 @@ def test_documents_may_be_a_tuple():
         ({"refit": max}, ValueError, "`refit` must be one of True, False; got <built-in"),
         ({"refit": "trcv"}, ValueError, "`refit` must be one of True, False; got 'trcv'"),
         ({"halving": "no"}, ValueError, "`halving` must be one of True, False; got 'no'"),
+        (
+            {"correction": "label_floor", "loss": lambda y, guess: 2.0 * (y != guess)},
+            ValueError,
+            "`correction` must not be 'label_floor' with a loss of your own.*consensus",
+        ),
+        ({"candidates": {"m": Untagged()}}, TypeError, "__sklearn_tags__.*BaseEstimator"),
         ({"preprocessor": "scale"}, TypeError, "`preprocessor` must be a transformer.*'scale'"),
         ({"preprocessor": StandardScaler}, TypeError, "must be a transformer.*Pass an instance"),
         ({"preprocessor": GaussianNB()}, TypeError, r"must be a transformer.*got GaussianNB\(\)"),
