@@ -147,7 +147,8 @@ def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
             if part is not None
         ]
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
             f"{error} The importance weights need numbers: encode the table once with "
             "`preprocessor=`, or choose a criterion without weights (`scv`, `rv`, `tlv`)."
         ) from error
@@ -172,9 +173,10 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
             "`y` must hold the label of each source row; the search requires y to be passed, but "
             "the target y is None. Pass y."
         )
-    if np.ndim(y) == 2 and np.shape(y)[1] > 1:
+    shape = np.asarray(y).shape
+    if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
-            f"`y` must hold one label a row; got several outputs, an array of shape {np.shape(y)}. "
+            f"`y` must hold one label a row; got several outputs, an array of shape {shape}. "
             "Search for each output on its own."
         )
     with sklearn_errors(X, "X"):
