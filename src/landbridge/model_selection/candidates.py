@@ -140,7 +140,7 @@ def _named(candidates: Any) -> list[tuple[str, Any, Any]]:
 def _check_estimator(name: str, estimator: Any) -> None:
     if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in INTERFACE):
         raise TypeError(
-            f"`candidates` must hold estimators with scikit-learn's interface "
+            "`candidates` must hold estimators with scikit-learn's interface "
             f"({', '.join(INTERFACE)}); got {estimator!r} for {name!r}. Pass an instance, of a "
             "class of your own that inherits from sklearn.base.BaseEstimator."
         )

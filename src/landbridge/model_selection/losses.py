@@ -95,7 +95,7 @@ def pointwise_loss(loss: Loss, estimator: Any, X: MatrixLike, y: VectorLike) -> 
 
 
 def predicted_labels(estimator: Any, X: MatrixLike) -> Vector:
-    """``estimator.predict(X)`` without NaN and infinity; some libraries answer with a column."""
+    """``estimator.predict(X)``, one label a row, without NaN and infinity."""
     labels = plain_numbers(np.asarray(estimator.predict(X)))
     if labels.shape[:1] != (_num_samples(X),):
         raise ValueError(
@@ -104,7 +104,12 @@ def predicted_labels(estimator: Any, X: MatrixLike) -> Vector:
         )
     if labels.dtype.kind == "f":
         _check_finite(labels, "finite predictions", "Look at what it does with such rows.")
-    return labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    return without_column(labels)
+
+
+def without_column(labels: Any) -> Any:
+    """A column of labels, with which some libraries answer, as a row of them."""
+    return labels.ravel() if np.ndim(labels) == 2 and labels.shape[1] == 1 else labels
 
 
 def loss_name(loss: Loss) -> str:

@@ -28,7 +28,7 @@ from landbridge.model_selection.confidence import SearchInterval
 from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.cv_results import cv_results
 from landbridge.model_selection.engine import Settings, model_seeds, run_search
-from landbridge.model_selection.losses import Loss, check_loss, loss_name
+from landbridge.model_selection.losses import Loss, check_loss, loss_name, without_column
 from landbridge.model_selection.sources import check_cv, resolve_sources
 from landbridge.model_selection.tables import SearchData, check_search_data
 from landbridge.model_selection.worth import Verdict
@@ -251,9 +251,7 @@ class TransferSearchCV(MetaEstimatorMixin, BaseEstimator):
     @_best_has("predict")
     def predict(self, X: MatrixLike) -> Vector:
         """Predict with the best estimator."""
-        labels = self._fitted().predict(X)
-        # Some libraries answer with a column.
-        return labels.ravel() if np.ndim(labels) == 2 and labels.shape[1] == 1 else labels
+        return without_column(self._fitted().predict(X))
 
     @_best_has("predict_proba")
     def predict_proba(self, X: MatrixLike) -> np.ndarray:

@@ -102,6 +102,9 @@ def test_scores_by_hand():
     mean, T, size = np.array([1.0, -3.0, 2.0]), np.array([9.0, -1.0, 4.0]), np.array([1.0, 2.0, 0])
     assert make_score("t", size, 5, 0.05)(mean, T).tolist() == [9.0, 1.0, 0.0]
     assert make_score("loss", size, 5, 0.05)(mean, T).tolist() == [1.0, 4.5, 0.0]
+    # The two-sided 5 % point of t with four degrees of freedom is 2.7764.
+    gate = make_score("gate", np.ones(4), 5, 0.05)
+    assert gate(np.ones(4), np.array([2.77, 2.78, -2.77, -2.78])).tolist() == [0.0, 1.0, 0.0, 1.0]
     assert make_score("gate", size, 5, 0.05)(mean, T).tolist() == [1.0, 0.0, 0.0]
     # One domain has no T; the gate then lets everything pass.
     assert make_score("gate", size, 1, 0.05)(mean, T).tolist() == [1.0, 4.5, 0.0]

@@ -389,6 +389,18 @@ def test_split_scores_of_folds_that_were_validated_are_kept():
     assert np.isnan(found.cv_results_["mean_test_score"][1])
 
 
+@pytest.mark.parametrize("criterion", ["trcv", "wcv"])
+def test_split_scores_are_weighted_where_the_criterion_is(criterion):
+    found = search(criterion=criterion).fit(X, Y, **TARGET)
+    result = found.results_
+    losses = (result.reverse if criterion == "trcv" else result.forward)[0] * result.weights[0]
+    scores = [found.cv_results_[f"split{fold}_test_score"][0] for fold in range(3)]
+    expected = [1 - losses[result.folds[0] == fold].mean() for fold in range(3)]
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    # The folds have 20 rows each, so that the mean of their scores is the score.
+    assert np.mean(scores) == pytest.approx(found.best_score_, rel=1e-12)
+
+
 def test_without_refit_the_error_says_what_to_do():
     found = search(refit=False).fit(X, Y, **TARGET)
     with pytest.raises(AttributeError) as caught:
