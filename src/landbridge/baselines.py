@@ -1,6 +1,6 @@
-"""The baselines that stand in every comparison: source only, target only, pooled.
+"""The baselines of every comparison: source only, target only, pooled.
 
-They take the signature of every transfer estimator, so that they are candidates like any other.
+They have the signature of every transfer estimator, so that they can be candidates of a search.
 """
 
 import warnings
@@ -9,13 +9,83 @@ from typing import Any, Self
 import numpy as np
 from sklearn.dummy import DummyClassifier
 
-from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
+from landbridge._delegate import (
+    DelegatingEstimator,
+    fit_weighted,
+    require_sample_weight,
+    takes_sample_weight,
+)
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import check_transfer, is_number, stack_rows, warn_no_target
+from landbridge._validation import (
+    TransferData,
+    check_transfer,
+    is_number,
+    warn_no_target,
+)
 from landbridge.exceptions import FewTargetRowsWarning
 
 
-class SourceOnly(DelegatingEstimator):
+class _Baseline(DelegatingEstimator):
+    """Check the rows, then fit on those that the subclass chooses."""
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
+    ) -> Self:
+        """Fit the estimator.
+
+        Parameters
+        ----------
+        X, y : rows and labels of the source
+        X_target, y_target : labelled rows of the target, optional
+        X_unlabeled : rows, optional
+            Unlabelled rows of the target. They are checked and not used.
+        sample_weight : array of shape (n_source,), optional
+            Weights of the source rows.
+        sample_weight_target : array of shape (n_target,), optional
+            Weights of the labelled target rows.
+
+        Returns
+        -------
+        self : the fitted estimator
+        """
+        self._check_parameters()
+        data = check_transfer(
+            self,
+            X,
+            y,
+            task=self.task_,
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            sample_weight=sample_weight,
+            sample_weight_target=sample_weight_target,
+            min_classes=1,
+        )
+        for name in ("sample_weight", "sample_weight_target"):
+            if getattr(data, name) is not None:
+                require_sample_weight(self.estimator, f"`{name}` is given")
+        self.estimator_ = self._fit_on_chosen_rows(data)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Check constructor parameters; most baselines have none of their own."""
+
+    def _fit_on_chosen_rows(self, data: TransferData) -> Any:
+        raise NotImplementedError
+
+    def _fit_on_source(self, data: TransferData) -> Any:
+        return fit_weighted(self.estimator, data.X, data.y, data.sample_weight)
+
+
+class SourceOnly(_Baseline):
     """Fit on the source rows and ignore the target.
 
     Parameters
@@ -41,32 +111,13 @@ class SourceOnly(DelegatingEstimator):
     def __init__(self, estimator: Any):
         self.estimator = estimator
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit on ``X, y``; target rows are checked and left alone."""
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task=self.task_,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            min_classes=1,
-            plain_counterpart="its estimator fitted on X",
-        )
-        self.estimator_ = fit_weighted(self.estimator, data.X, data.y, None)
-        return self
+    def _fit_on_chosen_rows(self, data: TransferData) -> Any:
+        if data.target_rows is None:
+            warn_no_target(self, "its estimator fitted on X")
+        return self._fit_on_source(data)
 
 
-class TargetOnly(DelegatingEstimator):
+class TargetOnly(_Baseline):
     """Fit on the labelled target rows and ignore the source.
 
     Without labelled target rows it equals its estimator fitted on the source, and warns. With
@@ -85,44 +136,23 @@ class TargetOnly(DelegatingEstimator):
     def __init__(self, estimator: Any):
         self.estimator = estimator
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit on ``X_target, y_target``; source and unlabelled rows are checked and left alone."""
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task=self.task_,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            min_classes=1,
-        )
+    def _fit_on_chosen_rows(self, data: TransferData) -> Any:
         if data.X_target is None:
             warn_no_target(self, "its estimator fitted on X")
-            self.estimator_ = fit_weighted(self.estimator, data.X, data.y, None)
-            return self
+            return self._fit_on_source(data)
         estimator = self.estimator
         if self.task_ == "classification" and np.unique(data.y_target).size == 1:
             warnings.warn(
                 "The labelled target rows hold one class only, so TargetOnly always predicts it. "
                 "Label target rows of another class.",
                 FewTargetRowsWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
             estimator = DummyClassifier(strategy="most_frequent")
-        self.estimator_ = fit_weighted(estimator, data.X_target, data.y_target, None)
-        return self
+        return fit_weighted(estimator, data.X_target, data.y_target, data.sample_weight_target)
 
 
-class Pooled(DelegatingEstimator):
+class Pooled(_Baseline):
     """Fit on source and labelled target rows together.
 
     Parameters
@@ -130,9 +160,10 @@ class Pooled(DelegatingEstimator):
     estimator : classifier or regressor
         Fitted on both sets of rows stacked.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the target rows carry together, whatever their number: a
-        handful of target rows is heard beside thousands of source rows. ``None`` counts every row
-        the same and works with estimators that take no weights.
+        Share of the total weight that the target rows carry together, whatever their number, so
+        that a few target rows count beside thousands of source rows. An estimator that takes no
+        ``sample_weight`` is given the rows of the lighter domain several times instead, as often
+        as comes nearest to the share. ``None`` counts every row the same.
 
     Attributes
     ----------
@@ -143,50 +174,55 @@ class Pooled(DelegatingEstimator):
         self.estimator = estimator
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone."""
+    def _check_parameters(self) -> None:
         share = self.target_share
         if share is not None and not (is_number(share) and 0 < share < 1):
             raise ValueError(f"`target_share` must lie between 0 and 1, or be None; got {share!r}.")
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task=self.task_,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            min_classes=1,
-        )
+
+    def _fit_on_chosen_rows(self, data: TransferData) -> Any:
         if data.X_target is None:
             warn_no_target(self, "its estimator fitted on X")
-            self.estimator_ = fit_weighted(self.estimator, data.X, data.y, None)
-            return self
-        weights = None
-        if self.target_share is not None:
-            require_sample_weight(self.estimator, "`target_share` weighs the target rows")
-            weights = shared_weights(data.X.shape[0], data.X_target.shape[0], self.target_share)
-        self.estimator_ = fit_weighted(
-            self.estimator,
-            stack_rows([data.X, data.X_target]),
-            np.concatenate([data.y, data.y_target]),
-            weights,
-        )
-        return self
+            return self._fit_on_source(data)
+        X, y = data.labeled_rows, data.labels
+        n_source, n_target = data.X.shape[0], data.X_target.shape[0]
+        if self.target_share is not None and not takes_sample_weight(self.estimator):
+            times = shared_repeats(n_source, n_target, self.target_share)
+            rows = np.repeat(np.arange(n_source + n_target), times)
+            return fit_weighted(self.estimator, X[rows], y[rows], None)
+        return fit_weighted(self.estimator, X, y, self._weights(data))
+
+    def _weights(self, data: TransferData) -> Vector | None:
+        given = data.sample_weight, data.sample_weight_target
+        if self.target_share is None and all(weights is None for weights in given):
+            return None
+        sides = [
+            np.ones(rows.shape[0]) if weights is None else weights
+            for rows, weights in zip((data.X, data.X_target), given, strict=True)
+        ]
+        if self.target_share is None:
+            return np.concatenate(sides)
+        return share_mass(*sides, target_share=self.target_share)
 
 
-def shared_weights(n_source: int, n_target: int, target_share: float) -> Vector:
-    """Weights of mean 1 under which the target rows carry ``target_share`` of the mass."""
-    n_rows = n_source + n_target
-    return np.repeat(
-        [(1 - target_share) * n_rows / n_source, target_share * n_rows / n_target],
-        [n_source, n_target],
+def share_mass(source: Vector, target: Vector, *, target_share: float) -> Vector:
+    """Weights of mean 1, target below source, of which the target has ``target_share``.
+
+    Within each domain they are proportional to the weights given.
+    """
+    n_rows = source.size + target.size
+    return np.concatenate(
+        [
+            source * ((1 - target_share) * n_rows / source.sum()),
+            target * (target_share * n_rows / target.sum()),
+        ]
     )
+
+
+def shared_repeats(n_source: int, n_target: int, target_share: float) -> Vector:
+    """How often each row is repeated so that target rows have about ``target_share`` of all.
+
+    Only the domain that is short of rows is repeated; the other one has each row once.
+    """
+    ratio = target_share * n_source / ((1 - target_share) * n_target)
+    times = (1, round(ratio)) if ratio >= 1 else (round(1 / ratio), 1)
+    return np.repeat(times, [n_source, n_target])

@@ -120,11 +120,13 @@ def union_of_classes(
     return classes
 
 
-def check_sample_weight(sample_weight: VectorLike, X: Matrix) -> Vector:
-    """Non-negative weights, one a row, not all zero."""
+def check_sample_weight(
+    sample_weight: VectorLike, X: Matrix, name: str = "sample_weight"
+) -> Vector:
+    """Return non-negative weights, one per row, not all zero."""
     if not np.asarray(sample_weight).any():
         raise ValueError(
-            "`sample_weight` must have a positive sum; got zeros only. "
+            f"`{name}` must have a positive sum; got zeros only. "
             "Give at least one row a positive weight."
         )
     return _check_sample_weight(sample_weight, X, ensure_non_negative=True)

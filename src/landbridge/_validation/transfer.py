@@ -43,6 +43,7 @@ class TransferData:
     y_target: VectorLike = None
     X_unlabeled: Matrix | None = None
     sample_weight: Vector | None = None
+    sample_weight_target: Vector | None = None
     groups: Vector | None = None
     classes: VectorLike = None
 
@@ -77,6 +78,7 @@ def check_transfer(
     y_target: VectorLike = None,
     X_unlabeled: MatrixLike = None,
     sample_weight: VectorLike = None,
+    sample_weight_target: VectorLike = None,
     groups: VectorLike = None,
     accept_sparse: bool = True,
     target_labels: TargetLabels = "any",
@@ -99,6 +101,8 @@ def check_transfer(
     if X_target is not None:
         X_target = check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
         y_target = check_target_labels(y_target, X_target, y, task)
+    if sample_weight_target is not None:
+        sample_weight_target = _check_target_weight(sample_weight_target, X_target)
     if X_unlabeled is not None:
         X_unlabeled = check_like_source(
             estimator, X_unlabeled, "X_unlabeled", accept_sparse=accept_sparse
@@ -108,7 +112,26 @@ def check_transfer(
         classes = union_of_classes(y, y_target, target_labels, min_classes)
     if plain_counterpart and X_target is None and X_unlabeled is None:
         warn_no_target(estimator, plain_counterpart)
-    return TransferData(X, y, X_target, y_target, X_unlabeled, sample_weight, groups, classes)
+    return TransferData(
+        X,
+        y,
+        X_target,
+        y_target,
+        X_unlabeled,
+        sample_weight,
+        sample_weight_target,
+        groups,
+        classes,
+    )
+
+
+def _check_target_weight(sample_weight_target: VectorLike, X_target: Matrix | None) -> Vector:
+    if X_target is None:
+        raise ValueError(
+            "`sample_weight_target` must come with `X_target`, the rows that it weights; got "
+            "`sample_weight_target` alone. Pass both."
+        )
+    return check_sample_weight(sample_weight_target, X_target, "sample_weight_target")
 
 
 def check_two_domains(

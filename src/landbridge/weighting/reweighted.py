@@ -7,8 +7,8 @@ from sklearn.base import clone, is_regressor
 
 from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import TransferData, check_transfer, is_number, stack_rows
-from landbridge.baselines import shared_weights
+from landbridge._validation import TransferData, check_transfer, is_number
+from landbridge.baselines import share_mass
 from landbridge.weighting.kernel_mean_matching import KernelMeanMatching
 
 
@@ -42,8 +42,25 @@ class _Reweighted(DelegatingEstimator):
         X_target: MatrixLike = None,
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
     ) -> Self:
-        """Weigh X against all target rows, labelled and unlabelled, and fit the estimator."""
+        """Weight X against all target rows, labelled and unlabelled, and fit the estimator.
+
+        Parameters
+        ----------
+        X, y : rows and labels of the source
+        X_target, y_target : labelled rows of the target, optional
+        X_unlabeled : unlabelled rows of the target, optional
+        sample_weight : array of shape (n_source,), optional
+            Multiplies the density ratio of the source rows, which is estimated without it.
+        sample_weight_target : array of shape (n_target,), optional
+            Weights of the labelled target rows.
+
+        Returns
+        -------
+        self : the fitted estimator
+        """
         self._check_parameters()
         data = check_transfer(
             self,
@@ -53,12 +70,14 @@ class _Reweighted(DelegatingEstimator):
             X_target=X_target,
             y_target=y_target,
             X_unlabeled=X_unlabeled,
+            sample_weight=sample_weight,
+            sample_weight_target=sample_weight_target,
             min_classes=1,
             plain_counterpart="its estimator fitted on X",
         )
         if data.target_rows is None:
             self.weighting_, self.weights_ = None, np.ones(data.X.shape[0])
-            self.estimator_ = fit_weighted(self.estimator, data.X, data.y, None)
+            self.estimator_ = fit_weighted(self.estimator, data.X, data.y, data.sample_weight)
             return self
         require_sample_weight(self.estimator, "the source rows are weighted")
         weighting = KernelMeanMatching() if self.weighting is None else clone(self.weighting)
@@ -68,18 +87,18 @@ class _Reweighted(DelegatingEstimator):
         return self
 
     def _fit_on_weighted_rows(self, data: TransferData) -> Any:
+        source = self.weights_
+        if data.sample_weight is not None:
+            source = unit_mean(source * data.sample_weight)
         if data.X_target is None or self.target_share == 0:
-            return fit_weighted(self.estimator, data.X, data.y, self.weights_)
-        n_source, n_target = data.X.shape[0], data.X_target.shape[0]
-        share = self.target_share or n_target / (n_source + n_target)
-        weights = shared_weights(n_source, n_target, share)
-        weights[:n_source] *= self.weights_
-        return fit_weighted(
-            self.estimator,
-            stack_rows([data.X, data.X_target]),
-            np.concatenate([data.y, data.y_target]),
-            weights,
-        )
+            return fit_weighted(self.estimator, data.X, data.y, source)
+        target = data.sample_weight_target
+        if target is None:
+            target = np.ones(data.X_target.shape[0])
+        # Both domains have a mean weight of 1, so this share counts each target row as one row.
+        share = self.target_share or target.size / (source.size + target.size)
+        weights = share_mass(source, target, target_share=share)
+        return fit_weighted(self.estimator, data.labeled_rows, data.labels, weights)
 
     def _check_parameters(self) -> None:
         share = self.target_share

@@ -107,3 +107,29 @@ def test_messages(data):
         lb.ReweightedClassifier(LogisticRegression(), target_share=1.0).fit(**fit)
     with pytest.raises(ValueError, match="`weighting` must give at least one source row"):
         unit_mean(np.zeros(3))
+
+
+@pytest.mark.parametrize("share", [None, 0.0, 0.3])
+def test_weights_of_rows_multiply_the_density_ratio(data, share):
+    rng = np.random.default_rng(0)
+    times = rng.integers(1, 4, size=400).astype(float)
+    labelled = {"X_target": data.X_target[:50], "y_target": data.y_target[:50]}
+    model = lb.ReweightedRegressor(Ridge(), lb.ClassifierRatio(), target_share=share)
+    weights_target = rng.random(50) + 0.5
+    model.fit(data.X, data.y, **labelled, sample_weight=times, sample_weight_target=weights_target)
+    source = model.weights_ * times
+    target = weights_target
+    target_share = {None: 50 / 450, 0.0: 0.0, 0.3: 0.3}[share]
+    n_rows = 450 if share != 0 else 400
+    weights = np.concatenate(
+        [
+            source * (1 - target_share) * n_rows / source.sum(),
+            target * target_share * n_rows / target.sum(),
+        ]
+    )
+    by_hand = Ridge().fit(
+        np.vstack([data.X, labelled["X_target"]]),
+        np.concatenate([data.y, labelled["y_target"]]),
+        sample_weight=weights,
+    )
+    np.testing.assert_allclose(model.estimator_.coef_, by_hand.coef_, rtol=1e-9)
