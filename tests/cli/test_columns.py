@@ -91,3 +91,46 @@ def test_types_that_do_not_fit_are_refused(change, message):
 def test_missing_columns_are_refused_with_the_nearest_name():
     with pytest.raises(InputError, match="'size' is missing. Did you mean 'siz'"):
         check_new_rows(SEEN.rename({"size": "siz"}), describe_columns(SEEN))
+
+
+def test_stray_cells_are_missing_named_and_counted():
+    new = pl.DataFrame({"size": ["2", "n.d.", "3"], "when": ["2020-01-02", "2020-01-03", "soon"]})
+    seen = describe_columns(SEEN.select("size", "when"))
+    rows = check_new_rows(new, seen)
+    assert rows.frame["size"].to_list() == [2.0, None, 3.0]
+    assert rows.frame["when"].to_list() == [date(2020, 1, 2), date(2020, 1, 3), None]
+    assert rows.outside.tolist() == [0, 1, 1]
+    assert rows.cautions == [
+        "size: read as missing, because it is no number: 'n.d.' in row 2",
+        "when: read as missing, because it is no date: 'soon' in row 3",
+    ]
+
+
+def test_cells_that_are_empty_as_never_in_training_count_as_outside():
+    seen = describe_columns(pl.DataFrame({"size": [1.0, 2.0], "colour": ["red", None]}))
+    new = pl.DataFrame(
+        {"size": [None, None], "colour": [None, "red"]}, schema_overrides={"size": str}
+    )
+    rows = check_new_rows(new, seen)
+    assert rows.outside.tolist() == [1, 1]
+    assert rows.cautions == ["size: 2 of 2 rows have no value, which never happened in training"]
+
+
+def test_text_of_training_is_compared_as_it_is_written():
+    seen = describe_columns(pl.DataFrame({"zip": ["007", "012", "A1"]}))
+    assert check_new_rows(pl.DataFrame({"zip": ["007", "012"]}), seen).cautions == []
+    rows = check_new_rows(pl.DataFrame({"zip": ["7", "012"]}), seen)
+    assert rows.cautions == ["zip: 1 of 2 rows hold a new value: '7'"]
+    with pytest.raises(InputError, match="'zip' must hold values of the type 'text'.*got 7"):
+        check_new_rows(pl.DataFrame({"zip": [7, 12]}), seen)
+
+
+def test_decimal_commas_in_new_rows_are_announced():
+    seen = describe_columns(pl.DataFrame({"size": [1.0, 2.0]}))
+    new = pl.DataFrame({"size": ["1,234", "1,5"]})
+    with pytest.warns(UserWarning, match="new rows: 'size' holds numbers with a decimal comma"):
+        assert check_new_rows(new, seen).frame["size"].to_list() == [1.234, 1.5]
+    with pytest.raises(InputError, match="'size' must hold numbers.*got '1,234'"):
+        check_new_rows(new.head(1), seen)
+    with pytest.warns(UserWarning, match="decimal comma"):
+        check_new_rows(new.head(1), seen, comma_separated=False)

@@ -280,7 +280,7 @@ def test_labels_and_columns_of_kinds_that_cannot_be_learnt(landbridge, table):
     assert "'pairs' hold lists or records. Leave them out with --drop pairs" in words
     landbridge("select", "wines.parquet", *SELECT, "--drop", "pairs")
     done = landbridge("select", table, *SELECT, "--label", "when", code=2)
-    assert "--label must hold numbers, text or true and false; 'when' holds Date" in done.stderr
+    assert "--label must hold numbers, text or true and false; 'when' holds dates" in done.stderr
 
 
 def test_a_level_is_for_results_that_hold_losses(landbridge, table):
@@ -389,7 +389,7 @@ def test_ctrl_c_leaves_no_file_behind(landbridge, table, monkeypatch):
 
 
 def test_the_unexpected_ends_with_1_and_debug_shows_where(landbridge, table, monkeypatch):
-    def fail(*_args):
+    def fail(*_args, **_options):
         raise RuntimeError("a bug")
 
     monkeypatch.setattr("landbridge.cli._tables.read_table", fail)
@@ -467,3 +467,50 @@ def test_features_speak_of_options_that_they_have(landbridge, table):
     assert "--number must be at most" in landbridge(*asked, "--number", 99, code=2).stderr
     alone = (*asked, "--exclude", "north", "--exclude", "south")
     assert "--domain must tell at least two domains apart" in landbridge(*alone, code=2).stderr
+
+
+def coded_frame() -> pl.DataFrame:
+    """A column of codes in which one code is not a number, and numbered domains and classes."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 12, size=120)
+    frame = make_frame().with_columns(
+        pl.Series("zip", ["X99" if k == 11 else f"{k:03d}" for k in codes]),
+        pl.col("region").replace({"north": "001", "south": "1", "west": "003"}),
+        pl.col("good").replace({"yes": "01", "no": "1"}),
+    )
+    return frame
+
+
+def test_types_and_names_are_those_of_training(landbridge, table):
+    coded_frame().write_csv(table)
+    asked = ("--label", "good", "--domain", "region", "--target", "003", *SELECT[6:])
+    done = landbridge("select", table, *asked, "--save", "m.skops")
+    assert "'good' holds" in done.stderr
+    assert "which are read as 2 different classes" in done.stderr
+    card = load_card("m.skops")
+    assert card["sources"] in (["001"], ["1"], ["001", "1"])
+    assert card["classes"] == ["01", "1"]
+    new = coded_frame()
+    new.write_csv("all.csv")
+    landbridge("predict", "m.skops", "all.csv", "-o", "all.parquet")
+    rest = pl.read_parquet("all.parquet").filter(new["zip"] != "X99")
+    assert set(rest["prediction"]) == {"01", "1"}
+    new.filter(pl.col("zip") != "X99").write_csv("some.csv")
+    done = landbridge("predict", "m.skops", "some.csv", "-o", "some.parquet")
+    assert "caution" not in done.stderr
+    some = pl.read_parquet("some.parquet")
+    assert some["prediction"].equals(rest["prediction"])
+    assert some["score_01"].to_numpy() == pytest.approx(rest["score_01"].to_numpy(), abs=1e-9)
+    assert some["columns_outside"].sum() == 0
+
+
+def test_stray_numbers_in_the_label_are_refused(landbridge, table):
+    frame = make_frame().with_columns(
+        pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("n.d.")).otherwise("noise").alias("good")
+    )
+    frame.write_csv(table)
+    done = landbridge("select", table, *SELECT, code=2)
+    assert "'good' holds numbers except for 'n.d.' in row 4. Leave those cells" in done.stderr
+    frame.with_columns(good=pl.lit("1e200")).write_csv(table)
+    done = landbridge("select", table, *SELECT, "--task", "regression", code=2)
+    assert "'good' holds 1e+200" in done.stderr

@@ -1,5 +1,6 @@
 """Tables from files, and every way in which a file can be wrong."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +54,19 @@ def test_types_are_right_when_they_show_late_in_the_file(tmp_path):
 
 def test_decimal_commas_are_numbers_and_announced(tmp_path):
     text = "a;b;c\n1,5;x,1;3\n-2;y;4\n;z;5\n"
-    with pytest.warns(UserWarning, match="'a' hold numbers with a decimal comma.*1,5 is one and a"):
+    with pytest.warns(
+        UserWarning, match="'a' holds numbers with a decimal comma.*1,5 is one and a"
+    ):
         frame = read_table(write(tmp_path / "t.csv", text))
     assert frame["a"].to_list() == [1.5, -2.0, None]
     assert frame["b"].to_list() == ["x,1", "y", "z"]
     assert frame["c"].dtype == pl.Int64
-    # Between commas a quoted 1,234 may be a thousand: it is left as it is written.
-    assert read_table(write(tmp_path / "t.csv", 'a,b\n"1,234",2\n'))["a"].to_list() == ["1,234"]
+
+
+def test_quoted_thousands_between_commas_are_left_as_text_and_announced(tmp_path):
+    path = write(tmp_path / "t.csv", 'a,b\n"1,234",2\n')
+    with pytest.warns(UserWarning, match="'a' is read as text: '1,234' may be a fraction or"):
+        assert read_table(path)["a"].to_list() == ["1,234"]
 
 
 def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
@@ -80,7 +87,9 @@ def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
         ("t.csv", "a,b,a\n1,2,3\n", "name of its own; got 'a' more than once"),
         ("t.csv", "a,,b\n1,2,3\n", "column 2 has none"),
         ("t.parquet", "a,b\n1,2\n", "must be a whole Parquet file"),
-        ("t.xlsx", "a,b\n1,2\n", "must end in .csv"),
+        ("t.xlsx", "a,b\n1,2\n", "must be a spreadsheet"),
+        ("t.pdf", "a,b\n1,2\n", "the name must end in .csv"),
+        ("t.jsonl", "a,b\n1,2\n", "must hold one JSON object per line"),
     ],
 )
 def test_bad_files_are_refused_with_the_reason(tmp_path, name, text, message):
@@ -123,7 +132,15 @@ def test_a_file_whose_name_has_an_equals_sign_is_one_file(tmp_path, monkeypatch)
         (["b=", "b="], [GOOD, GOOD], None, "a name of its own"),
         (["a=", "b="], [GOOD, GOOD], "where", "got 'where', which the files have already"),
         (["a=", "b="], [GOOD, "a,c,where\n1,2,3\n"], None, "'b' lacks 'b' and has 'c' besides"),
-        (["a=", "b="], ["x\n1\n", "x\nred\n"], None, "Int64 and String in 'x'"),
+        (
+            ["a=", "b="],
+            ["x\n1\n", "x\nred\n"],
+            None,
+            "'x' holds numbers in 'a' .'1'. and text in 'b'",
+        ),
+        (["a=", "b="], ["x\n1\n", "x\n2020-01-01\n"], None, "holds numbers in 'a'.* and dates in"),
+        (["a=", "b="], ["x\ntrue\n", "x\n2020-01-01\n"], None, "true and false in 'a'.* dates in"),
+        (["a=", "b="], ["x\ntrue\n", "x\n1\n"], None, "--text x, or leave it out with --drop x"),
     ],
 )
 def test_several_files_that_do_not_fit(tmp_path, names, texts, domain, message):
@@ -154,3 +171,132 @@ def test_infinity_is_refused_with_its_place(tmp_path, name):
     getattr(frame, "write_csv" if name == "t.csv" else "write_parquet")(tmp_path / name)
     with pytest.raises(InputError, match="must be finite; 'a' holds -inf in row 2. Replace it"):
         read_table(tmp_path / name)
+
+
+def test_numbers_that_are_too_large_to_square_are_refused_with_their_place(tmp_path):
+    with pytest.raises(InputError, match="at most 1e.150 in size; 'a' holds 1e.308 in row 2"):
+        read_table(write(tmp_path / "t.csv", "a,b\n1,2\n1e308,3\n"))
+
+
+TEN = [str(k) for k in range(10)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "message", "values"),
+    [
+        (
+            [*TEN, "n.d."],
+            "holds numbers; 1 cell that is not is read as missing: 'n.d.' in row 11",
+            None,
+        ),
+        ([*TEN, "12%"], "missing: '12%' in row 11", None),
+        (["0.5", *TEN, '"1.234,56"'], "missing: '1.234,56' in row 12", None),
+        (["0.5", *TEN, '"1,5"'], "missing: '1,5' in row 12", None),
+        ([*TEN, '"1,5"'], "with a decimal comma", 1.5),
+        (['"1.234,56"', '"2,5"', '"3"'], "with a decimal comma", 3.0),
+        (['"1,234.5"', '"2,345,678"', "7"], "with thousands separators", 7.0),
+        (["5%", "7.5 %"], "with percent signs and is read as such: 12% is 12", 7.5),
+    ],
+)
+def test_stray_cells_and_other_notations_are_announced(tmp_path, cells, message, values):
+    path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    with pytest.warns(UserWarning, match=message):
+        column = read_table(path)["x"]
+    assert column.dtype == pl.Float64
+    assert column[-1] == values
+
+
+def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_path):
+    path = write(tmp_path / "t.csv", "x,b\n1,1\n2,1\nred,1\n")
+    with pytest.warns(UserWarning, match="'x' is read as text, because 1 of its 3 cells are not"):
+        assert read_table(path)["x"].dtype == pl.String
+
+
+def test_dates_with_a_stray_cell_stay_dates(tmp_path):
+    days = [f"2020-01-{k:02d}" for k in range(1, 21)]
+    path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{d},1\n" for d in [*days, "unknown"]))
+    with pytest.warns(UserWarning, match="holds dates; 1 cell .* 'unknown' in row 21"):
+        assert read_table(path)["x"].dtype == pl.Date
+
+
+def test_dates_with_slashes_are_read_day_first_and_announced(tmp_path):
+    path = write(tmp_path / "t.csv", "x,b\n01/02/2020,1\n13/02/2020,1\n")
+    with pytest.warns(UserWarning, match="dates in 'x' are read as day, month, year"):
+        assert read_table(path)["x"][0].month == 2
+
+
+def test_codes_with_leading_zeros_are_text(tmp_path):
+    path = write(tmp_path / "t.csv", "zip,size,b\n007,00.5,1\n101,1.5,2\n")
+    with pytest.warns(UserWarning, match="'zip' hold whole numbers with leading zeros"):
+        frame = read_table(path)
+    assert frame["zip"].to_list() == ["007", "101"]
+    assert frame["size"].to_list() == [0.5, 1.5]
+    mixed = write(tmp_path / "m.csv", "zip,b\n" + "007,1\n" * 20 + "A1,2\n")
+    assert read_table(mixed)["zip"].dtype == pl.String
+
+
+def test_codes_in_one_file_are_codes_in_the_others(tmp_path):
+    one = write(tmp_path / "1.csv", "zip,y\n007,0\n012,1\n")
+    two = write(tmp_path / "2.csv", "zip,y\n101,0\n7,1\n")
+    with pytest.warns(UserWarning, match="leading zeros"):
+        frame = read_data([f"red={one}", f"white={two}"], None)
+    assert frame["zip"].to_list() == ["007", "012", "101", "7"]
+
+
+def test_names_are_read_as_they_are_written(tmp_path):
+    path = write(tmp_path / "t.csv", "where,y,x\n1,1,1\n01,1.0,2\n1.0,01,3\n")
+    frame = read_data([str(path)], "where", text=["y"])
+    assert frame["where"].to_list() == ["1", "01", "1.0"]
+    assert frame["y"].to_list() == ["1", "1.0", "01"]
+    assert frame["x"].dtype == pl.Int64
+
+
+def test_times_of_day_and_numbers_too_long_for_any_type(tmp_path):
+    path = write(tmp_path / "t.csv", f"at,n,k\n10:00,{'9' * 45},{10**20}\n11:30,2,3\n")
+    frame = read_table(path)
+    assert frame["at"].to_list() == ["10:00", "11:30"]
+    assert frame["n"].to_list() == [1e45, 2.0]
+    assert frame["k"].to_list() == [1e20, 3.0]
+
+
+def test_an_empty_row_inside_the_table_is_announced(tmp_path):
+    with pytest.warns(UserWarning, match="1 rows are empty and left out, the first is row 2"):
+        frame = read_table(write(tmp_path / "t.csv", "a,b\n1,2\n,\n3,4\n"))
+    assert frame.height == 2
+
+
+def test_other_encodings_are_read_and_named(tmp_path):
+    path = write(tmp_path / "t.csv", "a,b\nété,1\nx,2\n".encode("latin-1"))
+    assert read_table(path, encoding="latin-1")["a"].to_list() == ["été", "x"]
+    with pytest.raises(InputError, match="--encoding must be a name like utf-8.*got 'latin-x'"):
+        read_table(path, encoding="latin-x")
+    with pytest.raises(InputError, match="must be text in the encoding utf-8"):
+        read_table(path, encoding="utf-8")
+    with pytest.raises(InputError, match="got UTF-16. Read it with --encoding utf-16"):
+        read_table(write(tmp_path / "u.csv", "a,b\n1,2\n".encode("utf-16")))
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "t.pq")
+    with pytest.raises(InputError, match="--encoding must come with a text file"):
+        read_table(tmp_path / "t.pq", encoding="latin-1")
+
+
+def test_spreadsheets_and_json_lines_give_the_same_table(tmp_path):
+    made = pl.DataFrame({"a": [1.5, None, 3.0], "b": ["x", "y", "NA"], "c": ["n.d.", "1", "2"]})
+    made.write_excel(tmp_path / "t.xlsx")
+    made.write_ndjson(tmp_path / "t.jsonl")
+    with pytest.warns(UserWarning, match="'c' is read as text, because 1 of its 3 cells"):
+        sheet = read_table(tmp_path / "t.xlsx")
+    assert sheet.to_dict(as_series=False) == {
+        "a": [1.5, None, 3.0],
+        "b": ["x", "y", None],
+        "c": ["n.d.", "1", "2"],
+    }
+    assert read_table(tmp_path / "t.jsonl")["a"].to_list() == [1.5, None, 3.0]
+
+
+def test_pipes_and_cells_that_break_the_reader(tmp_path):
+    os.mkfifo(tmp_path / "t.csv")
+    with pytest.raises(InputError, match="must be a regular file; got a pipe"):
+        read_table(tmp_path / "t.csv")
+    huge = write(tmp_path / "h.csv", 'a,b\n"' + "x" * 200_000 + '",1\n')
+    with pytest.raises(InputError, match="line 2: cannot be read as a table: field larger"):
+        read_table(huge)

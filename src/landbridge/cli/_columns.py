@@ -1,4 +1,9 @@
-"""What a model saw of each column, and whether new rows look like it."""
+"""What a model saw of each column, and whether new rows look like it.
+
+New rows are read with the types of training. A cell that does not fit its column becomes missing,
+is named in a caution and counts as outside; where half of the cells or more do not fit, the column
+is another one and the table is refused.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from landbridge.cli._cells import announce_notation, read_dates, read_numbers, strays
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.report.data_summary import column_kind
 
@@ -31,26 +37,37 @@ def describe_columns(frame: "pl.DataFrame") -> list[dict[str, Any]]:
     return [_describe(frame[name]) for name in frame.columns]
 
 
-def check_new_rows(frame: "pl.DataFrame", columns: Sequence[dict[str, Any]]) -> NewRows:
+def check_new_rows(
+    frame: "pl.DataFrame", columns: Sequence[dict[str, Any]], *, comma_separated: bool = True
+) -> NewRows:
     """Select and convert the columns that the model needs; raise for what is missing."""
-    known = [column["name"] for column in columns]
-    missing = [name for name in known if name not in frame.columns]
+    names = [column["name"] for column in columns]
+    missing = [name for name in names if name not in frame.columns]
     if missing:
         raise InputError(
             f"The table must have the columns that the model was trained on; {listing(missing)} "
             f"{'is' if len(missing) == 1 else 'are'} missing.{nearest(missing[0], frame.columns)} "
             f"The columns of the table are {listing(frame.columns)}."
         )
-    frame = frame.select(_convert(frame[column["name"]], column) for column in columns)
     outside = np.zeros(frame.height, dtype=int)
-    cautions = []
-    for column in columns:
-        strange, words = _outside(frame[column["name"]], column)
+    converted, cautions = [], []
+    for known in columns:
+        given = frame[known["name"]]
+        column, misfit = _convert(given, known, comma_separated)
+        if misfit.any():
+            cells = strays(given.cast(str), column)
+            cautions.append(
+                f"{given.name}: read as missing, because it is no {known['type']}: {cells}"
+            )
+        converted.append(column)
+        strange = misfit
+        for found, words in (_empty(given, known), _outside(column, known)):
+            if found.any():
+                count = f"{int(found.sum())} of {frame.height} rows"
+                cautions.append(f"{given.name}: {count} {words}")
+                strange = strange | found
         outside += strange
-        if strange.any():
-            count = f"{int(strange.sum())} of {frame.height} rows"
-            cautions.append(f"{column['name']}: {count} {words}")
-    return NewRows(frame, outside, cautions)
+    return NewRows(type(frame)(converted), outside, cautions)
 
 
 def _describe(column: "pl.Series") -> dict[str, Any]:
@@ -64,7 +81,7 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
     }
     values = column.drop_nulls()
     if not len(values):
-        return known
+        return known | {"filled": False}
     if kind == "number":
         values = values.cast(pl.Float64)
         finite = values.filter(values.is_finite())
@@ -77,42 +94,61 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
     return known
 
 
-def _convert(column: "pl.Series", known: dict[str, Any]) -> "pl.Series":
-    """The column with the type that it had in training."""
+def _convert(
+    column: "pl.Series", known: dict[str, Any], comma_separated: bool
+) -> tuple["pl.Series", np.ndarray]:
+    """The column with the type that it had in training, and the rows that do not fit it."""
+    import polars as pl
+
     wanted = known["type"]
-    if column_kind(column) == wanted:
-        return column
-    converted = _cast(column, wanted)
-    lost = column.filter(column.is_not_null() & converted.is_null())
-    if len(lost):
+    never_filled = wanted == "text" and known["missing"] and not known.get("filled", True)
+    if column_kind(column) == wanted or never_filled:
+        return column, np.zeros(len(column), dtype=bool)
+    converted = _cast(column, wanted, comma_separated)
+    misfit = (column.is_not_null() & converted.is_null()).to_numpy()
+    if 2 * misfit.sum() >= max(len(column) - column.null_count(), 1):
         kind = "numbers" if wanted == "number" else f"values of the type {wanted!r}"
+        wrong = column.filter(pl.Series(misfit))[0]
         raise InputError(
-            f"Column {column.name!r} must hold {kind} as in training; got {lost[0]!r}. "
+            f"Column {column.name!r} must hold {kind} as in training; got {wrong!r}. "
             "Check the column, or train a model on data like these."
         )
-    return converted
+    return converted, misfit
 
 
-def _cast(column: "pl.Series", kind: str) -> "pl.Series":
+def _cast(column: "pl.Series", kind: str, comma_separated: bool) -> "pl.Series":
     """Converted values, nothing where a value cannot be converted."""
     import polars as pl
 
-    if kind == "text":
-        return column.cast(pl.String)
+    types: dict[str, Any] = {"date": pl.Date, "time": pl.Datetime("us"), "number": pl.Float64}
     if column.dtype == pl.String:
         if kind == "number":
-            return column.cast(pl.Float64, strict=False)
-        if kind == "date":
-            return column.str.to_date(strict=False)
-        if kind == "time":
-            return column.str.to_datetime(strict=False)
-    types: dict[str, Any] = {"date": pl.Date, "time": pl.Datetime("us")}
-    temporal = column_kind(column) in types and kind in types
-    return pl.Series(
-        column.name,
-        column.cast(types[kind]) if temporal else [None] * len(column),
-        dtype=types.get(kind, pl.Boolean if kind == "true or false" else pl.Float64),
-    )
+            numbers = read_numbers(column, comma_separated=comma_separated)
+            announce_notation(numbers, "new rows")
+            return numbers.values
+        if kind == "true or false":
+            names = column.str.strip_chars().str.to_lowercase()
+            return names.replace_strict({"true": True, "false": False}, default=None)
+        found = read_dates(column)
+        if found is not None:
+            return found.cast(types[kind]) if kind == "date" else _as_time(found)
+    elif column_kind(column) in types and kind in ("date", "time") and column.dtype.is_temporal():
+        return column.cast(types[kind])
+    nothing = pl.Boolean if kind == "true or false" else types.get(kind, pl.String)
+    return pl.Series(column.name, [None] * len(column), dtype=nothing)
+
+
+def _as_time(found: "pl.Series") -> "pl.Series":
+    import polars as pl
+
+    return found.cast(pl.Datetime("us")) if found.dtype == pl.Date else found
+
+
+def _empty(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, str]:
+    """Rows without a value in a column that always had one."""
+    if known["missing"]:
+        return np.zeros(len(column), dtype=bool), ""
+    return column.is_null().to_numpy(), "have no value, which never happened in training"
 
 
 def _outside(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, str]:

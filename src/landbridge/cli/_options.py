@@ -25,7 +25,8 @@ Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA...",
-        help="CSV, TSV or Parquet: one file with a domain column, or name=path for each domain.",
+        help="CSV, TSV, Parquet, Excel or JSON lines: one file with a domain column, or name=path "
+        "for each domain.",
         show_default=False,
     ),
 ]
@@ -51,6 +52,13 @@ Drop = Annotated[
 Exclude = Annotated[
     list[str] | None, typer.Option("--exclude", help="Domain to leave out; may be repeated.")
 ]
+Text = Annotated[
+    list[str] | None,
+    typer.Option("--text", help="Column to read as text, as it is written; may be repeated."),
+]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", help="Encoding of text files, if not UTF-8: latin-1.")
+]
 MaxRows = Annotated[
     int, typer.Option("--max-rows", min=0, help="Most rows used of each domain; 0 for all.")
 ]
@@ -59,7 +67,7 @@ Level = Annotated[
     float, typer.Option("--level", min=0.5, max=0.999, help="Nominal coverage of intervals.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Tasks at a time; -1 for all cores.")]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same answer.")]
 Report = Annotated[
     Path | None, typer.Option("--report", help="Write a report: .html, .md or .json.")
 ]

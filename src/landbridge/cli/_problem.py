@@ -1,13 +1,14 @@
 """The question that a table asks: which rows are source, which target, what is to be learnt."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from landbridge.cli._cells import MOST_CELLS, read_dates, strays, warn_similar_names
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
+from landbridge.cli._tables import DEFAULT_DOMAIN, LARGEST, read_data, require_column
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +31,8 @@ class Question:
     seed: int = 0
     spare_labels: bool = False  # labelled rows are the last that --max-rows leaves out
     task_option: bool = True  # the command has --task, so that a task is said and can be changed
+    text: Sequence[str] = ()
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,14 @@ class Problem:
         """Whether the labels are numbers, or two classes that can stand for −1 and +1."""
         assert self.labels is not None
         return self.labels.dtype.is_numeric() or self.labels.drop_nulls().n_unique() == 2
+
+    def with_numeric_labels(self) -> "Problem":
+        """The same problem with the classes as numbers, where all of them are written as such."""
+        assert self.labels is not None
+        numbers = _as_numbers(self.labels)
+        if self.labels.dtype.is_numeric() or numbers.null_count() > self.labels.null_count():
+            return self
+        return replace(self, labels=numbers)
 
     def rows(self, mask: np.ndarray) -> "pl.DataFrame":
         return self.features.filter(mask)
@@ -114,13 +125,17 @@ class Problem:
 
 def read_problem(question: Question, note: Note) -> Problem:
     """Read the table and settle the question; every way in which it cannot be asked raises."""
-    frame = read_data(question.data, question.domain)
     domain = question.domain or DEFAULT_DOMAIN
+    label = () if question.label is None else (question.label,)
+    # Labels and domains are names: they are read as they are written.
+    frame = read_data(
+        question.data, question.domain, text=(*label, *question.text), encoding=question.encoding
+    )
     _check_columns(frame, domain, question)
     frame = _keep_domains(frame, domain, question, note)
     if question.max_rows is not None:
-        label = question.label if question.spare_labels else None
-        frame = _sample(frame, domain, label, question.max_rows, question.seed, note)
+        first = question.label if question.spare_labels else None
+        frame = _sample(frame, domain, first, question.max_rows, question.seed, note)
     left_out = {domain, *question.drop} | ({question.label} if question.label else set())
     features = frame.select(name for name in frame.columns if name not in left_out)
     if not features.width:
@@ -134,6 +149,7 @@ def read_problem(question: Question, note: Note) -> Problem:
             f"Every cell must hold one value; {listing(nested)} hold lists or records. Leave them "
             f"out with --drop {nested[0]}."
         )
+    warn_similar_names(frame[domain].cast(str), "domains")
     domains = frame[domain].cast(str).to_numpy().astype(str)
     labels, task = None, None
     if question.label is not None:
@@ -147,13 +163,40 @@ def find_task(labels: "pl.Series", note: Note | None) -> str:
     """Classification or regression, by the library's rule for labels."""
     from landbridge.model_selection.tables import task_of
 
-    known = labels.drop_nulls()
+    numbers = _as_numbers(labels)
+    lost = len(labels.filter(labels.is_not_null() & numbers.is_null()))
+    known = (labels if lost else numbers).drop_nulls()
     task = task_of(np.asarray(known.to_list())) if len(known) else "classification"
-    what = f"{known.n_unique()} different values in {labels.name!r}"
+    if lost and lost <= (1 - MOST_CELLS) * len(known):
+        _refuse_stray_labels(labels, numbers)
+    what = f"{labels.drop_nulls().n_unique()} different values in {labels.name!r}"
     other = "regression" if task == "classification" else "classification"
     if note is not None:
         note(f"{what}: this is a {task} task (--task {other} to change it)")
     return task
+
+
+def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
+    """Raise where nearly all labels are numbers of a regression and a few are something else."""
+    from landbridge.model_selection.tables import task_of
+
+    if task_of(numbers.drop_nulls().to_numpy()) == "regression":
+        raise InputError(
+            f"--label must hold numbers or classes; {labels.name!r} holds numbers except for "
+            f"{strays(labels.cast(str), numbers)}. Leave those cells empty, or say "
+            "--task classification if they are classes."
+        )
+
+
+def _as_numbers(labels: "pl.Series") -> "pl.Series":
+    """Labels as numbers, missing where they are none."""
+    import polars as pl
+
+    if labels.dtype == pl.String:
+        return labels.str.strip_chars().cast(pl.Float64, strict=False)
+    if labels.dtype.is_numeric():
+        return labels
+    return pl.Series(labels.name, [None] * len(labels), dtype=pl.Float64)
 
 
 def require_labels(problem: Problem, *, least: int) -> None:
@@ -189,15 +232,29 @@ def _check_columns(frame: "pl.DataFrame", domain: str, question: Question) -> No
                 f"--label and --domain must be two columns; got {domain!r} for both. Name the "
                 "column to learn."
             )
-        if frame[question.label].dtype.is_temporal() or frame[question.label].dtype.is_nested():
+        labels = frame[question.label]
+        if labels.dtype.is_nested() or _holds_dates(labels):
+            kind = "dates" if not labels.dtype.is_nested() else str(labels.dtype)
             raise InputError(
                 f"--label must hold numbers, text or true and false; {question.label!r} holds "
-                f"{frame[question.label].dtype}. Name another column, or convert this one."
+                f"{kind}. Name another column, or convert this one."
             )
     for name in question.drop:
         require_column(frame, name, "--drop")
         if name in (question.label, domain):
             raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
+
+
+def _holds_dates(labels: "pl.Series") -> bool:
+    import polars as pl
+
+    if labels.dtype != pl.String:
+        return labels.dtype.is_temporal()
+    known = labels.drop_nulls()
+    if _as_numbers(known).null_count() < len(known):
+        return False
+    dates = read_dates(known)
+    return dates is not None and not dates.null_count()
 
 
 def _keep_domains(
@@ -264,16 +321,24 @@ def _sample(
 
 
 def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
+    """Classes as they are written, or numbers for regression."""
     import polars as pl
 
-    if task == "classification" or labels.dtype.is_numeric():
+    if task == "classification":
+        if labels.dtype == pl.String:
+            warn_similar_names(labels, "classes")
         return labels
-    numbers = labels.cast(pl.Float64, strict=False)
+    numbers = _as_numbers(labels)
     wrong = labels.filter(labels.is_not_null() & numbers.is_null())
-    if len(wrong) or labels.dtype != pl.String:
-        example = wrong[0] if len(wrong) else labels.drop_nulls()[0]
+    if len(wrong):
         raise InputError(
-            f"--task regression must have numbers as labels; {labels.name!r} holds {example!r}. "
+            f"--task regression must have numbers as labels; {labels.name!r} holds {wrong[0]!r}. "
             "Use --task classification, or another --label."
+        )
+    large = numbers.filter(~(numbers.abs() <= LARGEST) & numbers.is_not_null())
+    if len(large):
+        raise InputError(
+            f"Labels must be finite numbers of at most {LARGEST:g} in size; {labels.name!r} holds "
+            f"{large[0]}. Replace it, or leave the cell empty."
         )
     return numbers

@@ -1,38 +1,48 @@
-"""Tables from files: CSV, TSV and Parquet, one file with a domain column or one file a domain."""
+"""Tables from files: one file with a domain column, or one file per domain.
+
+Columns get a type from the whole file. The label and the domain stay text, because `1`, `01` and
+`1.0` are different names. Cells that do not fit their column are announced, never dropped silently.
+"""
 
 import warnings
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from landbridge.cli._cells import LEADING_ZERO, find_types, is_code
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._text_files import (
-    check_names,
-    check_rectangular,
-    raise_not_utf8,
-    read_header,
-)
+from landbridge.cli._text_files import MISSING, TextFile, check_names, check_rectangular
 
 if TYPE_CHECKING:
     import polars as pl
 
 TEXT_SUFFIXES = {".csv", ".tsv", ".txt"}
 PARQUET_SUFFIXES = {".parquet", ".pq"}
-# Cells that mean "nothing here"; everything else is kept as it is written.
-MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
-DECIMAL_COMMA = r"^\s*[+-]?\d+(,\d+)?([eE][+-]?\d+)?\s*$"
+JSON_SUFFIXES = {".jsonl", ".ndjson"}
+EXCEL_SUFFIXES = {".xlsx", ".xls", ".ods"}
+SUFFIXES = TEXT_SUFFIXES | PARQUET_SUFFIXES | JSON_SUFFIXES | EXCEL_SUFFIXES
 DEFAULT_DOMAIN = "domain"
 # Rows from which the types of columns are guessed first; a later surprise reads the whole file.
 GUESS_FROM = 10_000
+# Squares of larger numbers overflow, and with them every variance.
+LARGEST = 1e150
 
 
-def read_data(data: list[str], domain: str | None) -> "pl.DataFrame":
-    """The table of all domains: one file, or several given as ``name=path``.
+def read_data(
+    data: list[str],
+    domain: str | None,
+    *,
+    text: Collection[str] = (),
+    encoding: str | None = None,
+) -> "pl.DataFrame":
+    """Read the table of all domains: one file, or several given as ``name=path``.
 
-    With several files the name of each goes into the column ``domain``.
+    With several files the name of each goes into the column ``domain``. Columns named in ``text``
+    are read as they are written.
     """
     named = [_split_name(argument) for argument in data]
     if len(named) == 1 and named[0][0] is None:
-        return read_table(named[0][1])
+        return read_table(named[0][1], text={domain or DEFAULT_DOMAIN, *text}, encoding=encoding)
     unnamed = [str(path) for name, path in named if name is None]
     if unnamed:
         raise InputError(
@@ -43,19 +53,52 @@ def read_data(data: list[str], domain: str | None) -> "pl.DataFrame":
     names = [name for name, _ in named if name is not None]
     if len(set(names)) < len(names):
         raise InputError(f"Every file must have a name of its own; got {listing(names)}.")
-    return _stack({name: read_table(path) for name, path in named if name}, domain)
+    paths = {name: path for name, path in named if name}
+    tables = {n: read_table(p, text=text, encoding=encoding) for n, p in paths.items()}
+    codes = {name for table in tables.values() for name in _codes(table)}
+    # A column of codes like 007 in one file holds codes in the others, too.
+    for name, table in tables.items():
+        if any(c in table.columns and table[c].dtype.is_numeric() for c in codes):
+            tables[name] = read_table(paths[name], text={*text, *codes}, encoding=encoding)
+    return _stack(tables, domain)
 
 
-def read_table(path: Path) -> "pl.DataFrame":
-    """One file as a table, with every way in which it can be wrong said in words."""
+def read_table(
+    path: Path, *, text: Collection[str] | None = (), encoding: str | None = None
+) -> "pl.DataFrame":
+    """Read one file; every way in which it can be wrong raises with a clear message.
+
+    Columns named in ``text`` stay as they are written in text files; None stands for all.
+    """
     _check_file(path)
-    frame = _read_parquet(path) if path.suffix.lower() in PARQUET_SUFFIXES else _read_text(path)
+    suffix = path.suffix.lower()
+    if encoding is not None and suffix not in TEXT_SUFFIXES:
+        raise InputError(
+            f"{path}: --encoding must come with a text file ({', '.join(sorted(TEXT_SUFFIXES))}); "
+            "other formats carry their own. Leave it out."
+        )
+    if suffix in PARQUET_SUFFIXES:
+        frame = _read_parquet(path)
+    elif suffix in JSON_SUFFIXES:
+        frame = _read_json_lines(path)
+    elif suffix in EXCEL_SUFFIXES:
+        frame = _read_excel(path)
+        keep = set(frame.columns if text is None else text)
+        frame = find_types(frame, str(path), keep=keep, comma=False)
+    else:
+        file = TextFile.open(path, encoding)
+        frame = _read_text(file, set(file.names if text is None else text))
     if frame.is_empty():
         raise InputError(
             f"{path}: the table must have rows below its header; got none. "
             "Check how the file was exported."
         )
     return _plain_numbers(frame, path)
+
+
+def is_comma_separated(path: Path, encoding: str | None = None) -> bool:
+    """Whether commas separate the cells of a file, so that 1,5 is no number in it."""
+    return path.suffix.lower() in TEXT_SUFFIXES and TextFile.open(path, encoding).separator == ","
 
 
 def require_column(frame: "pl.DataFrame", name: str, option: str) -> None:
@@ -79,14 +122,18 @@ def _check_file(path: Path) -> None:
         there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(
             f"{path}: no such file.{nearest(path.name, there)} "
-            "Give the path of a CSV, TSV or Parquet file."
+            "Give the path of a CSV, TSV, Parquet, Excel or JSON lines file."
         )
     if path.is_dir():
         raise InputError(f"{path}: must be a file; got a directory. Name the file inside it.")
-    if path.suffix.lower() not in TEXT_SUFFIXES | PARQUET_SUFFIXES:
+    if path.suffix.lower() not in SUFFIXES:
         raise InputError(
-            f"{path}: the name must end in .csv, .tsv, .txt, .parquet or .pq, which says how to "
+            f"{path}: the name must end in {', '.join(sorted(SUFFIXES))}, which says how to "
             f"read it; got {path.suffix or 'no ending'!r}. Rename or convert the file."
+        )
+    if not path.is_file():
+        raise InputError(
+            f"{path}: must be a regular file; got a pipe or a device. Save its content first."
         )
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty. Check how it was exported.")
@@ -104,80 +151,154 @@ def _read_parquet(path: Path) -> "pl.DataFrame":
         ) from error
 
 
+def _read_json_lines(path: Path) -> "pl.DataFrame":
+    import polars as pl
+
+    try:
+        return pl.read_ndjson(path, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{path}: must hold one JSON object per line, with the same type in every line of a "
+            f"column; got a file that cannot be read ({str(error).splitlines()[0]}). Correct it."
+        ) from error
+
+
+def _read_excel(path: Path) -> "pl.DataFrame":
+    """The first sheet with every cell as text; types are found as for text files."""
+    import polars as pl
+
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise InputError(
+            f"{path}: spreadsheets need the package fastexcel. Install it with: pip install "
+            "'landbridge[excel]', or save the sheet as CSV."
+        ) from error
+    try:
+        sheet = fastexcel.read_excel(path).load_sheet(0, dtypes="string")
+        frame = sheet.to_polars()
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
+            "sheet as CSV."
+        ) from error
+    check_names(path, [str(column.name) for column in sheet.selected_columns])
+    frame = frame.with_columns(pl.all().replace(dict.fromkeys(MISSING)))
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
 def _plain_numbers(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
-    """Decimals as ordinary numbers, NaN as a missing cell; infinity is refused."""
+    """Decimals as ordinary numbers, NaN as a missing cell; infinite and huge cells are refused."""
     import polars as pl
     import polars.selectors as cs
 
-    frame = frame.with_columns(cs.decimal().cast(pl.Float64))
+    frame = frame.with_columns((cs.decimal() | cs.by_dtype(pl.Int128)).cast(pl.Float64))
     floats = [column for column in frame if column.dtype.is_float()]
     for column in floats:
-        if column.is_infinite().any():
-            row = column.is_infinite().arg_max() or 0
+        large = (column.abs() > LARGEST).fill_null(False) & column.is_not_nan().fill_null(False)
+        if large.any():
+            row = large.arg_max() or 0
+            words = "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in size"
             raise InputError(
-                f"{path}: numbers must be finite; {column.name!r} holds {column[row]} in row "
+                f"{path}: numbers must be {words}; {column.name!r} holds {column[row]} in row "
                 f"{row + 1}. Replace it, or leave the cell empty."
             )
     return frame.with_columns(column.fill_nan(None) for column in floats if column.is_nan().any())
 
 
-def _read_text(path: Path) -> "pl.DataFrame":
+def _read_text(file: TextFile, text: set[str]) -> "pl.DataFrame":
     import polars as pl
 
-    names, separator = read_header(path)
-    check_names(path, names)
+    check_names(file.path, file.names)
     try:
-        check_rectangular(path, len(names), separator)
-        frame = _scan(path, separator, GUESS_FROM)
+        check_rectangular(file)
+        frame = _scan(file, text & set(file.names))
     except UnicodeDecodeError:
-        raise_not_utf8(path)
+        file.raise_not_utf8()
     except pl.exceptions.PolarsError as error:
         if "utf-8" in str(error):
-            raise_not_utf8(path)
-        raise InputError(f"{path}: cannot be read as a table: {error}") from error
-    # polars makes a row of empty cells out of an empty line.
-    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-    return frame if separator == "," else _read_decimal_commas(frame, path)
+            file.raise_not_utf8()
+        raise InputError(f"{file.path}: cannot be read as a table: {error}") from error
+    frame = _without_empty_rows(frame, file.path)
+    return find_types(frame, str(file.path), keep=text, comma=file.separator == ",")
 
 
-def _read_decimal_commas(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
-    """Columns of numbers like 1,5 as numbers, with a caution; files of spreadsheets have them."""
+def _without_empty_rows(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
+    """Remove the rows of empty cells that polars makes of empty lines."""
     import polars as pl
 
-    texts = [column for column in frame if column.dtype == pl.String]
-    found = [
-        column.name
-        for column in texts
-        if column.str.contains(DECIMAL_COMMA).all() and column.str.contains(",").any()
-    ]
-    if not found:
+    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
+    if not empty.any():
         return frame
-    warnings.warn(
-        f"{path}: {listing(found)} hold numbers with a decimal comma and are read as such: 1,5 is "
-        "one and a half.",
-        stacklevel=2,
-    )
-    return frame.with_columns(
-        pl.col(found).str.strip_chars().str.replace(",", ".", literal=True).cast(pl.Float64)
-    )
+    inner = empty.arg_true().filter(empty.arg_true() < (~empty).arg_true().max())
+    if len(inner):
+        warnings.warn(
+            f"{path}: {len(inner)} rows are empty and left out, the first is row {inner[0] + 1}.",
+            stacklevel=2,
+        )
+    return frame.filter(~empty)
 
 
-def _scan(path: Path, separator: str, guess_from: int | None) -> "pl.DataFrame":
+def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
+    """Read with the types that polars finds; names, codes and times of day stay text."""
     import polars as pl
 
-    lazy = pl.scan_csv(
-        path,
-        separator=separator,
-        null_values=MISSING,
-        try_parse_dates=True,
-        infer_schema_length=guess_from,
-    )
-    try:
-        return lazy.collect(engine="streaming")
-    except pl.exceptions.ComputeError as error:
-        if guess_from is None or "utf-8" in str(error):
-            raise
-        return _scan(path, separator, None)
+    for guess_from in (GUESS_FROM, None):
+        try:
+            frame = file.scan(text, guess_from=guess_from).collect(engine="streaming")
+            break
+        except pl.exceptions.ComputeError as error:
+            if "utf-8" in str(error):
+                raise
+    else:
+        # A whole number too long for every type, or the like: all cells as text.
+        return file.scan(set(file.names)).collect(engine="streaming")
+    written = [c.name for c in frame if c.dtype == pl.Time] + _codes_as_numbers(file, frame)
+    _announce_day_first(file, frame)
+    if written:
+        frame = file.scan({*text, *written}, guess_from=None).collect(engine="streaming")
+    return frame
+
+
+def _codes_as_numbers(file: TextFile, frame: "pl.DataFrame") -> list[str]:
+    """Columns of whole numbers that are written with leading zeros."""
+    whole = [column.name for column in frame if column.dtype.is_integer()]
+    codes = _written_like(file, whole, LEADING_ZERO)
+    if codes:
+        warnings.warn(
+            f"{file.path}: {listing(codes)} hold whole numbers with leading zeros and are read as "
+            "text. Remove the zeros where they are quantities.",
+            stacklevel=2,
+        )
+    return codes
+
+
+def _announce_day_first(file: TextFile, frame: "pl.DataFrame") -> None:
+    dates = [column.name for column in frame if column.dtype.is_temporal()]
+    found = _written_like(file, dates, r"^\d{1,2}[-/.]\d{1,2}[-/.]")
+    if found:
+        warnings.warn(
+            f"{file.path}: the dates in {listing(found)} are read as day, month, year. Write them "
+            "like 2020-12-31 if they are not.",
+            stacklevel=2,
+        )
+
+
+def _written_like(file: TextFile, names: list[str], pattern: str) -> list[str]:
+    """Columns with a cell that fits ``pattern``; a second pass over the file, in pieces."""
+    import polars as pl
+
+    if not names:
+        return []
+    cells = file.scan(set(names)).select(pl.col(names).str.contains(pattern).any())
+    found = cells.collect(engine="streaming").row(0)
+    return [name for name, fits in zip(names, found, strict=True) if fits]
+
+
+def _codes(table: "pl.DataFrame") -> list[str]:
+    import polars as pl
+
+    return [c.name for c in table if c.dtype == pl.String and is_code(c.drop_nulls())]
 
 
 def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFrame":
@@ -202,12 +323,7 @@ def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFra
                 "Remove or add those columns."
             )
     for name in columns:
-        kinds = {str(t[name].dtype) for t in tables.values() if t[name].null_count() < t.height}
-        if len(kinds) > 1 and "String" in kinds:
-            raise InputError(
-                f"All files must have columns of the same types; got {' and '.join(sorted(kinds))} "
-                f"in {name!r}. Check that column for stray text."
-            )
+        _check_same_kind(name, tables)
     parts = [
         table.select(
             # An empty column has no type; polars calls it text, which would not fit numbers.
@@ -217,3 +333,31 @@ def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFra
         for name, table in tables.items()
     ]
     return pl.concat(parts, how="vertical_relaxed")
+
+
+def _check_same_kind(name: str, tables: dict[str, "pl.DataFrame"]) -> None:
+    """Raise where a column has dates in one file and numbers in another, or the like."""
+    from landbridge.report.data_summary import column_kind
+
+    filled = {k: t[name] for k, t in tables.items() if t[name].null_count() < t.height}
+    kinds = {domain: column_kind(column) for domain, column in filled.items()}
+    if len(set(kinds.values())) > 1:
+        (first, kind), (other, differs) = next(
+            (a, b) for a in kinds.items() for b in kinds.items() if a[1] != b[1]
+        )
+        cells = [repr(str(filled[domain].drop_nulls()[0])) for domain in (first, other)]
+        raise InputError(
+            f"All files must have columns of the same type; {name!r} holds {_WORDS[kind]} in "
+            f"{first!r} ({cells[0]}) and {_WORDS[differs]} in {other!r} ({cells[1]}). Write the "
+            f"column in one way, read it as text with --text {name}, or leave it out with "
+            f"--drop {name}."
+        )
+
+
+_WORDS = {
+    "number": "numbers",
+    "text": "text",
+    "date": "dates",
+    "time": "times",
+    "true or false": "true and false",
+}

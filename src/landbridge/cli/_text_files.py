@@ -6,32 +6,99 @@ same name are renamed. A table that is silently different from the file must not
 
 import codecs
 import csv
+import io
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, NoReturn
 
 from landbridge.cli._errors import InputError, listing
+
+if TYPE_CHECKING:
+    import polars as pl
 
 SEPARATORS = ",;\t|"
 # A character that no table has between its columns: with it, polars reads whole lines.
 NO_SEPARATOR = "\x1f"
+# Cells that mean "nothing here"; everything else is kept as it is written.
+MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 BLOCK = 1 << 20
 
 
-def read_header(path: Path) -> tuple[list[str], str]:
-    """Column names of a text file and the character that separates them."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        try:
-            first = file.readline()
-        except UnicodeDecodeError:
-            raise_not_utf8(path)
-    if path.suffix.lower() == ".tsv":
-        separator = "\t"
-    else:
-        separator = max(SEPARATORS, key=first.count)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        names = next(csv.reader(file, delimiter=separator), [])
-    return names, separator
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A table as text: its path, column names and separator.
+
+    ``content`` holds the text as UTF-8 where the file has another encoding.
+    """
+
+    path: Path
+    names: list[str]
+    separator: str
+    content: bytes | None = None
+
+    @classmethod
+    def open(cls, path: Path, encoding: str | None = None) -> "TextFile":
+        """Read the first line of a file, and all of it where it must be decoded."""
+        content = None if encoding is None else _decoded(path, encoding)
+        file = cls(path, [], "", content)
+        with file.lines() as lines:
+            try:
+                first = lines.readline()
+            except UnicodeDecodeError:
+                file.raise_not_utf8()
+        separator = "\t" if path.suffix.lower() == ".tsv" else max(SEPARATORS, key=first.count)
+        with file.lines() as lines:
+            names = next(_records(path, lines, separator), [])
+        return cls(path, names, separator, content)
+
+    def lines(self) -> IO[str]:
+        """The text, without a byte order mark."""
+        if self.content is None:
+            return self.path.open(encoding="utf-8-sig", newline="")
+        return io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig", newline="")
+
+    def scan(self, text: set[str], *, guess_from: int | None = 0) -> "pl.LazyFrame":
+        """The table; columns in ``text`` as they are written, others by their first rows."""
+        import polars as pl
+
+        return pl.scan_csv(
+            self.source(),
+            separator=self.separator,
+            null_values=MISSING,
+            try_parse_dates=True,
+            infer_schema_length=guess_from,
+            schema_overrides=dict.fromkeys(text, pl.String),
+        )
+
+    def source(self) -> Path | io.BytesIO:
+        """What polars reads."""
+        return self.path if self.content is None else io.BytesIO(self.content)
+
+    def raise_not_utf8(self) -> NoReturn:
+        """Raise with the line and the byte that cannot be read as UTF-8."""
+        line = 1
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        for block in _blocks(self.path):
+            if line == 1 and block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                raise InputError(
+                    f"{self.path}: the file must be text in UTF-8; got UTF-16. Read it with "
+                    "--encoding utf-16."
+                )
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError as error:
+                line += error.object[: error.start].count(b"\n")
+                byte = error.object[error.start]
+                raise InputError(
+                    f"{self.path}, line {line}: the file must be text in UTF-8; got the byte "
+                    f"0x{byte:02x}. Read it with --encoding latin-1, or whatever it was saved in."
+                ) from None
+            line += block.count(b"\n")
+        raise InputError(
+            f"{self.path}: the file must be text in UTF-8, and its end is cut off. Copy it again."
+        )
 
 
 def check_names(path: Path, names: list[str]) -> None:
@@ -50,45 +117,26 @@ def check_names(path: Path, names: list[str]) -> None:
         )
 
 
-def check_rectangular(path: Path, n_columns: int, separator: str) -> None:
+def check_rectangular(file: TextFile) -> None:
     """Raise for the first row that has more or fewer cells than the header."""
-    if n_columns == 1:
+    if len(file.names) == 1:
         return
-    ragged = _first_ragged_row(path, n_columns, separator)
+    ragged = _first_ragged_row(file)
     if ragged is not None:
         line, n_cells = ragged
         raise InputError(
-            f"{path}, line {line}: every row must have {n_columns} cells like the header; got "
-            f"{n_cells}. Mend the line; a cell that contains {separator!r} needs double quotes."
+            f"{file.path}, line {line}: every row must have {len(file.names)} cells like the "
+            f"header; got {n_cells}. Correct the line; a cell that contains {file.separator!r} "
+            "needs double quotes."
         )
 
 
-def raise_not_utf8(path: Path) -> None:
-    """Raise with the line and the byte that cannot be read as UTF-8."""
-    line = 1
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    for block in _blocks(path):
-        try:
-            decoder.decode(block)
-        except UnicodeDecodeError as error:
-            line += error.object[: error.start].count(b"\n")
-            byte = error.object[error.start]
-            raise InputError(
-                f"{path}, line {line}: the file must be text in UTF-8; got the byte 0x{byte:02x}. "
-                f"Convert it, for example with: iconv -f latin1 -t utf-8 {path.name} > new.csv"
-            ) from None
-        line += block.count(b"\n")
-    raise InputError(
-        f"{path}: the file must be text in UTF-8, and its end is cut off. Copy it again."
-    )
-
-
-def _first_ragged_row(path: Path, n_columns: int, separator: str) -> tuple[int, int] | None:
+def _first_ragged_row(file: TextFile) -> tuple[int, int] | None:
     """Line number and number of cells of the first row of another width."""
     import polars as pl
 
     lines = pl.scan_csv(
-        path,
+        file.source(),
         separator=NO_SEPARATOR,
         quote_char=None,
         has_header=False,
@@ -97,12 +145,12 @@ def _first_ragged_row(path: Path, n_columns: int, separator: str) -> tuple[int, 
     )
     quoted = lines.select(pl.col("line").str.contains('"', literal=True).any())
     if quoted.collect(engine="streaming").item():
-        return _first_ragged_record(path, n_columns, separator)
-    cells = pl.col("line").str.count_matches(separator, literal=True) + 1
+        return _first_ragged_record(file)
+    cells = pl.col("line").str.count_matches(file.separator, literal=True) + 1
     odd = (
         lines.with_row_index("number", offset=1)
         .with_columns(cells=cells)
-        .filter((pl.col("cells") != n_columns) & (pl.col("line").str.strip_chars() != ""))
+        .filter((pl.col("cells") != len(file.names)) & (pl.col("line").str.strip_chars() != ""))
         .select("number", "cells")
         .head(1)
         .collect(engine="streaming")
@@ -110,16 +158,45 @@ def _first_ragged_row(path: Path, n_columns: int, separator: str) -> tuple[int, 
     return None if odd.is_empty() else odd.row(0)
 
 
-def _first_ragged_record(path: Path, n_columns: int, separator: str) -> tuple[int, int] | None:
+def _first_ragged_record(file: TextFile) -> tuple[int, int] | None:
     """The same for files with quoted cells, which may hold separators and line ends."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, delimiter=separator)
+    with file.lines() as lines:
+        reader = csv.reader(lines, delimiter=file.separator)
         start = 1
-        for record in reader:
-            if record and len(record) != n_columns:
+        for record in _checked(file.path, reader):
+            if record and len(record) != len(file.names):
                 return start, len(record)
             start = reader.line_num + 1
     return None
+
+
+def _records(path: Path, lines: IO[str], separator: str) -> Iterator[list[str]]:
+    return _checked(path, csv.reader(lines, delimiter=separator))
+
+
+def _checked(path: Path, reader: Iterator[list[str]]) -> Iterator[list[str]]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise InputError(
+            f"{path}, line {getattr(reader, 'line_num', 1)}: cannot be read as a table: {error}. "
+            "Check the quotes in this line."
+        ) from error
+
+
+def _decoded(path: Path, encoding: str) -> bytes:
+    """The file as UTF-8."""
+    try:
+        return path.read_bytes().decode(encoding).encode()
+    except LookupError as error:
+        raise InputError(
+            f"--encoding must be a name like utf-8, latin-1, cp1252 or utf-16; got {encoding!r}."
+        ) from error
+    except UnicodeError as error:
+        raise InputError(
+            f"{path}: must be text in the encoding {encoding}; got {error}. Name another "
+            "--encoding."
+        ) from error
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

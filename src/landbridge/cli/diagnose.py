@@ -11,6 +11,8 @@ def diagnose(
     label: options.OptionalLabel = None,
     drop: options.Drop = None,
     exclude: options.Exclude = None,
+    text: options.Text = None,
+    encoding: options.Encoding = None,
     max_rows: options.MaxRows = 5000,
     seed: options.Seed = 0,
     format: options.Output = options.Format.table,
@@ -32,6 +34,8 @@ def diagnose(
             max_rows=max_rows or None,
             seed=seed,
             task_option=False,
+            text=text or (),
+            encoding=encoding,
         )
         problem = read_problem(question, current.note)
         with current.working("comparing the target with each source"):

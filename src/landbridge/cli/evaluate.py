@@ -19,6 +19,8 @@ def evaluate(
     task: options.Kind = None,
     drop: options.Drop = None,
     exclude: options.Exclude = None,
+    text: options.Text = None,
+    encoding: options.Encoding = None,
     level: options.Level = 0.95,
     max_rows: options.MaxRows = 20_000,
     jobs: options.Jobs = 1,
@@ -33,7 +35,18 @@ def evaluate(
         from landbridge.report.layout import sources_section
 
         question = Question(
-            data, label, domain, None, task, drop or (), exclude or (), max_rows or None, seed, True
+            data,
+            label,
+            domain,
+            None,
+            task,
+            drop or (),
+            exclude or (),
+            max_rows or None,
+            seed,
+            True,
+            text=text or (),
+            encoding=encoding,
         )
         problem = read_problem(question, current.note)
         plan = Plan(level=level, jobs=jobs, seed=seed)

@@ -34,6 +34,8 @@ def features(
     ] = None,
     drop: options.Drop = None,
     exclude: options.Exclude = None,
+    text: options.Text = None,
+    encoding: options.Encoding = None,
     max_rows: options.MaxRows = 0,
     seed: options.Seed = 0,
     format: options.Output = options.Format.table,
@@ -54,8 +56,12 @@ def features(
             max_rows=max_rows or None,
             seed=seed,
             task_option=False,
+            text=text or (),
+            encoding=encoding,
         )
         problem = read_problem(question, current.note)
+        if positive is None:
+            problem = problem.with_numeric_labels()
         with current.working("picking features"):
             found = run_features(
                 problem, positive, seed, criterion=str(criterion), n_features=number

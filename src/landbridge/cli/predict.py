@@ -26,6 +26,7 @@ def predict(
         list[str] | None,
         typer.Option(help="Column of the table to copy to the output; may be repeated."),
     ] = None,
+    encoding: options.Encoding = None,
     format: options.Output = options.Format.table,
     debug: options.Debug = False,
 ) -> None:
@@ -38,21 +39,23 @@ def predict(
                 "--output another name; --keep copies columns into it."
             )
         from landbridge.cli._columns import check_new_rows
-        from landbridge.cli._tables import read_table, require_column
+        from landbridge.cli._tables import is_comma_separated, read_table, require_column
         from landbridge.persistence import load_model
 
         saved = load_model(model)
         if "columns" not in saved.card:
             raise InputError(f"{model}: must be a model that `landbridge select --save` wrote.")
-        frame = read_table(new)
+        known = [column["name"] for column in saved.card["columns"]]
+        # Every column as it is written: its type is that of training, not a new guess.
+        frame = read_table(new, text=None, encoding=encoding)
         for name in keep or ():
             require_column(frame, name, "--keep")
-        rows = check_new_rows(frame, saved.card["columns"])
+        comma = is_comma_separated(new, encoding)
+        rows = check_new_rows(frame, saved.card["columns"], comma_separated=comma)
         for caution in rows.cautions:
             current.warn(caution)
-        known = {column["name"] for column in saved.card["columns"]} | set(keep or ())
-        known |= {saved.card["label"], saved.card["domain"]}
-        extra = [name for name in frame.columns if name not in known]
+        expected = {*known, *(keep or ()), saved.card["label"], saved.card["domain"]}
+        extra = [name for name in frame.columns if name not in expected]
         if extra:
             current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
         answers = predict_table(saved.model, rows.frame, rows.outside)

@@ -63,6 +63,8 @@ def select(
     task: options.Kind = None,
     drop: options.Drop = None,
     exclude: options.Exclude = None,
+    text: options.Text = None,
+    encoding: options.Encoding = None,
     folds: options.Folds = 5,
     level: options.Level = 0.95,
     max_rows: options.MaxRows = 20_000,
@@ -102,6 +104,8 @@ def select(
             max_rows or None,
             seed,
             True,
+            text=text or (),
+            encoding=encoding,
         )
         problem = read_problem(question, current.note)
         plan = Plan(
