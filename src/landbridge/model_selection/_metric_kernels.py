@@ -1,0 +1,330 @@
+"""Weighted metrics of many cells and many weightings at once.
+
+Every kernel is a function ``(y, predictions, weights) -> (cells, replicates)`` of
+
+- ``y``: class positions 0..k−1, or numbers, of shape (rows,),
+- ``predictions``: probabilities (cells, rows, classes), or numbers (cells, rows),
+- ``weights``: one weighting of the rows per replicate, (replicates, rows).
+
+They give the numbers of `sklearn.metrics` with ``sample_weight`` (the tests hold them to rounding)
+and NaN where a metric is not defined, for example ROC AUC with one class.
+"""
+
+import inspect
+import warnings
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from landbridge._typing import Vector
+
+Kernel: TypeAlias = Callable[[Vector, np.ndarray, np.ndarray], np.ndarray]
+# The loss of each row, (cells, rows), smaller is better.
+Pointwise: TypeAlias = Callable[[Vector, np.ndarray], np.ndarray]
+# tp, true and predicted weight of each class, (cells, classes, replicates) -> the same shape.
+Ratio: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+
+# A probability of zero would make the loss of one row infinite and hide all the others; this is the
+# floor of sklearn.metrics.log_loss for float64.
+PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
+# Rows of the resample that stands for a weighting where a metric takes no weights.
+RESAMPLED_ROWS = 2000
+
+
+def zero_one_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
+    """1 where the most probable class is not the true one."""
+    return (predictions.argmax(axis=-1) != y).astype(np.float64)
+
+
+def log_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
+    """−log of the probability of the true class."""
+    of_truth = np.take_along_axis(predictions, y[None, :, None], axis=-1)[..., 0]
+    return -np.log(np.clip(of_truth, PROBABILITY_FLOOR, 1.0 - PROBABILITY_FLOOR))
+
+
+def brier_losses(y: Vector, predictions: np.ndarray, *, scale: float) -> np.ndarray:
+    """Squared distance between the probabilities and the truth, times ``scale``."""
+    of_truth = np.take_along_axis(predictions, y[None, :, None], axis=-1)[..., 0]
+    distance = (predictions**2).sum(axis=-1) - 2.0 * of_truth + 1.0
+    return scale * np.maximum(distance, 0.0)  # rounding may go below zero
+
+
+def absolute_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
+    """|ŷ − y|."""
+    return np.abs(predictions - y)
+
+
+def squared_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
+    """(ŷ − y)²."""
+    return (predictions - y) ** 2
+
+
+def weighted_mean(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Σ_i w_ri v_ci / Σ_i w_ri."""
+    return values @ weights.T / weights.sum(axis=1)
+
+
+def mean_loss(
+    y: Vector, predictions: np.ndarray, weights: np.ndarray, *, pointwise: Pointwise
+) -> np.ndarray:
+    """The mean of a pointwise loss."""
+    return weighted_mean(pointwise(y, predictions), weights)
+
+
+def accuracy(y: Vector, predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Share of rows whose most probable class is the true one."""
+    return 1.0 - weighted_mean(zero_one_losses(y, predictions), weights)
+
+
+def root_mean_squared_error(y: Vector, predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """√ of the mean squared error."""
+    return np.sqrt(weighted_mean(squared_losses(y, predictions), weights))
+
+
+def r_squared(y: Vector, predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """1 − MSE / variance of y; scikit-learn's conventions where y does not vary."""
+    error = weighted_mean(squared_losses(y, predictions), weights)
+    centred = y - y.mean()  # avoids cancellation when y is far from zero
+    mean, square = (weighted_mean(v[None], weights)[0] for v in (centred, centred**2))
+    if y.size < 2:
+        return np.full(error.shape, np.nan)
+    variance = np.broadcast_to(square - mean**2, error.shape)
+    varies = variance > 0
+    explained = 1.0 - np.divide(error, variance, out=np.zeros(error.shape), where=varies)
+    return np.where(varies, explained, np.where(error == 0, 1.0, 0.0))
+
+
+def class_totals(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
+    """Weight of the rows of each code, (cells, classes, replicates); a code of −1 counts nowhere.
+
+    A sparse indicator matrix costs cells × rows × replicates, whatever the number of classes.
+    """
+    cell, row = np.nonzero(codes >= 0)
+    place = cell * n_classes + codes[cell, row]
+    shape = (codes.shape[0] * n_classes, codes.shape[1])
+    indicator = sparse.csr_array((np.ones(row.size), (place, row)), shape=shape)
+    return (indicator @ weights.T).reshape(codes.shape[0], n_classes, -1)
+
+
+def class_counts(
+    y: Vector, predictions: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Weight of correct, true and predicted rows of each class, and which classes occur."""
+    n_classes = predictions.shape[-1]
+    predicted = predictions.argmax(axis=-1)
+    correct = class_totals(np.where(predicted == y, predicted, -1), weights, n_classes)
+    true = np.broadcast_to(class_totals(y[None], weights, n_classes), correct.shape)
+    of_predicted = class_totals(predicted, weights, n_classes)
+    occurs = np.bincount(y, minlength=n_classes) > 0
+    seen = np.stack([np.bincount(row, minlength=n_classes) > 0 for row in predicted])
+    return correct, true, of_predicted, seen | occurs
+
+
+def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
+    """0 for 0/0, as scikit-learn's ``zero_division``."""
+    return np.divide(numerator, denominator, out=np.zeros(numerator.shape), where=denominator > 0)
+
+
+def precision_ratio(correct: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Correct among predicted."""
+    return _quotient(correct, predicted)
+
+
+def recall_ratio(correct: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Correct among true."""
+    return _quotient(correct, true)
+
+
+def f_ratio(
+    correct: np.ndarray, true: np.ndarray, predicted: np.ndarray, *, beta: float = 1.0
+) -> np.ndarray:
+    """F_β."""
+    return _quotient((1 + beta**2) * correct, beta**2 * true + predicted)
+
+
+def jaccard_ratio(correct: np.ndarray, true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Intersection over union."""
+    return _quotient(correct, true + predicted - correct)
+
+
+def ratio_of_class(
+    y: Vector, predictions: np.ndarray, weights: np.ndarray, *, ratio: Ratio, positive: int
+) -> np.ndarray:
+    """Precision, recall, F or Jaccard of the positive class."""
+    correct, true, predicted, _ = class_counts(y, predictions, weights)
+    return ratio(correct, true, predicted)[:, positive]
+
+
+def mean_ratio(
+    y: Vector, predictions: np.ndarray, weights: np.ndarray, *, ratio: Ratio, by_support: bool
+) -> np.ndarray:
+    """Mean over the classes that occur in y or in the predictions, or weighted by true rows."""
+    correct, true, predicted, occurs = class_counts(y, predictions, weights)
+    values = ratio(correct, true, predicted)
+    share = (true if by_support else np.ones(values.shape)) * occurs[:, :, None]
+    return _quotient((values * share).sum(axis=1), share.sum(axis=1))
+
+
+def balanced_accuracy(
+    y: Vector, predictions: np.ndarray, weights: np.ndarray, *, adjusted: bool = False
+) -> np.ndarray:
+    """Mean recall of the classes that have true rows."""
+    correct, true, _, _ = class_counts(y, predictions, weights)
+    there = true > 0
+    n_classes = there.sum(axis=1)
+    score = _quotient(correct, true).sum(axis=1) / n_classes
+    if not adjusted:
+        return score
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (score - 1 / n_classes) / (1 - 1 / n_classes)
+
+
+def matthews_correlation(y: Vector, predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Correlation between true and predicted classes."""
+    correct, true, predicted, _ = class_counts(y, predictions, weights)
+    total = weights.sum(axis=1)
+    covariance = correct.sum(axis=1) * total - (true * predicted).sum(axis=1)
+    spread = (total**2 - (true**2).sum(axis=1)) * (total**2 - (predicted**2).sum(axis=1))
+    # Where one class was predicted throughout, rounding leaves a tiny number instead of zero.
+    spread = np.where(spread > 1e-12 * total**4, spread, 0.0)
+    return _quotient(covariance, np.sqrt(spread))
+
+
+def binary_auc(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
+    """P(score of a positive row > that of a negative one) + half of ties, for each weighting."""
+    if positive.all() or not positive.any():
+        return np.full(weights.shape[0], np.nan)
+    negative_scores = scores[~positive]
+    order = np.argsort(negative_scores, kind="stable")
+    negative_scores = negative_scores[order]
+    # Rows first, so that gathering and adding move whole contiguous rows of replicates.
+    below = np.zeros((order.size + 1, weights.shape[0]))
+    np.cumsum(weights.T[np.flatnonzero(~positive)[order]], axis=0, out=below[1:])
+    first = np.searchsorted(negative_scores, scores[positive], side="left")
+    last = np.searchsorted(negative_scores, scores[positive], side="right")
+    weight = weights.T[positive]
+    won = 0.5 * np.einsum("ij,ij->j", weight, below[first] + below[last])
+    pairs = weight.sum(axis=0) * below[-1]
+    return np.divide(won, pairs, out=np.full(won.shape, np.nan), where=pairs > 0)
+
+
+def binary_average_precision(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
+    """Σ_t (recall_t − recall_{t−1}) precision_t over thresholds from the highest score down."""
+    if not positive.any():
+        return np.full(weights.shape[0], np.nan)
+    order = np.argsort(-scores, kind="stable")
+    last_of_ties = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
+    ordered = weights.T[order]
+    above = np.cumsum(ordered, axis=0)[last_of_ties]
+    found = np.cumsum(ordered * positive[order, None], axis=0)[last_of_ties]
+    gained = np.diff(found, axis=0, prepend=0.0)
+    area = (gained * _quotient(found, above)).sum(axis=0)
+    return np.divide(area, found[-1], out=np.full(area.shape, np.nan), where=found[-1] > 0)
+
+
+def ranking_of_class(
+    y: Vector,
+    predictions: np.ndarray,
+    weights: np.ndarray,
+    *,
+    curve: Callable[[Vector, Vector, np.ndarray], Vector],
+    positive: int,
+) -> np.ndarray:
+    """ROC AUC or average precision of the positive class."""
+    truth = y == positive
+    return np.stack([curve(cell[:, positive], truth, weights) for cell in predictions])
+
+
+def mean_ranking(
+    y: Vector,
+    predictions: np.ndarray,
+    weights: np.ndarray,
+    *,
+    curve: Callable[[Vector, Vector, np.ndarray], Vector],
+    by_support: bool,
+) -> np.ndarray:
+    """Each class against the rest, averaged over the classes for which that is defined."""
+    classes = np.unique(y)
+    values = np.stack(
+        [ranking_of_class(y, predictions, weights, curve=curve, positive=k) for k in classes]
+    )
+    share = np.ones((classes.size, weights.shape[0]))
+    if by_support:
+        share = class_totals(y[None], weights, predictions.shape[-1])[0, classes]
+    return _mean_of_defined(values, share[:, None, :])
+
+
+def mean_pairwise_auc(
+    y: Vector, predictions: np.ndarray, weights: np.ndarray, *, by_support: bool
+) -> np.ndarray:
+    """Every pair of classes, each of the two as the positive one (Hand and Till)."""
+    values, shares = [], []
+    for a, b in combinations(np.unique(y), 2):
+        rows = (y == a) | (y == b)
+        part = weights[:, rows]
+        one, other = (
+            ranking_of_class(y[rows], predictions[:, rows], part, curve=binary_auc, positive=k)
+            for k in (a, b)
+        )
+        values.append((one + other) / 2)
+        shares.append(part.sum(axis=1) if by_support else np.ones(weights.shape[0]))
+    if not values:
+        return np.full((predictions.shape[0], weights.shape[0]), np.nan)
+    return _mean_of_defined(np.stack(values), np.stack(shares)[:, None, :])
+
+
+def _mean_of_defined(values: np.ndarray, share: np.ndarray) -> np.ndarray:
+    share = np.where(np.isnan(values), 0.0, share)
+    total = share.sum(axis=0)
+    sums = (np.nan_to_num(values) * share).sum(axis=0)
+    return np.divide(sums, total, out=np.full(sums.shape, np.nan), where=total > 0)
+
+
+def looped(
+    y: Vector,
+    predictions: np.ndarray,
+    weights: np.ndarray,
+    *,
+    function: Callable[..., float],
+    options: dict[str, Any],
+    takes_weights: bool,
+) -> np.ndarray:
+    """Call a metric once for every cell and weighting; ``y`` and predictions are what it takes.
+
+    A metric that takes no weights is given rows in proportion to their weights instead.
+    """
+    values = np.empty((predictions.shape[0], weights.shape[0]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of metrics that are not defined on some replicates
+        for c, cell in enumerate(predictions):
+            for r, weight in enumerate(weights):
+                if takes_weights:
+                    values[c, r] = function(y, cell, sample_weight=weight, **options)
+                else:
+                    rows = proportional_rows(weight)
+                    values[c, r] = function(y[rows], cell[rows], **options)
+    return values
+
+
+def proportional_rows(weight: Vector) -> Vector:
+    """Row numbers in proportion to the weights, by systematic sampling; all rows once if equal."""
+    n_rows = weight.size
+    if np.ptp(weight) == 0:
+        return np.arange(n_rows)
+    n_drawn = max(n_rows, RESAMPLED_ROWS)
+    total = np.cumsum(weight)
+    places = (np.arange(n_drawn) + 0.5) / n_drawn * total[-1]
+    return np.searchsorted(total, places, side="right").clip(max=n_rows - 1)
+
+
+def takes_sample_weight(function: Callable[..., Any]) -> bool:
+    """Whether a metric has the argument ``sample_weight``."""
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+    anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    return "sample_weight" in parameters or anything

@@ -1,0 +1,87 @@
+"""Confusion table, recall and precision of each class."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from landbridge._typing import Vector, VectorLike
+
+
+@dataclass(frozen=True, eq=False)
+class ClassReport:
+    """How well each class is found.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+    confusion : ndarray of shape (n_classes, n_classes)
+        Weight of the rows of a true class (row) with a predicted class (column).
+    """
+
+    classes: Vector
+    confusion: np.ndarray
+
+    @property
+    def n_rows(self) -> Vector:
+        """Rows (their weight) of each true class."""
+        return self.confusion.sum(axis=1)
+
+    @property
+    def n_predicted(self) -> Vector:
+        """Rows (their weight) of each predicted class."""
+        return self.confusion.sum(axis=0)
+
+    @property
+    def recall(self) -> Vector:
+        """Share of the rows of a class that were found; NaN without such rows."""
+        return _share(np.diag(self.confusion), self.n_rows)
+
+    @property
+    def precision(self) -> Vector:
+        """Share of the predictions of a class that are right; NaN if it was never predicted."""
+        return _share(np.diag(self.confusion), self.n_predicted)
+
+
+def confusion(
+    y: VectorLike, predictions: VectorLike, n_classes: int, sample_weight: VectorLike = None
+) -> np.ndarray:
+    """Weight of the rows by true class (row) and most probable class (column).
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        Class positions 0..k−1.
+    predictions : array of shape (n_rows, n_classes)
+        Probabilities.
+    n_classes : int
+    sample_weight : array of shape (n_rows,), optional
+
+    Returns
+    -------
+    table : ndarray of shape (n_classes, n_classes)
+    """
+    predicted = np.asarray(predictions).argmax(axis=-1)
+    cells = np.asarray(y) * n_classes + predicted
+    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    table = np.bincount(cells, weight, minlength=n_classes**2)
+    return table.reshape(n_classes, n_classes)
+
+
+def class_report(
+    y: VectorLike, predictions: VectorLike, classes: VectorLike, sample_weight: VectorLike = None
+) -> ClassReport:
+    """Recall, precision and confusion of each class.
+
+    Examples
+    --------
+    >>> from landbridge.model_selection.class_report import class_report
+    >>> report = class_report([0, 0, 1], [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]], ["ill", "well"])
+    >>> report.recall, report.precision
+    (array([0.5, 1. ]), array([1. , 0.5]))
+    """
+    known = np.asarray(classes)
+    return ClassReport(known, confusion(y, predictions, len(known), sample_weight))
+
+
+def _share(part: Vector, whole: Vector) -> Vector:
+    return np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0)

@@ -1,0 +1,165 @@
+"""One metric of kept predictions: scores, losses and replicates of many cells at once."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from landbridge._typing import VectorLike
+from landbridge.model_selection._metric_kernels import Kernel, Pointwise
+
+Response: TypeAlias = Literal["label", "probability", "number"]
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric of kept predictions; made by `check_scoring`.
+
+    Attributes
+    ----------
+    name : str
+        The name that was asked for, or the key of a dictionary.
+    label : str
+        The name in words, for tables and sentences: "ROC AUC", "RMSE".
+    greater_is_better : bool
+    response : {"label", "probability", "number"}
+        What the metric reads. A metric of probabilities is meaningless for the one-hot predictions
+        of a model without ``predict_proba``.
+    decomposable : bool
+        Whether ``loss(score)`` is the mean of `pointwise`.
+    bounds : pair of floats
+        Smallest and largest possible score.
+    vectorised : bool
+        Whether `replicates` is fast; otherwise it calls the metric once per cell and replicate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.scoring import check_scoring
+    >>> auc, accuracy = check_scoring(
+    ...     ["roc_auc", "accuracy"], task="classification", classes=["ill", "well"]
+    ... )
+    >>> y = np.array([0, 0, 1, 1])
+    >>> probabilities = np.array([[0.9, 0.1], [0.4, 0.6], [0.6, 0.4], [0.2, 0.8]])
+    >>> auc.score(y, probabilities), accuracy.score(y, probabilities)
+    (0.75, 0.5)
+    >>> auc.label, auc.loss(0.75)
+    ('ROC AUC', 0.25)
+    """
+
+    name: str
+    label: str
+    greater_is_better: bool
+    response: Response
+    bounds: tuple[float, float]
+    kernel: Kernel = field(repr=False)
+    pointwise_kernel: Pointwise | None = field(default=None, repr=False)
+    vectorised: bool = field(default=True, repr=False)
+
+    @property
+    def decomposable(self) -> bool:
+        """Whether ``loss(score)`` is the mean of a pointwise loss."""
+        return self.pointwise_kernel is not None
+
+    @property
+    def loss_bounds(self) -> tuple[float, float]:
+        """Smallest and largest possible value of `loss`."""
+        if not self.greater_is_better:
+            return self.bounds
+        low, high = self.bounds
+        return float(self.loss(high)), float(self.loss(low))
+
+    def score(
+        self, y: VectorLike, predictions: VectorLike, sample_weight: VectorLike = None
+    ) -> Any:
+        """The metric in its usual orientation: accuracy between 0 and 1, RMSE positive.
+
+        Parameters
+        ----------
+        y : array of shape (n_rows,)
+        predictions : array of shape (…, n_rows) or (…, n_rows, n_classes)
+        sample_weight : array of shape (n_rows,), optional
+
+        Returns
+        -------
+        score : float, or ndarray of the leading shape
+            NaN where the metric is not defined.
+        """
+        y = np.asarray(y)
+        cells = np.asarray(predictions, dtype=np.float64)
+        n_leading = cells.ndim - (1 if self.response == "number" else 2)
+        leading = cells.shape[:n_leading]
+        cells = cells.reshape(-1, *cells.shape[n_leading:])
+        weight = np.ones(y.shape[0]) if sample_weight is None else np.asarray(sample_weight)
+        scores = self.kernel(y, cells, weight[None].astype(np.float64))[:, 0]
+        return scores.reshape(leading) if leading else float(scores[0])
+
+    def loss(self, score: Any) -> Any:
+        """The score turned so that smaller is better: the distance to a finite upper bound.
+
+        1 − score for accuracy, ROC AUC, F1 and R²; an error itself; −score where nothing bounds it.
+        """
+        if not self.greater_is_better:
+            return score
+        return (self.bounds[1] if math.isfinite(self.bounds[1]) else 0.0) - score
+
+    def score_of(self, loss: Any) -> Any:
+        """The score that has this `loss`; the function is its own inverse."""
+        return self.loss(loss)
+
+    def pointwise(self, y: VectorLike, predictions: VectorLike) -> np.ndarray:
+        """The loss of each row, whose mean is ``loss(score)``; (…, rows)."""
+        if self.pointwise_kernel is None:
+            raise ValueError(
+                f"`metric` must be the mean of a loss of each row; got {self.name!r}, which is "
+                "not. Use replicates() to measure its uncertainty."
+            )
+        y, cells = np.asarray(y), np.asarray(predictions, dtype=np.float64)
+        n_leading = cells.ndim - (1 if self.response == "number" else 2)
+        flat = cells.reshape(-1, *cells.shape[n_leading:])
+        return self.pointwise_kernel(y, flat).reshape(*cells.shape[:n_leading], y.shape[0])
+
+    def replicates(self, y: VectorLike, predictions: VectorLike, weights: VectorLike) -> np.ndarray:
+        """Scores of every cell under every weighting of the rows.
+
+        Parameters
+        ----------
+        y : array of shape (n_rows,)
+        predictions : array of shape (n_cells, n_rows) or (n_cells, n_rows, n_classes)
+        weights : array of shape (n_replicates, n_rows)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_cells, n_replicates)
+        """
+        cells = np.asarray(predictions, dtype=np.float64)
+        return self.kernel(np.asarray(y), cells, np.asarray(weights, dtype=np.float64))
+
+    def format(self, value: float) -> str:
+        """Four significant digits, without an exponent where four digits do.
+
+        Examples
+        --------
+        >>> from landbridge.model_selection.scoring import check_scoring
+        >>> rmse = check_scoring("rmse", task="regression")[0]
+        >>> [rmse.format(value) for value in (42.1349, 0.05123, 12340.4, 3e-9)]
+        ['42.13', '0.0512', '12 340', '3.000e-09']
+        """
+        return format_number(value)
+
+
+def format_number(value: float) -> str:
+    """Four significant digits; at most four decimals of a number below 1."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    size = abs(float(f"{value:.3e}"))  # 999.96 has the four digits of 1000
+    if size == 0:
+        return "0"
+    if size < 1e-4 or size >= 1e9:
+        return f"{value:.3e}"
+    if size < 1:
+        # 0.0512 rather than 0.05120, but five decimals where four would leave fewer than two digits
+        return f"{value:.4f}" if size >= 1e-3 else f"{value:.6f}"
+    decimals = max(0, 3 - math.floor(math.log10(size)))
+    return f"{value:,.{decimals}f}".replace(",", " ")  # a narrow no-break space is not safe in CSV

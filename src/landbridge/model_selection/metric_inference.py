@@ -1,0 +1,334 @@
+r"""How sure a metric is: intervals, paired probabilities and covariances from rows.
+
+Means of a pointwise loss have exact forms. Every other metric is weighted anew R times with
+Dirichlet weights of the rows (the Bayesian bootstrap; the same weights for all cells), and
+
+.. math:: v = \frac{n + 1}{n - 1} \operatorname{var}_r g(s_r)
+
+is the variance of its error on a scale g; the factor makes v of a mean the usual s²/n.
+
+================================= ================================================================
+metric                            interval
+================================= ================================================================
+mean of 0 and 1 (accuracy)        score (Wilson) interval with n rows
+other rates (AUC, F1, …)          score interval with :math:`\min(θ̂(1 - θ̂)/v, n_b)` rows and
+                                  Student's t_{n−1}; n_b = K²/Σ 1/n_k is what a mean of K recalls
+                                  has, so that a perfect score on few rows is not certain
+losses from 0 to ∞ (RMSE, 1 − R², :math:`\hat l e^{\pm t_ν \sqrt v}`, g = log; ν degrees of freedom
+log loss)                         for a long tail, see `degrees_of_freedom`
+others                            ŝ ± t_{n−1} √v
+================================= ================================================================
+
+Coverage of nominal 90 % on real predictions is measured in ``benchmarks/metric_intervals.py``.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector, VectorLike
+from landbridge.inference.intervals import (
+    check_level,
+    normal_quantile,
+    score_interval,
+    t_quantile,
+)
+from landbridge.model_selection.metric import Metric, format_number
+
+N_REPLICATES = 1000
+# A metric that is called once per replicate gets fewer: its standard error is known to 5 %.
+N_LOOPED = 200
+# Kurtosis of squares of normal errors, E(z² − 1)⁴ / 2²; few rows do not show their own.
+KURTOSIS = 15.0
+# Differences that are the same in every row have no variance but rounding.
+SAME_IN_EVERY_ROW = 1e7
+FEW_ROWS_OF_A_CLASS = 5
+
+
+@dataclass(frozen=True)
+class MetricInterval:
+    """An interval for the score on the target; unpacks to ``low, high``.
+
+    Attributes
+    ----------
+    estimate, low, high, level : float
+    method : {"score", "skewed", "student"}
+        Which line of the table in `metric_inference` it is.
+    note : str
+        What is known to fall short for these rows, or "".
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    method: str
+    note: str = ""
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.low, self.high))
+
+    def __contains__(self, score: float) -> bool:
+        return self.low <= score <= self.high
+
+    def __str__(self) -> str:
+        estimate, low, high = map(format_number, (self.estimate, self.low, self.high))
+        return f"{estimate}, {100 * self.level:g} % interval {low} to {high}"
+
+
+def bootstrap_weights(
+    y: VectorLike, *, n_replicates: int = N_REPLICATES, seed: int = 0, stratify: bool = False
+) -> np.ndarray:
+    """Dirichlet weights of rows, for the Bayesian bootstrap.
+
+    Parameters
+    ----------
+    y : array of shape (n_rows,)
+        Class positions if ``stratify``, otherwise only their number counts.
+    n_replicates : int, default=1000
+    seed : int, default=0
+    stratify : bool, default=False
+        Whether every class keeps its total weight.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_replicates, n_rows)
+        Weights with a mean of 1 in every replicate (and class).
+    """
+    y = np.asarray(y)
+    weights = np.random.default_rng(seed).standard_exponential((n_replicates, y.shape[0]))
+    if not stratify:
+        return weights / weights.mean(axis=1, keepdims=True)
+    for k in np.unique(y):
+        weights[:, y == k] /= weights[:, y == k].mean(axis=1, keepdims=True)
+    return weights
+
+
+def metric_interval(
+    metric: Metric,
+    y: VectorLike,
+    predictions: VectorLike,
+    level: float = 0.9,
+    *,
+    estimate: float | None = None,
+    sample_weight: VectorLike = None,
+    weights: np.ndarray | None = None,
+    seed: int = 0,
+) -> MetricInterval:
+    """An interval for the score of one cell on all rows of the kind of these.
+
+    Parameters
+    ----------
+    metric : Metric
+    y : array of shape (n_rows,)
+    predictions : array of shape (n_rows,) or (n_rows, n_classes)
+    level : float, default=0.9
+    estimate : float, optional
+        The centre, where a better estimate than the score of these rows is known. Its distance from
+        their score counts as an error of its own.
+    sample_weight : array of shape (n_rows,), optional
+    weights : ndarray of shape (n_replicates, n_rows), optional
+        `bootstrap_weights` that several calls share.
+    seed : int, default=0
+        Of the weights, if they are made here.
+
+    Returns
+    -------
+    MetricInterval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.metric_inference import metric_interval
+    >>> from landbridge.model_selection.scoring import check_scoring
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=60)
+    >>> score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=60))))
+    >>> (auc,) = check_scoring("roc_auc", task="classification", classes=[0, 1])
+    >>> print(metric_interval(auc, y, np.column_stack([1 - score, score])))
+    0.9321, 90 % interval 0.8556 to 0.9695
+    """
+    check_level(level)
+    y, predictions = np.asarray(y), np.asarray(predictions)
+    own = metric.score(y, predictions, sample_weight)
+    centre = own if estimate is None else float(np.clip(estimate, *metric.bounds))
+    if not math.isfinite(own):
+        note = f"{metric.label} is not defined on these rows"
+        return MetricInterval(centre, *metric.bounds, level, "none", note)
+    n = max(effective_rows(y.shape[0], sample_weight), 2.0)
+    if metric.bounds == (0.0, 1.0) and metric.decomposable and metric.response == "label":
+        low, high = score_interval(centre, n, level)
+        return MetricInterval(centre, float(low), float(high), level, "score")
+    options = {"sample_weight": sample_weight, "weights": weights, "seed": seed}
+    of_score, of_log = _standard_errors(metric, y, predictions, own, n, **options)
+    if metric.bounds == (0.0, 1.0):
+        rows = _rows_of_rate(metric, y, own, n, math.hypot(of_score, centre - own))
+        # The score interval depends on z²/rows alone, so fewer rows stand for Student's quantile.
+        low, high = score_interval(
+            centre, rows * (normal_quantile(level) / t_quantile(level, n - 1)) ** 2, level
+        )
+        return MetricInterval(centre, float(low), float(high), level, "score", _few_rows(metric, y))
+    loss, own_loss = metric.loss(centre), metric.loss(own)
+    if metric.loss_bounds[0] == 0.0 and min(loss, own_loss) > 0:
+        error = math.hypot(of_log, math.log(loss / own_loss))
+        factor = math.exp(min(t_quantile(level, degrees_of_freedom(n)) * error, 700.0))
+        ends, method = [metric.score_of(loss / factor), metric.score_of(loss * factor)], "skewed"
+    else:
+        half = t_quantile(level, n - 1) * math.hypot(of_score, centre - own)
+        ends, method = [centre - half, centre + half], "student"
+    least, most = np.clip(sorted(ends), *metric.bounds).tolist()
+    return MetricInterval(centre, least, most, level, method)
+
+
+def paired_probability(
+    metric: Metric,
+    y: VectorLike,
+    predictions: VectorLike,
+    *,
+    weights: np.ndarray | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """P(the cell of the row is better than that of the column), from the same rows.
+
+    One minus the p-value of a paired t test of the losses, with the variance of the difference from
+    the losses of the rows, or from the replicates. Where every row has the same difference, which a
+    few zero-one losses may have by chance, that of the sign test: 1 − 2⁻ⁿ.
+
+    Parameters
+    ----------
+    metric : Metric
+    y : array of shape (n_rows,)
+    predictions : array of shape (n_cells, n_rows) or (n_cells, n_rows, n_classes)
+    weights, seed
+        As in `metric_interval`.
+
+    Returns
+    -------
+    probability : ndarray of shape (n_cells, n_cells)
+    """
+    y, predictions = np.asarray(y), np.asarray(predictions)
+    n = y.shape[0]
+    loss = metric.loss(metric.score(y, predictions))
+    difference = loss[None, :] - loss[:, None]
+    covariance = loss_covariance(metric, y, predictions, weights=weights, seed=seed)
+    own = np.diag(covariance)
+    error = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(difference == 0, 0.0, difference / error)
+    by_signs = np.where(difference > 0, 1 - 0.5**n, 0.5**n)
+    probability = stats.t.cdf(statistic, df=max(n - 1, 1))
+    return np.where(np.abs(statistic) > SAME_IN_EVERY_ROW, by_signs, probability)
+
+
+def loss_covariance(
+    metric: Metric,
+    y: VectorLike,
+    predictions: VectorLike,
+    *,
+    sample_weight: VectorLike = None,
+    weights: np.ndarray | None = None,
+    seed: int = 0,
+) -> np.ndarray:
+    """Covariance of the errors of ``metric.loss(score)``, (n_cells, n_cells).
+
+    The usual s²/n for a mean of pointwise losses, otherwise that of the replicates.
+    """
+    y, predictions = np.asarray(y), np.asarray(predictions)
+    n = effective_rows(y.shape[0], sample_weight)
+    if metric.decomposable:
+        losses = metric.pointwise(y, predictions)
+        return np.atleast_2d(np.cov(losses, aweights=sample_weight)) / n
+    scores = _replicates(
+        metric, y, predictions, sample_weight=sample_weight, weights=weights, seed=seed
+    )
+    return np.atleast_2d(np.cov(scores)) * inflation(n)
+
+
+def effective_rows(n_rows: int, sample_weight: VectorLike) -> float:
+    """(Σw)² / Σw²: the number of rows without weights."""
+    if sample_weight is None:
+        return float(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    return float(weight.sum() ** 2 / (weight @ weight))
+
+
+def inflation(n: float) -> float:
+    """(n + 1)/(n − 1): from the Bayesian bootstrap's variance to the usual one."""
+    return (n + 1) / max(n - 1, 1)
+
+
+def degrees_of_freedom(n: float) -> float:
+    r"""ν of the χ² that varies as the variance s² of n long-tailed losses does.
+
+    .. math:: ν = \frac{2n}{κ - (n - 3)/(n - 1)}
+
+    is n − 1 for a kurtosis of κ = 3; that of squared normal errors is taken, because few rows do
+    not show κ. At least 2, or n − 1.
+    """
+    n = max(n, 2.0)
+    return max(min(n - 1, 2.0), 2 * n / (KURTOSIS - (n - 3) / (n - 1)))
+
+
+def _standard_errors(
+    metric: Metric, y: Vector, predictions: np.ndarray, score: float, n: float, **options: Any
+) -> tuple[float, float]:
+    """Of the score of one cell, and of the logarithm of its loss."""
+    if metric.decomposable:
+        sample_weight = options["sample_weight"]
+        of_score = math.sqrt(
+            loss_covariance(metric, y, predictions[None], sample_weight=sample_weight)[0, 0]
+        )
+        loss = metric.loss(score)
+        return of_score, of_score / loss if loss > 0 else 0.0  # the delta method
+    scores = _replicates(metric, y, predictions[None], **options)[0]
+    factor = math.sqrt(inflation(n))
+    of_score = factor * float(np.std(scores, ddof=1))
+    if metric.loss_bounds[0] != 0.0:
+        return of_score, 0.0
+    logs = np.log(np.maximum(metric.loss(scores), np.finfo(np.float64).tiny))
+    return of_score, factor * float(np.std(logs, ddof=1))
+
+
+def _replicates(
+    metric: Metric,
+    y: Vector,
+    predictions: np.ndarray,
+    *,
+    sample_weight: VectorLike,
+    weights: np.ndarray | None,
+    seed: int,
+) -> np.ndarray:
+    if weights is None:
+        weights = bootstrap_weights(y, seed=seed)
+    if not metric.vectorised:
+        weights = weights[:N_LOOPED]
+    if sample_weight is not None:
+        weights = weights * np.asarray(sample_weight)
+    return metric.replicates(y, predictions, weights)
+
+
+def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:
+    """Rows that a proportion with this standard error would have; at most n_b of the module."""
+    most = n
+    if metric.response != "number":
+        counts = np.bincount(y)
+        counts = counts[counts > 0] * (n / y.shape[0])
+        most = counts.size**2 / float(np.sum(1 / counts))
+    return min(most, score * (1 - score) / error**2) if error > 0 and 0 < score < 1 else most
+
+
+def _few_rows(metric: Metric, y: Vector) -> str:
+    if metric.response == "number":
+        return ""
+    counts = np.bincount(y)
+    fewest = int(counts[counts > 0].min())
+    if fewest >= FEW_ROWS_OF_A_CLASS:
+        return ""
+    return (
+        f"the rarest class has {fewest} labelled {'row' if fewest == 1 else 'rows'}, so the "
+        f"interval of {metric.label} is rough"
+    )

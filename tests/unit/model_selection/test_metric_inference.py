@@ -1,0 +1,262 @@
+"""Intervals and comparisons of metrics."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import metrics
+
+from landbridge.inference import score_interval
+from landbridge.model_selection.class_report import class_report, confusion
+from landbridge.model_selection.metric_inference import (
+    bootstrap_weights,
+    degrees_of_freedom,
+    effective_rows,
+    loss_covariance,
+    metric_interval,
+    paired_probability,
+)
+from landbridge.model_selection.scoring import check_scoring
+
+
+def draw(n_rows=80, n_cells=3, seed=0, n_classes=2):
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(n_classes), rng.integers(n_classes, size=n_rows - n_classes)])
+    raw = rng.gamma(1.0, size=(n_cells, n_rows, n_classes))
+    raw[:, np.arange(n_rows), y] += np.arange(1, n_cells + 1)[:, None] * rng.gamma(
+        0.7, size=(n_cells, n_rows)
+    )
+    return y, raw / raw.sum(axis=-1, keepdims=True)
+
+
+def classification(*names, n_classes=2):
+    return check_scoring(list(names), task="classification", classes=np.arange(n_classes))
+
+
+def test_weights_have_mean_one_in_every_replicate_and_class():
+    y, _ = draw(n_classes=3)
+    plain = bootstrap_weights(y, n_replicates=50, seed=1)
+    np.testing.assert_allclose(plain.mean(axis=1), 1.0)
+    assert plain.shape == (50, y.size)
+    stratified = bootstrap_weights(y, n_replicates=50, seed=1, stratify=True)
+    for k in range(3):
+        np.testing.assert_allclose(stratified[:, y == k].mean(axis=1), 1.0)
+        assert np.ptp(plain[:, y == k].mean(axis=1)) > 0.01
+    np.testing.assert_array_equal(plain, bootstrap_weights(y, n_replicates=50, seed=1))
+
+
+def test_accuracy_has_the_score_interval():
+    y, predictions = draw()
+    (accuracy,) = classification("accuracy")
+    score = accuracy.score(y, predictions[0])
+    low, high = metric_interval(accuracy, y, predictions[0], 0.8)
+    assert (low, high) == pytest.approx(score_interval(score, y.size, 0.8))
+    moved = metric_interval(accuracy, y, predictions[0], 0.8, estimate=0.5)
+    assert tuple(moved) == pytest.approx(score_interval(0.5, y.size, 0.8))
+
+
+def test_the_error_of_a_rate_is_that_of_a_proportion_with_fewer_rows():
+    y, predictions = draw(seed=3)
+    (auc,) = classification("roc_auc")
+    weights = bootstrap_weights(y, n_replicates=4000, seed=0)
+    score = auc.score(y, predictions[0])
+    n = y.size
+    variance = np.var(auc.replicates(y, predictions[:1], weights)[0], ddof=1) * (n + 1) / (n - 1)
+    rows = score * (1 - score) / variance
+    counts = np.bincount(y)
+    assert rows < 4 / np.sum(1 / counts)  # otherwise the other bound would be tested
+    z, t = stats.norm.ppf(0.95), stats.t.ppf(0.95, n - 1)
+    expected = score_interval(score, rows * (z / t) ** 2, 0.9)
+    assert tuple(metric_interval(auc, y, predictions[0], weights=weights)) == pytest.approx(
+        expected
+    )
+
+
+def test_a_perfect_rate_is_not_certain():
+    y = np.repeat([0, 1], [40, 10])
+    predictions = np.eye(2)[y]
+    for metric in classification("roc_auc", "balanced_accuracy", "f1_macro", "average_precision"):
+        low, high = metric_interval(metric, y, predictions)
+        z, t = stats.norm.ppf(0.95), stats.t.ppf(0.95, 49)
+        rows = 4 / (1 / 40 + 1 / 10)
+        assert low == pytest.approx(float(score_interval(1.0, rows * (z / t) ** 2, 0.9)[0]))
+        assert high == pytest.approx(1.0)
+
+
+def test_skewed_losses_have_a_wide_upper_side():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=50)
+    predictions = y + rng.standard_t(3, size=50)
+    mse, rmse, r2, mae = check_scoring(["mse", "rmse", "r2", "mae"], task="regression")
+    estimate = mse.score(y, predictions)
+    losses = (y - predictions) ** 2
+    error = losses.std(ddof=1) / (math.sqrt(50) * estimate)
+    freedom = 100 / (15 - 47 / 49)
+    factor = math.exp(stats.t.ppf(0.95, freedom) * error)
+    assert degrees_of_freedom(50) == pytest.approx(freedom)
+    found = metric_interval(mse, y, predictions)
+    assert tuple(found) == pytest.approx((estimate / factor, estimate * factor))
+    assert found.method == "skewed"
+    # RMSE comes from replicates of the square root of the same mean.
+    weights = bootstrap_weights(y, n_replicates=4000)
+    assert tuple(metric_interval(rmse, y, predictions, weights=weights)) == pytest.approx(
+        np.sqrt(tuple(found)), rel=0.05
+    )
+    low, high = metric_interval(r2, y, predictions)
+    score = r2.score(y, predictions)
+    assert low < score < high < 1.0
+    assert (1 - low) / (1 - score) == pytest.approx((1 - score) / (1 - high))
+    assert metric_interval(mae, y, predictions).low > 0
+
+
+def test_degrees_of_freedom_are_those_of_normal_losses_for_their_kurtosis(monkeypatch):
+    monkeypatch.setattr("landbridge.model_selection.metric_inference.KURTOSIS", 3.0)
+    assert degrees_of_freedom(20) == pytest.approx(19.0)
+
+
+def test_metrics_without_bounds_have_students_interval():
+    def gain(y_true, y_pred, sample_weight=None):
+        return float(np.average(y_true * y_pred, weights=sample_weight))
+
+    rng = np.random.default_rng(0)
+    y, predictions = rng.normal(size=(2, 60))
+    (metric,) = check_scoring(gain, task="regression")
+    products = y * predictions
+    half = stats.t.ppf(0.95, 59) * products.std(ddof=1) / math.sqrt(60)
+    found = metric_interval(metric, y, predictions)
+    assert found.method == "student"
+    assert tuple(found) == pytest.approx(
+        (products.mean() - half, products.mean() + half), abs=0.15 * half
+    )
+    moved = metric_interval(metric, y, predictions, estimate=products.mean() + 1.0)
+    assert moved.low < products.mean() < products.mean() + 1.0 < moved.high
+
+
+@pytest.mark.parametrize("name", ["roc_auc", "neg_log_loss", "f1_macro"])
+def test_an_estimate_away_from_the_score_widens_the_interval(name):
+    y, predictions = draw(seed=4)
+    (metric,) = classification(name)
+    own = metric_interval(metric, y, predictions[0])
+    moved = metric_interval(metric, y, predictions[0], estimate=own.estimate * 0.8)
+    assert moved.estimate == pytest.approx(own.estimate * 0.8)
+    assert moved.low < own.low
+    assert moved.high - moved.low > own.high - own.low
+
+
+def test_sample_weights_cost_rows():
+    y, predictions = draw(seed=5)
+    weight = np.random.default_rng(0).gamma(0.5, size=y.size)
+    assert effective_rows(4, [1, 1, 0, 0]) == 2.0
+    assert effective_rows(4, None) == 4.0
+    for metric in classification("accuracy", "roc_auc", "neg_log_loss"):
+        plain = metric_interval(metric, y, predictions[0])
+        weighted = metric_interval(metric, y, predictions[0], sample_weight=weight)
+        assert weighted.estimate == metric.score(y, predictions[0], weight)
+        assert weighted.high - weighted.low > plain.high - plain.low
+
+
+def test_undefined_metrics_have_the_whole_range_and_say_why():
+    (auc,) = classification("roc_auc")
+    found = metric_interval(auc, np.zeros(9, dtype=int), np.full((9, 2), 0.5))
+    assert tuple(found) == (0.0, 1.0)
+    assert "not defined" in found.note
+
+
+def test_few_rows_of_a_class_are_noted():
+    y, predictions = draw(seed=6)
+    (metric,) = classification("balanced_accuracy")
+    assert metric_interval(metric, y, predictions[0]).note == ""
+    few = np.flatnonzero(np.cumsum(y == 1) * (y == 1) <= 2)
+    note = metric_interval(metric, y[few], predictions[0, few]).note
+    assert "the rarest class has 2 labelled rows" in note
+
+
+def test_intervals_in_words():
+    rng = np.random.default_rng(0)
+    y = 4000 * rng.normal(size=30)
+    (rmse,) = check_scoring("rmse", task="regression")
+    text = str(metric_interval(rmse, y, np.zeros(30), 0.9))
+    assert "90 % interval" in text
+    assert "e+" not in text
+
+
+def test_paired_probability_of_means_is_the_paired_t_test():
+    y, predictions = draw(seed=7)
+    for metric in classification("accuracy", "neg_log_loss"):
+        found = paired_probability(metric, y, predictions)
+        losses = metric.pointwise(y, predictions)
+        for a, b in ((0, 1), (2, 0)):
+            test = stats.ttest_rel(losses[a], losses[b], alternative="less")
+            assert found[a, b] == pytest.approx(1 - test.pvalue)
+            assert found[a, b] + found[b, a] == pytest.approx(1.0)
+        np.testing.assert_array_equal(np.diag(found), 0.5)
+
+
+def test_paired_probability_of_replicates_agrees_with_that_of_means():
+    """Accuracy written as a function is compared through replicates."""
+
+    def share(y_true, y_pred, sample_weight=None):
+        return float(np.average(y_true == y_pred, weights=sample_weight))
+
+    y, predictions = draw(seed=8)
+    accuracy, same = classification("accuracy", share)
+    np.testing.assert_allclose(
+        paired_probability(same, y, predictions),
+        paired_probability(accuracy, y, predictions),
+        atol=0.03,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "better"), [("roc_auc", 2), ("average_precision", 2), ("neg_brier_score", 2)]
+)
+def test_the_better_cell_is_the_probable_one(name, better):
+    y, predictions = draw(n_rows=200, seed=9)
+    found = paired_probability(*classification(name), y, predictions)
+    assert found[better, 0] > 0.95
+
+
+def test_a_few_equal_differences_are_no_certainty():
+    y = np.zeros(5, dtype=int)
+    predictions = np.stack([np.eye(2)[np.zeros(5, dtype=int)], np.eye(2)[np.ones(5, dtype=int)]])
+    (accuracy,) = classification("accuracy")
+    found = paired_probability(accuracy, y, predictions)
+    assert found[0, 1] == pytest.approx(1 - 0.5**5)
+    assert found[1, 0] == pytest.approx(0.5**5)
+
+
+def test_covariance_of_errors():
+    y, predictions = draw(seed=10)
+    log, auc = classification("neg_log_loss", "roc_auc")
+    losses = log.pointwise(y, predictions)
+    np.testing.assert_allclose(loss_covariance(log, y, predictions), np.cov(losses) / y.size)
+    covariance = loss_covariance(auc, y, predictions)
+    assert covariance.shape == (3, 3)
+    # DeLong's variance of the first cell
+    positive, negative = (predictions[0, y == k, 1] for k in (1, 0))
+    wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
+    delong = wins.mean(1).var(ddof=1) / positive.size + wins.mean(0).var(ddof=1) / negative.size
+    assert covariance[0, 0] == pytest.approx(delong, rel=0.15)
+
+
+def test_confusion_and_class_report():
+    y, predictions = draw(n_classes=3, seed=11)
+    predicted = predictions[0].argmax(axis=1)
+    weight = np.random.default_rng(0).gamma(1.0, size=y.size)
+    for w in (None, weight):
+        np.testing.assert_allclose(
+            confusion(y, predictions[0], 3, w),
+            metrics.confusion_matrix(y, predicted, sample_weight=w),
+        )
+    report = class_report(y, predictions[0], ["a", "b", "c"], weight)
+    np.testing.assert_allclose(
+        report.recall, metrics.recall_score(y, predicted, average=None, sample_weight=weight)
+    )
+    np.testing.assert_allclose(
+        report.precision, metrics.precision_score(y, predicted, average=None, sample_weight=weight)
+    )
+    assert report.n_rows.sum() == pytest.approx(report.n_predicted.sum())
+    never = class_report([0, 0], [[1.0, 0.0], [1.0, 0.0]], ["a", "b"])
+    assert math.isnan(never.precision[1])
+    assert math.isnan(never.recall[1])
