@@ -1,0 +1,442 @@
+r"""The vote: a weighted average of candidates, its members, and the model that predicts with it.
+
+Averaging the predictions of several cells with good weights loses less than choosing one of them.
+With labelled target rows the weights are learnt by stacking: they minimise, over the simplex,
+
+.. math::
+    -\sum_i \log \sum_c w_c\, p_c(y_i \mid x_i) + λ \operatorname{KL}(w \,\|\, π),
+
+with p_c predicted out of fold. For numbers the first term is the likelihood of normal errors,
+:math:`\frac n2 \log \sum_i (y_i - \sum_c w_c f_c(x_i))^2`. The prior π gives most of its mass to
+cells that learn from source and target labels, because they are the safest bet with few labels,
+and shares it equally among the kinds of a role and among the points of a grid. Without labels a
+cell votes with its skill by the criterion.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.base import BaseEstimator
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import ClassifierTags, RegressorTags, Tags
+from sklearn.utils.metaestimators import available_if
+
+from landbridge._typing import MatrixLike, Vector, VectorLike
+from landbridge.model_selection.anchored_v2 import kind_sizes, role_groups
+
+# λ, and the mass of the prior by role: cells that learn from both domains, from the source alone,
+# from the target alone. Measured in `benchmarks/search_regret.py`.
+STRENGTH = 5.0
+ROLE_MASS = (0.7, 0.2, 0.1)
+# The probability of the true class counts as at least this, or one confident error of a member
+# without probabilities would decide alone.
+LEAST_PROBABILITY = 1e-3
+# The vote keeps its heaviest members until they hold this share of the weight, at most so many.
+SHARE, MOST_MEMBERS = 0.95, 5
+# Losses below this part of the largest one count as such, or a loss of zero would be the whole
+# vote.
+LEAST_LOSS = 0.01
+TINY = 1e-300
+
+
+def role_prior(roles: Sequence[str], kinds: Sequence[Hashable] | None = None) -> Vector:
+    """Prior weights of cells: the mass of each role, shared by its kinds and their grid points.
+
+    Roles that are absent give their mass to the others in proportion.
+
+    Parameters
+    ----------
+    roles : sequence of str (cells,)
+        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
+    kinds : sequence (cells,), optional
+        Cells of one kind share its mass. Without kinds each cell has its own.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights that sum to 1.
+
+    Examples
+    --------
+    >>> from landbridge.model_selection.vote import role_prior
+    >>> role_prior(["pooled", "source-only", "source-only"]).round(2)
+    array([0.78, 0.11, 0.11])
+    """
+    groups = role_groups(roles, len(roles))
+    names = list(range(len(roles))) if kinds is None else list(kinds)
+    # A kind is shared within its role: "linear" source-only and pooled are two kinds.
+    share = 1.0 / kind_sizes(list(zip(groups.tolist(), names, strict=True)), len(names))
+    totals = np.bincount(groups, share, minlength=3)
+    weights = np.array(ROLE_MASS)[groups] * share / totals[groups]
+    return weights / weights.sum()
+
+
+def vote_weights(
+    target: np.ndarray,
+    y: Vector,
+    *,
+    roles: Sequence[str],
+    kinds: Sequence[Hashable] | None = None,
+    strength: float = STRENGTH,
+) -> Vector:
+    """Learn the weights of the vote from labelled target rows by stacking.
+
+    Parameters
+    ----------
+    target : ndarray (cells, rows, classes) or (cells, rows)
+        Out-of-fold class probabilities, or numbers, of the labelled target rows.
+    y : ndarray (rows,)
+        Class positions, or numbers.
+    roles, kinds : sequence (cells,)
+        See `role_prior`.
+    strength : float
+        λ, in rows: how much the prior counts.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights that sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import vote_weights
+    >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
+    >>> weights = vote_weights(np.stack([right, wrong]), np.array([0, 1] * 20),
+    ...                        roles=["pooled", "pooled"])
+    >>> bool(weights[0] > 0.95)
+    True
+    """
+    prior = role_prior(roles, kinds)
+    return stacked(np.asarray(target, float), np.asarray(y), prior, strength)
+
+
+def stacked(target: np.ndarray, y: Vector, prior: Vector, strength: float) -> Vector:
+    """Minimise the stacking loss plus ``strength`` times KL(w ‖ prior) over the simplex."""
+    if len(prior) == 1:
+        return np.ones(1)
+    data_loss = _log_loss(target, y) if target.ndim == 3 else _squared_loss(target, y)
+
+    def objective(logits: Vector) -> tuple[float, Vector]:
+        weights = np.exp(logits - logits.max())
+        weights /= weights.sum()
+        value, slope = data_loss(weights)
+        surprise = np.log(np.maximum(weights, TINY) / prior)
+        slope = slope + strength * (surprise + 1.0)
+        # The simplex is the softmax of free logits.
+        return value + strength * float(weights @ surprise), weights * (slope - weights @ slope)
+
+    # Cells that are far off start with little weight: the loss of numbers is not convex.
+    start = np.log(prior)
+    if target.ndim == 2:
+        start -= np.log(np.maximum(((target - y) ** 2).mean(axis=1), TINY))
+    found = minimize(objective, start - start.max(), jac=True, method="L-BFGS-B")
+    weights = np.exp(found.x - found.x.max())
+    return weights / weights.sum()
+
+
+def _log_loss(target: np.ndarray, y: Vector) -> Any:
+    likelihood = np.maximum(target[:, np.arange(y.size), y], LEAST_PROBABILITY)
+
+    def loss(weights: Vector) -> tuple[float, Vector]:
+        mixture = weights @ likelihood
+        return -float(np.log(mixture).sum()), -(likelihood / mixture).sum(axis=1)
+
+    return loss
+
+
+def _squared_loss(target: np.ndarray, y: Vector) -> Any:
+    def loss(weights: Vector) -> tuple[float, Vector]:
+        error = weights @ target - y
+        squares = max(float(error @ error), TINY)
+        return 0.5 * y.size * np.log(squares), y.size * (target @ error) / squares
+
+    return loss
+
+
+def skill_weights(
+    losses: Vector, *, kinds: Sequence[Hashable] | None = None, n_classes: int | None = None
+) -> Vector:
+    """Weights of the vote without labels: the skill of each cell by the criterion.
+
+    Parameters
+    ----------
+    losses : ndarray (cells,)
+        The criterion of each cell, a loss.
+    kinds : sequence (cells,), optional
+        Cells of one kind share its vote.
+    n_classes : int, optional
+        Number of classes where the losses are error rates. The skill is then
+        1 − loss · k/(k − 1), which is 0 for guesses at random; otherwise it is 1/loss.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights that sum to 1, equal where no cell has any skill.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import skill_weights
+    >>> skill_weights(np.array([0.1, 0.3, 0.5]), n_classes=2).round(2)
+    array([0.67, 0.33, 0.  ])
+    """
+    losses = np.asarray(losses, float)
+    if n_classes is None:
+        worst = float(losses.max())
+        skill = 1.0 / np.maximum(losses, max(LEAST_LOSS * worst, TINY)) if worst > 0 else losses * 0
+    else:
+        skill = np.maximum(1 - losses * n_classes / (n_classes - 1), 0.0)
+    if not skill.any():
+        skill = np.ones_like(losses)
+    weights = skill / kind_sizes(kinds, losses.size)
+    return weights / weights.sum()
+
+
+def members_of(
+    weights: Vector,
+    *,
+    share: float = SHARE,
+    most: int = MOST_MEMBERS,
+    predict_seconds: Vector | None = None,
+    budget: float = 5.0,
+) -> Vector:
+    """Drop cells with little weight, so that predicting stays cheap.
+
+    Parameters
+    ----------
+    weights : ndarray (cells,)
+        Weights of all cells.
+    share : float
+        Cells are taken from the heaviest on until they hold this share of the weight.
+    most : int
+        At most so many cells are taken.
+    predict_seconds : ndarray (cells,), optional
+        Prediction time of each cell. A cell is left out where it would bring the sum above
+        ``budget`` times that of the heaviest one. Measured times make the members depend on the
+        machine.
+    budget : float
+        See ``predict_seconds``.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights of the members, which sum to 1, and 0 for all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import members_of
+    >>> members_of(np.array([0.02, 0.6, 0.38]))
+    array([0.       , 0.6122449, 0.3877551])
+    """
+    order = np.argsort(-weights, kind="stable")
+    kept = np.zeros_like(weights)
+    spent = 0.0
+    for cell in order:
+        if np.count_nonzero(kept) >= most or kept.sum() >= share:
+            break
+        cost = 0.0 if predict_seconds is None else float(predict_seconds[cell])
+        limit = np.inf if predict_seconds is None else budget * float(predict_seconds[order[0]])
+        if spent + cost <= limit or cell == order[0]:
+            kept[cell], spent = weights[cell], spent + cost
+    return kept / kept.sum()
+
+
+def combine(predictions: np.ndarray, weights: Vector) -> np.ndarray:
+    """Weighted mean of predictions, cells × rows (× classes) to rows (× classes)."""
+    voting = np.flatnonzero(weights)
+    return np.tensordot(weights[voting], np.asarray(predictions)[voting], axes=1)
+
+
+def cross_fitted(
+    target: np.ndarray,
+    y: Vector,
+    folds: Vector,
+    *,
+    roles: Sequence[str],
+    kinds: Sequence[Hashable] | None = None,
+    strength: float = STRENGTH,
+) -> np.ndarray:
+    """Predictions of the vote for labelled rows, with weights learnt without the row's fold.
+
+    They make the vote a row of the ranking like any other: its score on the labelled rows is not
+    flattered by weights that were learnt from the same labels.
+
+    Parameters
+    ----------
+    target, y, roles, kinds, strength
+        See `vote_weights`.
+    folds : ndarray (rows,)
+        Fold of each labelled row.
+
+    Returns
+    -------
+    ndarray (rows, classes) or (rows,)
+        Class probabilities, or numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import cross_fitted
+    >>> y = np.array([1.0, 2.0, 3.0, 4.0])
+    >>> cross_fitted(np.stack([y, y]), y, np.array([0, 0, 1, 1]), roles=["pooled", "plain"])
+    array([1., 2., 3., 4.])
+    """
+    target, y, folds = np.asarray(target, float), np.asarray(y), np.asarray(folds)
+    answer = np.empty(target.shape[1:])
+    for fold in np.unique(folds):
+        held_out = folds == fold
+        weights = vote_weights(
+            target[:, ~held_out], y[~held_out], roles=roles, kinds=kinds, strength=strength
+        )
+        answer[held_out] = combine(target[:, held_out], members_of(weights))
+    return answer
+
+
+def disagreement(predictions: np.ndarray, weights: Vector) -> Vector:
+    """How far each cell is from the vote: share of rows, or root mean squared distance.
+
+    Parameters
+    ----------
+    predictions : ndarray (cells, rows, classes) or (cells, rows)
+        Class probabilities, or numbers.
+    weights : ndarray (cells,)
+        Weights of the vote.
+
+    Returns
+    -------
+    ndarray (cells,)
+        For classes the share of rows whose predicted class differs from that of the vote.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import disagreement
+    >>> disagreement(np.array([[1.0, 3.0], [3.0, 5.0]]), np.array([0.5, 0.5]))
+    array([1., 1.])
+    """
+    vote = combine(predictions, weights)
+    if np.ndim(predictions) == 3:
+        return (np.argmax(predictions, axis=2) != vote.argmax(axis=1)).mean(axis=1)
+    return np.sqrt(np.mean((predictions - vote) ** 2, axis=1))
+
+
+class VotingModel(BaseEstimator):
+    """Fitted models that predict by a weighted vote.
+
+    Classifiers average class probabilities; a member without ``predict_proba`` gives its class the
+    probability 1. Regressors average numbers.
+
+    Parameters
+    ----------
+    members : list of (str, fitted estimator)
+        Names and models.
+    weights : array-like (members,)
+        Weights of the members, not negative; they are divided by their sum.
+    classes : array-like, optional
+        All classes, sorted. Without them the members are regressors.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        The classes, for classification.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge.model_selection.vote import VotingModel
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> members = [("linear", LogisticRegression().fit(X, y)), ("bayes", GaussianNB().fit(X, y))]
+    >>> VotingModel(members, [0.7, 0.3], classes=[0, 1]).predict(X)
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        members: Sequence[tuple[str, Any]],
+        weights: VectorLike,
+        classes: VectorLike = None,
+    ):
+        self.members = members
+        self.weights = weights
+        self.classes = classes
+
+    @property
+    def classes_(self) -> Vector:
+        if self.classes is None:
+            raise AttributeError("a VotingModel of regressors has no classes_")
+        return np.asarray(self.classes)
+
+    @property
+    def n_features_in_(self) -> int:
+        return self.members[0][1].n_features_in_
+
+    def fit(self, X: MatrixLike = None, y: VectorLike = None) -> Self:
+        """Return the model: its members are fitted already."""
+        return self
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """Class with the largest mean probability, or the mean of numbers."""
+        if self.classes is None:
+            numbers = [np.asarray(model.predict(X), float) for _, model in self.members]
+            return self._mean(numbers)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+    @available_if(lambda self: self.classes is not None)
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Mean class probabilities, in the order of ``classes_``."""
+        return self._mean(
+            [class_probabilities(model, X, self.classes_) for _, model in self.members]
+        )
+
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
+        """Accuracy of classifiers, R² of regressors."""
+        metric = r2_score if self.classes is None else accuracy_score
+        return float(metric(y, self.predict(X), sample_weight=sample_weight))
+
+    def disagreement(self, X: MatrixLike) -> Vector:
+        """Share of rows (or root mean squared distance) by which each member is off the vote."""
+        if self.classes is None:
+            predictions = np.stack([np.asarray(m.predict(X), float) for _, m in self.members])
+        else:
+            predictions = np.stack(
+                [class_probabilities(model, X, self.classes_) for _, model in self.members]
+            )
+        return disagreement(predictions, self._shares())
+
+    def _shares(self) -> Vector:
+        weights = np.asarray(self.weights, float)
+        return weights / weights.sum()
+
+    def _mean(self, predictions: Sequence[np.ndarray]) -> np.ndarray:
+        return combine(np.stack(predictions), self._shares())
+
+    def __sklearn_clone__(self) -> Self:
+        # The members are fitted already, so a clone must keep them.
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.classes is None:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+        else:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        return tags
+
+
+def class_probabilities(model: Any, X: MatrixLike, classes: Vector) -> np.ndarray:
+    """Probabilities in the order of ``classes``, one-hot for a model that has none."""
+    if not hasattr(model, "predict_proba"):
+        return (np.asarray(model.predict(X))[:, None] == classes).astype(float)
+    own = np.asarray(model.predict_proba(X), float)
+    answer = np.zeros((own.shape[0], len(classes)))
+    answer[:, np.searchsorted(classes, model.classes_)] = own
+    return answer

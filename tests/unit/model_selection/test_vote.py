@@ -1,0 +1,205 @@
+"""The vote: weights by stacking and by skill, members, cross-fitting, and the voting model."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import minimize
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+from landbridge.model_selection.vote import (
+    VotingModel,
+    combine,
+    cross_fitted,
+    disagreement,
+    members_of,
+    role_prior,
+    skill_weights,
+    vote_weights,
+)
+from landbridge.persistence import load_model, save_model
+
+
+def probabilities(rng, y, skills, n_classes=2):
+    """Predictions of cells; the logit of the true class is raised by the skill of each."""
+    logits = rng.normal(size=(len(skills), y.size, n_classes))
+    logits[:, np.arange(y.size), y] += np.array(skills)[:, None]
+    exponentials = np.exp(logits)
+    return exponentials / exponentials.sum(axis=2, keepdims=True)
+
+
+def test_prior_gives_roles_their_mass_and_kinds_equal_shares():
+    roles = ["pooled", "transfer", "transfer", "source-only", "target-only"]
+    weights = role_prior(roles, kinds=["linear", "grid", "grid", "linear", "linear"])
+    assert_allclose(weights, [0.35, 0.175, 0.175, 0.2, 0.1])
+
+
+def test_absent_roles_give_their_mass_to_the_others():
+    assert_allclose(role_prior(["source-only", "target-only"]), [2 / 3, 1 / 3])
+    assert_allclose(role_prior(["source-only"] * 4), [0.25] * 4)
+
+
+def test_weights_minimise_log_loss_plus_divergence_from_the_prior():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, size=30)
+    target = probabilities(rng, y, [0.0, 1.0, 2.0], n_classes=3)
+    roles = ["source-only", "pooled", "target-only"]
+    prior = role_prior(roles)
+
+    def objective(free, strength=5.0):
+        w = np.append(free, 1 - free.sum())
+        mixture = w @ target[:, np.arange(30), y]
+        return -np.log(mixture).sum() + strength * (w @ np.log(w / prior))
+
+    expected = minimize(
+        objective,
+        prior[:2],
+        bounds=[(1e-6, 1 - 1e-6)] * 2,
+        constraints={"type": "ineq", "fun": lambda free: 1 - 1e-6 - free.sum()},
+        options={"ftol": 1e-14, "maxiter": 500},
+        tol=1e-12,
+    ).x
+    weights = vote_weights(target, y, roles=roles, strength=5.0)
+    assert_allclose(weights[:2], expected, atol=1e-4)
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_without_evidence_weights_are_the_prior_and_with_much_they_are_the_best_cell():
+    rng = np.random.default_rng(1)
+    roles = ["source-only", "pooled", "target-only"]
+    y = rng.integers(0, 2, size=20)
+    same = np.repeat(probabilities(rng, y, [1.0]), 3, axis=0)
+    assert_allclose(vote_weights(same, y, roles=roles), role_prior(roles), atol=1e-6)
+    y = rng.integers(0, 2, size=5000)
+    target = probabilities(rng, y, [0.0, 0.0, 6.0])
+    assert vote_weights(target, y, roles=roles)[2] > 0.95
+
+
+def test_regression_weights_balance_errors_that_cancel_and_shut_out_a_terrible_cell():
+    rng = np.random.default_rng(2)
+    y = rng.normal(size=200)
+    error = rng.normal(size=200)
+    target = np.stack([y + error, y - error, y + 1e6 * rng.normal(size=200)])
+    weights = vote_weights(target, y, roles=["pooled"] * 3)
+    assert_allclose(weights, [0.5, 0.5, 0.0], atol=1e-3)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_regression_weights_do_not_depend_on_the_unit_of_the_label(factor):
+    rng = np.random.default_rng(3)
+    y = rng.normal(size=25)
+    target = y + rng.normal(size=(3, 25)) * np.array([[0.5], [1.0], [2.0]])
+    roles = ["pooled", "source-only", "target-only"]
+    weights = vote_weights(target, y, roles=roles)
+    assert_allclose(vote_weights(factor * target, factor * y, roles=roles), weights, atol=1e-4)
+    assert weights[0] > weights[2]
+
+
+def test_skill_is_what_lies_beyond_chance():
+    assert_allclose(skill_weights(np.array([0.0, 0.375, 0.9]), n_classes=4), [2 / 3, 1 / 3, 0])
+    assert_allclose(skill_weights(np.array([0.6, 0.7]), n_classes=2), [0.5, 0.5])
+    assert_allclose(skill_weights(np.array([1.0, 4.0])), [0.8, 0.2])
+    assert_allclose(skill_weights(np.zeros(2)), [0.5, 0.5])
+    # A loss of zero counts as a hundredth of the largest.
+    assert_allclose(skill_weights(np.array([0.0, 1.0])), [100 / 101, 1 / 101])
+    shared = skill_weights(np.array([1.0, 1.0, 1.0]), kinds=["grid", "grid", "other"])
+    assert_allclose(shared, [0.25, 0.25, 0.5])
+
+
+def test_members_hold_most_of_the_weight_and_are_few():
+    weights = np.array([0.5, 0.03, 0.3, 0.17])
+    assert_allclose(members_of(weights), np.array([0.5, 0, 0.3, 0.17]) / 0.97)
+    assert np.count_nonzero(members_of(np.full(40, 1 / 40))) == 5
+    assert_allclose(members_of(np.array([1.0])), [1.0])
+
+
+def test_members_stay_within_the_budget_of_the_heaviest():
+    weights, seconds = np.array([0.4, 0.35, 0.25]), np.array([1.0, 4.5, 3.0])
+    kept = members_of(weights, predict_seconds=seconds)
+    assert_allclose(kept, np.array([0.4, 0, 0.25]) / 0.65)
+
+
+def test_cross_fitted_weights_never_see_the_labels_of_the_fold():
+    rng = np.random.default_rng(4)
+    y, folds = rng.integers(0, 2, size=30), np.arange(30) % 5
+    target = probabilities(rng, y, [0.5, 1.0, 2.0])
+    roles = ["pooled", "source-only", "target-only"]
+    before = cross_fitted(target, y, folds, roles=roles)
+    changed = np.where(folds == 2, 1 - y, y)
+    after = cross_fitted(target, changed, folds, roles=roles)
+    assert_allclose(after[folds == 2], before[folds == 2])
+    assert np.abs(after - before)[folds != 2].max() > 1e-3
+    weights = members_of(vote_weights(target[:, folds != 2], y[folds != 2], roles=roles))
+    assert_allclose(before[folds == 2], combine(target[:, folds == 2], weights))
+
+
+def test_disagreement_is_the_share_of_rows_off_the_vote():
+    predictions = np.eye(2)[np.array([[0, 0, 1, 1], [0, 0, 1, 0], [1, 0, 1, 0]])]
+    assert disagreement(predictions, np.full(3, 1 / 3)).tolist() == [0.25, 0, 0.25]
+    numbers = np.array([[0.0, 1.0], [2.0, 3.0]])
+    assert_allclose(disagreement(numbers, np.array([0.75, 0.25])), [0.5, 1.5])
+
+
+class TestVotingModel:
+    X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    y = np.array(["no", "no", "yes", "yes"])
+
+    def classifier(self):
+        members = [
+            ("linear", LogisticRegression().fit(self.X, self.y)),
+            ("margin", LinearSVC().fit(self.X, self.y)),
+        ]
+        return VotingModel(members, [3.0, 1.0], classes=np.array(["maybe", "no", "yes"]))
+
+    def test_averages_probabilities_and_one_hot_classes(self):
+        model = self.classifier()
+        linear, margin = (member for _, member in model.members)
+        expected = np.zeros((4, 3))
+        expected[:, 1:] = 0.75 * linear.predict_proba(self.X)
+        expected[:, 1:] += 0.25 * (margin.predict(self.X)[:, None] == ["no", "yes"])
+        assert_allclose(model.predict_proba(self.X), expected)
+        assert model.predict(self.X).tolist() == self.y.tolist()
+        assert model.score(self.X, self.y) == 1.0
+        assert model.disagreement(self.X).tolist() == [0.0, 0.0]
+        assert is_classifier(model)
+        assert model.n_features_in_ == 1
+
+    def test_regressors_average_numbers(self):
+        y = np.array([1.0, 2.0, 4.0, 4.0])
+        members = [
+            ("linear", LinearRegression().fit(self.X, y)),
+            ("flat", LinearRegression().fit(self.X * 0, y)),
+        ]
+        model = VotingModel(members, [0.75, 0.25])
+        expected = 0.75 * members[0][1].predict(self.X) + 0.25 * y.mean()
+        assert_allclose(model.predict(self.X), expected)
+        residual = y - expected
+        assert model.score(self.X, y) == pytest.approx(
+            1 - residual @ residual / ((y - y.mean()) @ (y - y.mean()))
+        )
+        assert is_regressor(model)
+        assert not hasattr(model, "predict_proba")
+        assert not hasattr(model, "classes_")
+        distances = model.disagreement(self.X)
+        assert distances[1] == pytest.approx(3 * distances[0])
+
+    def test_a_clone_is_still_fitted(self):
+        model = self.classifier()
+        assert clone(model) is model
+        assert model.fit(self.X, self.y) is model
+
+    def test_survives_saving(self, tmp_path):
+        model = VotingModel(
+            [
+                ("linear", LogisticRegression().fit(self.X, self.y)),
+                ("bayes", GaussianNB().fit(self.X, self.y)),
+            ],
+            np.array([0.6, 0.4]),
+            classes=np.array(["no", "yes"]),
+        )
+        save_model(model, tmp_path / "vote.skops")
+        loaded = load_model(tmp_path / "vote.skops").model
+        assert_allclose(loaded.predict_proba(self.X), model.predict_proba(self.X))
+        assert [name for name, _ in loaded.members] == ["linear", "bayes"]
