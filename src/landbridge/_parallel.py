@@ -5,25 +5,16 @@ task, not to the worker that runs it, and every task runs its linear algebra on 
 the order of a sum inside a threaded product depends on the number of threads.
 """
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
-from sklearn.utils import check_random_state
-from threadpoolctl import ThreadpoolController
 
-from landbridge._typing import RandomState
+from landbridge._tasks.seeds import spawn_seeds
+from landbridge._tasks.threads import one_thread
 
-
-def spawn_seeds(random_state: RandomState, n_tasks: int) -> list[int]:
-    """One seed for each task, a function of ``random_state`` and of the task's index alone."""
-    root = check_random_state(random_state).randint(np.iinfo(np.int32).max)
-    children = np.random.SeedSequence(root).spawn(n_tasks)
-    return [int(child.generate_state(1)[0]) & 0x7FFFFFFF for child in children]
+__all__ = ["iterate_tasks", "run_tasks", "spawn_seeds"]
 
 
 def iterate_tasks(
@@ -49,11 +40,5 @@ def run_tasks(
 
 
 def _on_one_thread(function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
-    with _threadpools(len(sys.modules)).limit(limits=1):
+    with one_thread():
         return function(*task)
-
-
-@lru_cache(maxsize=1)
-def _threadpools(n_modules: int) -> ThreadpoolController:
-    """The native libraries of this process; looked up (milliseconds) again only after an import."""
-    return ThreadpoolController()

@@ -10,6 +10,7 @@ from landbridge.boosting import (
 )
 from landbridge.ensemble import LocallyWeightedEnsemble
 from landbridge.exceptions import (
+    CacheWarning,
     ConditionWarning,
     FailedFitWarning,
     FewSourcesWarning,
@@ -80,6 +81,7 @@ from landbridge.weighting import (
 __all__ = [
     "CORAL",
     "KLIEP",
+    "CacheWarning",
     "ClassifierRatio",
     "ConditionWarning",
     "CriteriaDisplay",

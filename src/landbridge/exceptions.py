@@ -43,3 +43,7 @@ class ConditionWarning(LandbridgeWarning):
 
 class NothingSelectedWarning(LandbridgeWarning):
     """No feature was found to be worth selecting."""
+
+
+class CacheWarning(LandbridgeWarning):
+    """Finished fits are not stored, so that a later run repeats them."""

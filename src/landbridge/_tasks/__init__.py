@@ -1,0 +1,37 @@
+"""Running tasks: workers, cache, time limits and progress."""
+
+from landbridge._tasks.cache import CacheContents, StoredTask, TaskCache, is_cache
+from landbridge._tasks.keys import (
+    NoStableDescription,
+    describe,
+    describe_candidate,
+    describe_rows,
+    task_key,
+)
+from landbridge._tasks.progress import Progress, TaskProgress, duration
+from landbridge._tasks.records import Task, TaskFailure, TaskResult
+from landbridge._tasks.run import run_tasks
+from landbridge._tasks.seeds import spawn_seeds
+from landbridge._tasks.threads import on_one_thread, one_thread
+
+__all__ = [
+    "CacheContents",
+    "NoStableDescription",
+    "Progress",
+    "StoredTask",
+    "Task",
+    "TaskCache",
+    "TaskFailure",
+    "TaskProgress",
+    "TaskResult",
+    "describe",
+    "describe_candidate",
+    "describe_rows",
+    "duration",
+    "is_cache",
+    "on_one_thread",
+    "one_thread",
+    "run_tasks",
+    "spawn_seeds",
+    "task_key",
+]

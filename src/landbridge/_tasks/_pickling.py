@@ -1,0 +1,12 @@
+"""cloudpickle, which joblib bundles or requires depending on its version.
+
+It also pickles lambdas and functions of ``__main__``. What it writes goes through pipes and private
+temporary files to processes of the same run, never into a file that a later run reads.
+"""
+
+try:
+    from cloudpickle import dumps
+except ImportError:
+    from joblib.externals.cloudpickle import dumps
+
+__all__ = ["dumps"]

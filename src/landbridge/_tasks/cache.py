@@ -1,0 +1,197 @@
+"""Finished tasks on disk: one file per task, written whole, read without pickle.
+
+A file is an ``.npz`` archive with the arrays of an outcome and a JSON header. Its name is the key
+of the task, a hash of everything that the outcome depends on. Several runs may share a directory:
+files appear under their final name only when they are whole, and the same key always means the
+same content.
+"""
+
+import io
+import json
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from landbridge._storage import DAMAGE, whole_file
+from landbridge._tasks.records import Outcome, join_outcome, split_outcome
+from landbridge._version import __version__
+
+FORMAT = 1
+MARKER = "landbridge-cache.json"
+HEADER = "header"
+# A temporary file older than this belongs to no running process.
+STALE_SECONDS = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTask:
+    """A finished task from the cache."""
+
+    kind: str
+    outcome: Outcome
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class CacheContents:
+    """What a cache directory holds, by kind of task: number of files, bytes and seconds saved."""
+
+    tasks: dict[str, int]
+    bytes: dict[str, int]
+    seconds: dict[str, float]
+    damaged: int
+
+
+class TaskCache:
+    """Finished tasks in a directory.
+
+    Parameters
+    ----------
+    directory : path-like
+        Created if missing. A directory that holds other files is refused.
+
+    Attributes
+    ----------
+    hits, misses : int
+        Number of tasks found and not found since this object was made.
+    """
+
+    def __init__(self, directory: str | os.PathLike[str]):
+        self.directory = Path(directory)
+        self.hits = self.misses = 0
+        self.directory.mkdir(parents=True, exist_ok=True)
+        marker = self.directory / MARKER
+        if not marker.exists():
+            others = [path.name for path in self.directory.iterdir() if path.name != MARKER]
+            if any(not name.startswith(f".{MARKER}") for name in others) and not marker.exists():
+                raise ValueError(
+                    f"`cache` must be a new or empty directory, or one made by an earlier run; "
+                    f"{self.directory} holds other files, like {others[0]!r}. Choose another one."
+                )
+            with whole_file(marker) as file:
+                file.write(json.dumps({"format": FORMAT, "landbridge": __version__}).encode())
+        _check_format(marker)
+
+    def get(self, key: str) -> StoredTask | None:
+        """The task with this key; None if it is missing or its file is damaged."""
+        path = self._path(key)
+        stored = _read(path, key)
+        if stored is None:
+            self.misses += 1
+            return None
+        self.hits += 1
+        with suppress(OSError):
+            os.utime(path)  # `prune` removes what has not been used for long
+        return stored
+
+    def put(self, key: str, outcome: Mapping[str, Any], *, kind: str, seconds: float) -> None:
+        """Store the outcome of a task."""
+        arrays, values = split_outcome(outcome)
+        header = {
+            "format": FORMAT,
+            "key": key,
+            "kind": kind,
+            "seconds": seconds,
+            "landbridge": __version__,
+            "names": list(outcome),
+            "arrays": list(arrays),
+            "values": values,
+        }
+        members = {str(number): array for number, array in enumerate(arrays.values())}
+        members[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        content = io.BytesIO()
+        np.savez(content, allow_pickle=False, **members)
+        path = self._path(key)
+        path.parent.mkdir(exist_ok=True)
+        with whole_file(path) as file:
+            file.write(content.getbuffer())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def contents(self) -> CacheContents:
+        """Count tasks, bytes and seconds by kind."""
+        tasks: Counter[str] = Counter()
+        sizes: Counter[str] = Counter()
+        seconds: dict[str, float] = {}
+        damaged = 0
+        for path in self._files():
+            stored = _read(path, path.stem)
+            if stored is None:
+                damaged += 1
+                continue
+            tasks[stored.kind] += 1
+            sizes[stored.kind] += path.stat().st_size
+            seconds[stored.kind] = seconds.get(stored.kind, 0.0) + stored.seconds
+        return CacheContents(dict(tasks), dict(sizes), seconds, damaged)
+
+    def prune(self, unused_seconds: float = 0.0) -> int:
+        """Remove tasks not used for so many seconds, damaged files and leftovers of killed runs.
+
+        Parameters
+        ----------
+        unused_seconds : float, default=0.0
+            0 removes every task.
+
+        Returns
+        -------
+        n_removed : int
+            Number of files removed.
+        """
+        now, removed = time.time(), 0
+        for path in self._files():
+            with suppress(FileNotFoundError):  # another run may prune too
+                if now - path.stat().st_mtime >= unused_seconds or _read(path, path.stem) is None:
+                    path.unlink()
+                    removed += 1
+        for path in self.directory.glob("**/.*.part"):
+            with suppress(FileNotFoundError):
+                if now - path.stat().st_mtime >= STALE_SECONDS:
+                    path.unlink()
+                    removed += 1
+        return removed
+
+    def _path(self, key: str) -> Path:
+        return self.directory / key[:2] / f"{key}.npz"
+
+    def _files(self) -> Iterator[Path]:
+        return self.directory.glob("??/*.npz")
+
+
+def is_cache(directory: str | os.PathLike[str]) -> bool:
+    """Whether the directory was made by `TaskCache`."""
+    return (Path(directory) / MARKER).is_file()
+
+
+def _check_format(marker: Path) -> None:
+    try:
+        version = json.loads(marker.read_bytes())["format"]
+    except (ValueError, KeyError, TypeError):
+        version = None
+    if version != FORMAT:
+        raise ValueError(
+            f"`cache` must be a directory written by landbridge with format {FORMAT}; {marker} "
+            f"says {version!r}. Choose another directory."
+        )
+
+
+def _read(path: Path, key: str) -> StoredTask | None:
+    """The stored task, or None for a file that is missing, cut short, edited or misnamed."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+            header = json.loads(archive[HEADER].tobytes())
+            if header["format"] != FORMAT or header["key"] != key:
+                return None
+            arrays = {name: archive[str(i)] for i, name in enumerate(header["arrays"])}
+        for array in arrays.values():
+            array.flags.writeable = False
+        outcome = join_outcome(arrays, header["values"], header["names"])
+        return StoredTask(header["kind"], outcome, float(header["seconds"]))
+    except (*DAMAGE, TypeError, AttributeError, NotImplementedError):
+        return None

@@ -1,0 +1,59 @@
+"""Linear algebra on one thread.
+
+The order of a sum inside a threaded product depends on the number of threads, so results differ
+in the last bits between machines and between settings of ``OMP_NUM_THREADS``. One thread per task
+makes them identical, and keeps parallel tasks from competing for cores.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache, wraps
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+from threadpoolctl import ThreadpoolController
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+_lock = Lock()
+_users = 0
+_limit: Any = None
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread.
+
+    The limit belongs to the process, not to the calling thread. Concurrent tasks in threads
+    therefore share it: the first one sets it and the last one lifts it. If each task restored the
+    limit it found, a task that ends early would lift the limit of a task still running.
+    """
+    global _users, _limit
+    with _lock:
+        if not _users:
+            _limit = _threadpools(len(sys.modules)).limit(limits=1)
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                _limit.restore_original_limits()
+
+
+def on_one_thread(function: Function) -> Function:
+    """Decorator: run the function inside `one_thread`."""
+
+    @wraps(function)
+    def limited(*arguments: Any, **options: Any) -> Any:
+        with one_thread():
+            return function(*arguments, **options)
+
+    return cast(Function, limited)
+
+
+@lru_cache(maxsize=1)
+def _threadpools(n_modules: int) -> ThreadpoolController:
+    """Native libraries of this process, looked up (milliseconds) again only after an import."""
+    return ThreadpoolController()

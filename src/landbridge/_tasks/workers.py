@@ -1,0 +1,328 @@
+"""Worker processes under supervision.
+
+joblib's process pool gives up as a whole when one of its processes dies, and cannot stop a single
+task. Here each worker has a pipe of its own: the death of a worker costs only the task it ran, and
+a task that takes too long is stopped by ending its process. Processes start as joblib's do (loky:
+a fresh interpreter, no fork, no import of ``__main__``).
+"""
+
+import atexit
+import os
+import pickle
+import signal
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from traceback import format_exc
+from typing import Any
+
+from joblib.externals.loky.backend import get_context
+from joblib.externals.loky.backend.utils import kill_process_tree
+
+from landbridge._tasks._pickling import dumps
+from landbridge._tasks.call import (
+    Answer,
+    Settings,
+    TaskFunction,
+    call_in_worker,
+    cut,
+    timed_out,
+)
+from landbridge._tasks.records import Task, TaskFailure, TaskResult
+from landbridge._tasks.shared_file import SharedFile, read_shared
+
+DEATHS = 3  # of workers, until the task they ran is recorded as failed
+IDLE_SECONDS = 300.0  # after which an unused worker ends by itself
+ORPHAN_SECONDS = 0.5  # between two looks at whether the parent is still there
+# For native libraries that a task loads only when `one_thread` has already looked for them.
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
+)
+RUN, TASK, FORGET = b"run", b"task", b"forget"
+STARTED = b"started"
+
+
+@dataclass(slots=True)
+class Attempt:
+    """A task on its way to an answer."""
+
+    index: int
+    task: Task
+    deaths: int = 0
+    started: float | None = None
+
+
+class Worker:
+    """A process that answers one task at a time."""
+
+    def __init__(self) -> None:
+        context = get_context("loky")
+        self.pipe, other_end = context.Pipe()
+        self.process = context.Process(
+            target=serve, args=(other_end, os.getpid()), env=ONE_THREAD, name="landbridge-worker"
+        )
+        self.process.start()
+        other_end.close()
+        self.run: str | None = None
+
+    def prepare(self, run: str, setup: bytes) -> None:
+        """Send what all tasks of a run have in common, once."""
+        if self.run != run:
+            self.send(RUN, setup)
+            self.run = run
+
+    def send(self, order: bytes, message: bytes = b"") -> None:
+        """One order with its message; an OSError means that the worker is gone."""
+        self.pipe.send_bytes(order)
+        self.pipe.send_bytes(message)
+
+    def forget(self) -> None:
+        """Let the worker release the shared data of its last run."""
+        self.run = None
+        self.send(FORGET)
+
+    def stop(self) -> None:
+        """End the process and those it started, at once."""
+        self.pipe.close()
+        if self.process.is_alive():
+            with suppress(Exception):
+                kill_process_tree(self.process)
+        self.process.join()
+
+
+class IdleWorkers:
+    """Workers between two runs; starting one takes about a second of imports."""
+
+    def __init__(self) -> None:
+        self.workers: list[Worker] = []
+        self.lock = threading.Lock()
+        self.owner = os.getpid()
+
+    def take(self) -> Worker:
+        """A worker that lives, a new one if none is idle."""
+        with self.lock:
+            if self.owner != os.getpid():  # a fork must not share pipes with its parent
+                self.workers, self.owner = [], os.getpid()
+            while self.workers:
+                worker = self.workers.pop()
+                if worker.process.is_alive():
+                    return worker
+                worker.stop()
+        return Worker()
+
+    def give_back(self, worker: Worker) -> None:
+        """Keep a worker for the next run."""
+        try:
+            worker.forget()
+        except OSError:
+            worker.stop()
+            return
+        with self.lock:
+            self.workers.append(worker)
+
+    def stop(self) -> None:
+        """End all idle workers."""
+        with self.lock:
+            if self.owner == os.getpid():
+                while self.workers:
+                    self.workers.pop().stop()
+
+
+idle_workers = IdleWorkers()
+atexit.register(idle_workers.stop)
+
+
+def run_in_workers(
+    function: TaskFunction,
+    source: "Iterator[Attempt | TaskResult]",
+    *,
+    shared: Any,
+    n_jobs: int,
+    fit_timeout: float | None,
+    deadline: float | None,
+) -> Iterator[TaskResult]:
+    """Answer the tasks of ``source`` with ``n_jobs`` worker processes, in order of completion."""
+    file = SharedFile(shared)
+    team = Team(file.path, dumps((function, Settings(), file.path)), fit_timeout)
+    again: deque[Attempt] = deque()
+    waiting: Iterator[Attempt | TaskResult] = source
+    try:
+        finished: list[TaskResult] = []
+        while True:
+            # Hand out new tasks before results, so that no worker waits for the caller.
+            while len(team.busy) < n_jobs:
+                item = again.popleft() if again else next(waiting, None)
+                if item is None:
+                    break
+                if isinstance(item, TaskResult):
+                    finished.append(item)
+                    break
+                team.start(item)
+            yield from finished
+            if not finished and not team.busy:
+                return
+            finished = team.collect(again, deadline, block=not finished)
+    finally:
+        team.disband()
+        file.close()
+
+
+class Team:
+    """The workers of one run."""
+
+    def __init__(self, run: str, setup: bytes, fit_timeout: float | None):
+        self.run, self.setup, self.fit_timeout = run, setup, fit_timeout
+        self.busy: dict[Worker, Attempt] = {}
+        self.free: list[Worker] = []
+
+    def start(self, attempt: Attempt) -> None:
+        """Give the task to a worker; one that died while idle is replaced."""
+        attempt.started = None
+        content = dumps(attempt.task.content)
+        while True:
+            worker = self.free.pop() if self.free else idle_workers.take()
+            try:
+                worker.prepare(self.run, self.setup)
+                worker.send(TASK, content)
+            except OSError:
+                worker.stop()
+                continue
+            self.busy[worker] = attempt
+            return
+
+    def collect(
+        self, again: deque[Attempt], deadline: float | None, *, block: bool
+    ) -> list[TaskResult]:
+        """Wait until something happens; results that are ready, tasks to repeat to ``again``."""
+        handles = [worker.pipe for worker in self.busy]
+        handles += [worker.process.sentinel for worker in self.busy]
+        wait(handles, timeout=self._patience(deadline) if block else 0)
+        finished = []
+        for worker in list(self.busy):
+            result = self._hear(worker, again)
+            if result is None and worker in self.busy:
+                result = self._out_of_time(worker, deadline)
+            if result is not None:
+                finished.append(result)
+        return finished
+
+    def disband(self) -> None:
+        """Stop busy workers, keep the others for later runs."""
+        for worker in self.busy:
+            worker.stop()
+        for worker in self.free:
+            idle_workers.give_back(worker)
+        self.busy, self.free = {}, []
+
+    def _hear(self, worker: Worker, again: deque[Attempt]) -> TaskResult | None:
+        """What the worker has to say: an answer, the start of its task, or that it died."""
+        attempt = self.busy[worker]
+        try:
+            while worker.pipe.poll():
+                message = worker.pipe.recv_bytes()
+                if message == STARTED:
+                    attempt.started = time.monotonic()
+                    continue
+                del self.busy[worker]
+                self.free.append(worker)
+                answer: Answer = pickle.loads(message)  # noqa: S301 - from our own process
+                return answer.as_result(attempt.index, attempt.task)
+        except (EOFError, OSError):
+            return self._bury(worker, again)
+        return None if worker.process.is_alive() else self._bury(worker, again)
+
+    def _bury(self, worker: Worker, again: deque[Attempt]) -> TaskResult | None:
+        attempt = self.busy.pop(worker)
+        worker.stop()
+        attempt.deaths += 1
+        if attempt.deaths < DEATHS:
+            again.append(attempt)
+            return None
+        code = worker.process.exitcode
+        message = (
+            f"Its worker process ended {DEATHS} times, the last time with {_exit_words(code)}. "
+            "It may crash, or need more memory than there is."
+        )
+        failure = TaskFailure("worker_died", message)
+        return Answer(None, failure, _elapsed(attempt)).as_result(attempt.index, attempt.task)
+
+    def _out_of_time(self, worker: Worker, deadline: float | None) -> TaskResult | None:
+        attempt = self.busy[worker]
+        answer = None
+        if self.fit_timeout is not None and _elapsed(attempt) >= self.fit_timeout:
+            answer = timed_out(self.fit_timeout)
+        elif deadline is not None and time.monotonic() >= deadline:
+            answer = cut(_elapsed(attempt))
+        if answer is None:
+            return None
+        del self.busy[worker]
+        worker.stop()
+        return answer.as_result(attempt.index, attempt.task)
+
+    def _patience(self, deadline: float | None) -> float | None:
+        """Seconds until a task or the run is out of time."""
+        ends = [] if deadline is None else [deadline]
+        if self.fit_timeout is not None:
+            ends += [a.started + self.fit_timeout for a in self.busy.values() if a.started]
+        return max(0.0, min(ends) - time.monotonic()) if ends else None
+
+
+def serve(pipe: Connection, parent: int) -> None:
+    """The life of a worker: orders come in, answers go out."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends its workers
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    setup: Setup | None = None
+    with suppress(EOFError, OSError):
+        while pipe.poll(IDLE_SECONDS):
+            order, message = pipe.recv_bytes(), pipe.recv_bytes()
+            if order == RUN:
+                setup = Setup(message)
+            elif order == TASK and setup is not None:
+                pipe.send_bytes(pickle.dumps(setup.answer(pipe, message), protocol=5))
+            else:
+                setup = None
+
+
+class Setup:
+    """What all tasks of a run have in common, read when the first task needs it."""
+
+    def __init__(self, message: bytes):
+        self.message = message
+        self.parts: tuple[TaskFunction, Settings, Any] | None = None
+
+    def answer(self, pipe: Connection, message: bytes) -> Answer:
+        """Answer one task; what cannot be read here is a failure of the task."""
+        try:
+            if self.parts is None:
+                function, settings, path = pickle.loads(self.message)  # noqa: S301 - our parent's
+                self.parts = function, settings, read_shared(path)
+            content = pickle.loads(message)  # noqa: S301 - our parent's
+        except Exception as error:
+            text = f"A worker process could not read the task: {type(error).__name__}: {error}"
+            return Answer(None, TaskFailure("error", text, format_exc()), 0.0)
+        pipe.send_bytes(STARTED)
+        function, settings, shared = self.parts
+        return call_in_worker(settings, function, shared, content).sendable()
+
+
+def _end_with_parent(parent: int) -> None:
+    """End this process when its parent is gone, also if the parent was killed."""
+    while os.getppid() == parent:
+        time.sleep(ORPHAN_SECONDS)
+    os._exit(1)
+
+
+def _elapsed(attempt: Attempt) -> float:
+    return 0.0 if attempt.started is None else time.monotonic() - attempt.started
+
+
+def _exit_words(code: int | None) -> str:
+    """An exit code in words; negative codes are signals."""
+    if code is not None and code < 0:
+        with suppress(ValueError):
+            return f"signal {signal.Signals(-code).name}"
+    return f"exit code {code}"
