@@ -3,6 +3,8 @@
 from landbridge._version import __version__
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.boosting import (
+    MultiSourceTrAdaBoostClassifier,
+    TaskTrAdaBoostClassifier,
     TrAdaBoostClassifier,
     TrAdaBoostRegressor,
     TransferBoostClassifier,
@@ -101,6 +103,7 @@ __all__ = [
     "LocallyWeightedEnsemble",
     "MultiSourceCV",
     "MultiSourceDisplay",
+    "MultiSourceTrAdaBoostClassifier",
     "NNgeClassifier",
     "NoTargetWarning",
     "NotConvergedWarning",
@@ -125,6 +128,7 @@ __all__ = [
     "SurrogateKernelRegressor",
     "TGreedySelector",
     "TargetOnly",
+    "TaskTrAdaBoostClassifier",
     "TrAdaBoostClassifier",
     "TrAdaBoostRegressor",
     "TransductiveSVC",

@@ -54,6 +54,8 @@ CASES = [
     # With trees of scikit-learn, ties hang on the order of rows and on the storage.
     Case(lambda: lb.TrAdaBoostRegressor(Ridge(), n_estimators=5), "regressor"),
     Case(lambda: lb.TransferBoostClassifier(n_estimators=4), "classifier"),
+    Case(lambda: lb.MultiSourceTrAdaBoostClassifier(n_estimators=4), "classifier"),
+    Case(lambda: lb.TaskTrAdaBoostClassifier(n_estimators=4), "classifier"),
     Case(lambda: lb.TrimmedTreeClassifier(), "classifier"),
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
