@@ -3,6 +3,7 @@
 import copy
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -371,3 +372,34 @@ def test_bad_target_rows_are_refused(case):
     ]:
         with pytest.raises(ValueError, match=message):
             case.make().fit(**{**good, **changes})
+
+
+@cases_where(lambda case: case.kind == "regressor")
+@pytest.mark.parametrize("name", ["y", "y_target"])
+def test_labels_that_are_not_numbers_are_refused(case, name):
+    sample = make_sample(case)
+    labels = getattr(sample, name)
+    hole, mixed = labels.astype(object), labels.astype(object)
+    hole[3], mixed[3] = None, "a"
+    not_finite, large = labels.copy(), labels.copy()
+    not_finite[3], large[3] = np.nan, 1e308
+    days = np.arange(labels.size).astype("datetime64[D]")
+    wrongs = [hole, mixed, not_finite, large, labels + 1j]
+    if not case.needs_target:  # A search leaves the conversion of labels to its candidates.
+        wrongs += [labels.astype(str), days]
+    for wrong in wrongs:
+        with pytest.raises((ValueError, TypeError)):
+            case.make().fit(**{**sample.arguments(case), name: wrong})
+
+
+@every_case
+@pytest.mark.parametrize("size", [1e70, 1e307])
+def test_huge_rows_are_refused_or_give_finite_answers(case, size):
+    sample = make_sample(case).convert(lambda X: X * (size / 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            found = answer(case, fitted(case, sample), sample.X_new)
+        except ValueError:
+            return
+    assert found.dtype.kind not in "fc" or np.isfinite(found).all()

@@ -56,9 +56,11 @@ def test_not_finite_in_source(value):
         check(sparse.csr_array(with_value(value)))
 
 
-def test_a_sum_that_overflows_is_no_infinity():
-    big = np.full((6, 2), 1e308)
-    assert check(big).X.shape == (6, 2)
+def test_large_numbers_are_taken_up_to_the_size_whose_products_overflow():
+    assert check(np.full((6, 2), 1e74)).X.shape == (6, 2)
+    for big in (with_value(-1e308), sparse.csr_array(with_value(1e200))):
+        with pytest.raises(ValueError, match=r"`X` must hold numbers of at most 1e\+75 in size"):
+            check(big)
 
 
 def test_opposite_infinities_do_not_hide_each_other():

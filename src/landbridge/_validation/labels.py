@@ -9,7 +9,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from landbridge._typing import Matrix, Vector, VectorLike
-from landbridge._validation.matrices import sklearn_errors
+from landbridge._validation.matrices import LARGEST, sklearn_errors
 from landbridge.exceptions import FewSourcesWarning
 
 Task = Literal["classification", "regression"]
@@ -35,8 +35,35 @@ def check_labels(y: VectorLike, n_rows: int) -> Vector:
     return y
 
 
+def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
+    """Labels of a regression: numbers, none missing, none beyond `LARGEST`."""
+    labels = np.asarray(y)
+    if labels.dtype == object:
+        missing = missing_values(labels.ravel())
+        if missing.any():
+            raise ValueError(
+                f"`{name}` must hold a number for every row; got {missing.sum()} missing, the "
+                f"first in row {missing.argmax()}. Leave out rows without a label."
+            )
+    if labels.dtype.kind in "mMUS" or (labels.dtype == object and _holds_text(labels)):
+        raise ValueError(
+            f"`{name}` must hold numbers for regression; got {labels.ravel()[0]!r}. Convert the "
+            "labels to numbers, or use a classifier."
+        )
+    if labels.dtype.kind in "fiu" and labels.size:
+        numbers = np.abs(labels.astype(np.float64))
+        if numbers.max() > LARGEST and np.isfinite(numbers.max()):
+            raise ValueError(
+                f"`{name}` must hold numbers of at most {LARGEST:g} in size, whose squares do not "
+                f"overflow; got {numbers.max():g}. Correct the value, or scale the labels."
+            )
+    return labels
+
+
 def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task: Task) -> Vector:
     """Labels of the target: as many as rows, none missing, of the type of the source's."""
+    if task == "regression":
+        y_target = check_numeric_labels(y_target, "y_target")
     y_target = check_array(
         y_target,
         ensure_2d=False,
@@ -204,6 +231,10 @@ def _is_missing(name: Any) -> bool:
         return name is None or bool(name != name)
     except TypeError:  # pandas.NA is neither equal to itself nor different
         return True
+
+
+def _holds_text(labels: Vector) -> bool:
+    return any(isinstance(label, str) for label in labels.ravel().tolist())
 
 
 def _is_text(labels: Vector) -> bool:

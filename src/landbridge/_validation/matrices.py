@@ -13,6 +13,8 @@ from sklearn.utils.validation import validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector
 
 FLOATS = [np.float64, np.float32]
+# Kernels and variances multiply up to four numbers; beyond this size they overflow to NaN.
+LARGEST = 1e75
 
 
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
@@ -65,22 +67,29 @@ def check_like_source(
 
 
 def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matrix:
-    """Raise for the first NaN or infinity, with its place."""
+    """Raise for the first NaN, infinity or number beyond `LARGEST`, with its place."""
     values = X.data if sparse.issparse(X) else X
-    # A finite sum proves that every value is finite, without a temporary of X's size.
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return X
-    if np.isfinite(values).all():
+    if values.size == 0 or _usable(values.min(), values.max()):
         return X
-    row, column = _first_not_finite(X)
+    row, column = _first_unusable(X)
     place = repr(columns[column]) if columns else str(column)
-    what = "NaN" if np.isnan(X[row, column]) else "inf"
+    value = X[row, column]
+    if np.isfinite(value):
+        raise ValueError(
+            f"`{name}` must hold numbers of at most {LARGEST:g} in size, whose products do not "
+            f"overflow; got {value:g} in row {row}, column {place}. Correct the value, or scale "
+            "the column."
+        )
     raise ValueError(
-        f"`{name}` must hold only finite numbers, no NaN and no infinity; got {what} in row {row}, "
-        f"column {place}. Impute or drop such values first, for example with "
-        "sklearn.impute.SimpleImputer in a Pipeline."
+        f"`{name}` must hold only finite numbers, no NaN and no infinity; got "
+        f"{'NaN' if np.isnan(value) else 'inf'} in row {row}, column {place}. Impute or drop such "
+        "values first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
+
+
+def _usable(low: Any, high: Any) -> bool:
+    """Whether a smallest and a largest number lie within ±`LARGEST`; NaN does not."""
+    return bool(-LARGEST <= low and high <= LARGEST)
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:
@@ -168,12 +177,12 @@ def check_same_names(names: list[str] | None, source: list[str] | None, name: st
     )
 
 
-def _first_not_finite(X: Matrix) -> tuple[int, int]:
+def _first_unusable(X: Matrix) -> tuple[int, int]:
     if sparse.issparse(X):
-        entry = int(np.flatnonzero(~np.isfinite(X.data))[0])
+        entry = int(np.flatnonzero(~(np.abs(X.data) <= LARGEST))[0])
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
         return row, int(X.indices[entry])
-    row, column = np.argwhere(~np.isfinite(X))[0]
+    row, column = np.argwhere(~(np.abs(X) <= LARGEST))[0]
     return int(row), int(column)
 
 

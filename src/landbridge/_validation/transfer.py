@@ -13,6 +13,7 @@ from landbridge._validation.labels import (
     TargetLabels,
     Task,
     check_groups,
+    check_numeric_labels,
     check_object_labels,
     check_sample_weight,
     check_target_labels,
@@ -157,6 +158,8 @@ def _check_source(
 ) -> tuple[Matrix, Vector]:
     if task == "classification":
         y = check_object_labels(y)
+    elif y is not None:
+        check_numeric_labels(y)
     with sklearn_errors(X, "X"):
         X, y = validate_data(
             estimator,
