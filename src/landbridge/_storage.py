@@ -18,6 +18,7 @@ from typing import IO, Any, Self, TypeVar
 
 import numpy as np
 
+from landbridge._archive import check_archive, require_regular_file
 from landbridge._version import __version__
 
 FORMAT = 1
@@ -68,6 +69,7 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
 def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
     """Read what `save_record` wrote; tuples come back as tuples, arrays as read-only arrays."""
     path = Path(path)
+    require_regular_file(path)
     with path.open("rb") as file:
         arrays = _read_arrays(file, path)
     header = _read_header(arrays.pop(HEADER, None), path)
@@ -84,14 +86,24 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
             f"of {sorted(expected)}. It was saved by landbridge {header['landbridge']}; save it "
             f"again with {__version__}."
         )
-    return cls(**content)
+    try:
+        record = cls(**content)
+        # Records check that their arrays fit each other: shapes, folds, indices.
+        getattr(record, "check", lambda: None)()
+    except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+        raise ValueError(
+            f"`{path}` must hold a {cls.__name__} as it was saved; it was damaged or edited: "
+            f"{error} Copy it again from where it was saved."
+        ) from error
+    return record
 
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file to write to, which gets its name when it is whole.
 
-    Until then it has a temporary name in the same folder; whatever goes wrong removes it.
+    Until then it has a temporary name in the same folder; whatever goes wrong removes it. The
+    content is on the disk before the name changes, and an error names the final path.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -100,11 +112,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         _keep_permissions(path, name)
         os.replace(name, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+        if isinstance(error, OSError) and error.errno is not None:
+            raise OSError(error.errno, error.strerror or str(error), str(path)) from error
         raise
 
 
@@ -126,8 +142,11 @@ def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
         )
     file.seek(0)
     try:
-        with np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        with zipfile.ZipFile(file) as archive:
+            check_archive(archive, path)
+        file.seek(0)
+        with np.load(file, allow_pickle=False) as loaded:
+            arrays = {name: loaded[name] for name in loaded.files}
     except DAMAGE as error:
         raise ValueError(
             f"`{path}` must be a whole result saved by landbridge; got a damaged, incomplete or "
@@ -142,7 +161,10 @@ def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
     try:
         header = json.loads(array.tobytes())  # type: ignore[union-attr]
         version = header["format"]
-    except (AttributeError, UnicodeDecodeError, TypeError, ValueError, KeyError) as error:
+        whole = isinstance(version, int) and isinstance(header["values"], dict)
+        if not whole or not {"record", "landbridge"} <= set(header):
+            raise ValueError("a header without its parts")
+    except (AttributeError, TypeError, ValueError, KeyError, RecursionError) as error:
         raise ValueError(
             f"`{path}` must be a result saved by landbridge; got an .npz file without its header. "
             "Pass the path that was given to save."

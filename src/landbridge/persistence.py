@@ -1,7 +1,8 @@
 """Saved models: one skops file with a card inside, which says what the model is.
 
 The file is a zip archive without pickle. Reading it runs no code of the file: every type in it must
-be a scikit-learn estimator, an estimator of landbridge, or on the list below. The card is a JSON
+be an estimator of scikit-learn or skrub, or on the lists below. Sizes are checked before anything
+is inflated, and indices inside trees and arrays before the model is handed out. The card is a JSON
 member of the archive and can be read without the model.
 """
 
@@ -10,6 +11,7 @@ import io
 import json
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,13 +20,29 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from landbridge._archive import check_archive, require_regular_file
+from landbridge._model_parts import check_parts
 from landbridge._storage import plain_value, whole_file
 from landbridge._version import __version__
 
 CARD = "landbridge-card.json"
 FORMAT = 1
 # Packages whose estimators may be in a file, beyond those that skops trusts itself.
-ESTIMATOR_PACKAGES = ("sklearn", "landbridge", "skrub")
+ESTIMATOR_PACKAGES = ("sklearn", "skrub")
+# Classes of landbridge that a model may be made of besides the public estimators, by module.
+OWN = {
+    "boosting.tree_growth": "Tree",
+    "feature_selection.path": "FeaturePath",
+    "feature_selection.selector": "_Solution",
+    "kernels.low_rank": "LowRankFeatures",
+    "kernels.tca": "KernelRows",
+    "model_selection.results": "SearchResult",
+    "model_selection.vote": "VotingModel",
+    "weighting._base": "WeightDiagnostics",
+    "weighting._features": "FourierFeatures NystroemFeatures",
+    "weighting._gaussian_basis": "GaussianBasis",
+    "weighting.classifier_ratio": "SigmoidCalibration",
+}
 # Parts of fitted estimators that are not estimators themselves, by module.
 PARTS = {
     "numpy": "dtype",
@@ -116,36 +134,39 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     """Read a model that `save_model` wrote.
 
     Types outside the allow-list are refused with their names before anything of the file is
-    turned into objects.
+    turned into objects, and so are trees and arrays whose indices lead outside of them.
     """
     skops_io = _import_skops()
     card = load_card(path)
     content = Path(path).read_bytes()
     try:
         refused = _refused_types(skops_io, content)
-        if refused:
-            raise ValueError(
-                f"`{path}` must hold estimators of scikit-learn, skrub and landbridge only; got "
-                f"{', '.join(refused)}. Do not use the file unless you know who made it."
-            )
-        model = skops_io.loads(content, trusted=skops_io.get_untrusted_types(data=content))
-    except (KeyError, AttributeError, ImportError, TypeError) as error:
+    except Exception as error:  # whatever a description of types that was edited makes skops raise
+        raise _does_not_fit(path, card, error) from error
+    if refused:
         raise ValueError(
-            f"`{path}` must fit the installed packages; got {error!r}. It was saved with "
-            f"{_words(card.get('versions', {}))}; install those versions, or train again."
-        ) from error
+            f"`{path}` must hold estimators of scikit-learn, skrub and landbridge only; got "
+            f"{', '.join(refused)}. Do not use the file unless you know who made it."
+        )
+    try:
+        model = skops_io.loads(content, trusted=skops_io.get_untrusted_types(data=content))
+        check_parts(model)
+    except Exception as error:
+        raise _does_not_fit(path, card, error) from error
     return SavedModel(model, card)
 
 
 def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Only the card of a saved model."""
+    require_regular_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
+            check_archive(archive, path)
             damaged = archive.testzip()
             card = json.loads(archive.read(CARD))
         if damaged:
             raise zipfile.BadZipFile(f"{damaged} is damaged")
-    except (zipfile.BadZipFile, EOFError) as error:
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error, RuntimeError) as error:
         raise ValueError(
             f"`{path}` must be a whole model saved by landbridge; got a damaged, incomplete or "
             f"foreign file ({error}). Copy it again from where it was saved."
@@ -155,12 +176,34 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"`{path}` must be a model saved by landbridge; got an archive without a card. "
             "Pass a file that save_model or `landbridge select --save` wrote."
         ) from error
+    except ValueError as error:
+        raise ValueError(
+            f"`{path}` must be a model saved by landbridge; its card is not JSON ({error}). Copy "
+            "it again from where it was saved."
+        ) from error
+    _check_card(card, path)
+    return card
+
+
+def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
+    """Raise for a card that was edited into something else, or that is of a newer format."""
+    if not isinstance(card, dict) or not isinstance(card.get("format"), int):
+        raise ValueError(
+            f"`{path}` must be a model saved by landbridge; got a card without its format. "
+            "Copy it again from where it was saved."
+        )
+    versions = card.get("versions", {})
+    if not isinstance(versions, dict):
+        raise ValueError(
+            f"`{path}` must be a model saved by landbridge; got a card whose versions are "
+            f"{type(versions).__name__}. Copy it again from where it was saved."
+        )
     if card["format"] > FORMAT:
         raise ValueError(
             f"`{path}` must have format {FORMAT} or older; got format {card['format']}, saved by "
-            f"landbridge {card['versions']['landbridge']}. Upgrade landbridge to read it."
+            f"landbridge {versions.get('landbridge', 'of another version')}. Upgrade landbridge "
+            "to read it."
         )
-    return card
 
 
 def package_versions() -> dict[str, str]:
@@ -187,13 +230,13 @@ def _refused_types(skops_io: Any, content: bytes) -> list[str]:
 
 
 def _is_allowed(name: str) -> bool:
-    """On the list, or a class defined (not merely visible) in a package that is known.
-
-    That is a class of estimators or, in landbridge, any class: they hold what was fitted.
-    """
+    """On a list, or an estimator class defined (not merely visible) in a package that is known."""
     module, _, qualified = name.rpartition(".")
     if qualified in PARTS.get(module, "").split():
         return True
+    if module.startswith("landbridge."):
+        own = OWN.get(module.removeprefix("landbridge."), "").split()
+        return qualified in own or _is_public_estimator(module, qualified)
     if module.partition(".")[0] not in ESTIMATOR_PACKAGES:
         return False
     try:
@@ -202,7 +245,26 @@ def _is_allowed(name: str) -> bool:
         return False
     if not isinstance(found, type) or found.__module__ != module:
         return False
-    return module.startswith("landbridge.") or issubclass(found, BaseEstimator)
+    return issubclass(found, BaseEstimator)
+
+
+def _is_public_estimator(module: str, name: str) -> bool:
+    import landbridge
+
+    found = getattr(landbridge, name, None) if name in landbridge.__all__ else None
+    return (
+        isinstance(found, type) and issubclass(found, BaseEstimator) and found.__module__ == module
+    )
+
+
+def _does_not_fit(
+    path: str | os.PathLike[str], card: Mapping[str, Any], error: Exception
+) -> ValueError:
+    return ValueError(
+        f"`{path}` must fit the installed packages and be as it was saved; got "
+        f"{type(error).__name__}: {error}. It was saved with {_words(card.get('versions', {}))}; "
+        "install those versions, copy the file again, or train again."
+    )
 
 
 def _import_skops() -> Any:

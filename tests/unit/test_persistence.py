@@ -1,5 +1,6 @@
 """Saved models: whole, honest about themselves, and safe to read."""
 
+import importlib
 import io
 import json
 import os
@@ -11,15 +12,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 import skops.io as sio
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from scipy import sparse
+from sklearn.ensemble import (
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
+from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
 from landbridge import persistence
+from landbridge._model_parts import DamagedPart, check_parts
 from landbridge.persistence import CARD, load_card, load_model, save_model
 
 SOURCE = Path(lb.__file__).parents[1]
@@ -106,6 +114,9 @@ def test_types_outside_the_list_are_refused_by_name(tmp_path, rows):
         ("sklearn.tree._tree.Tree", True),
         ("landbridge.baselines.DummyClassifier", False),  # visible there, not defined there
         ("landbridge._storage.save_record", False),
+        ("landbridge.model_selection.vote.VotingModel", True),
+        ("landbridge.cli._problem.Problem", False),  # not a part of models
+        ("baselines.Pooled", False),
         ("landbridge.nowhere.Thing", False),
         ("os.system", False),
         ("builtins.eval", False),
@@ -182,3 +193,160 @@ def test_a_card_that_json_cannot_hold_is_refused_before_anything_is_written(tmp_
     assert not path.exists()
     assert save_model(model, path, {"rate": np.float32(0.5)})["rate"] == 0.5
     assert load_card(path)["rate"] == 0.5
+
+
+def test_every_class_on_the_list_exists():
+    for module, names in persistence.OWN.items():
+        found = importlib.import_module(f"landbridge.{module}")
+        for name in names.split():
+            assert getattr(found, name).__module__ == f"landbridge.{module}"
+
+
+def fitted_models(X, y):
+    numbers = np.where(y == "yes", 1.0, 0.0)
+    return {
+        "tree": DecisionTreeClassifier().fit(X, y),
+        "forest": RandomForestClassifier(n_estimators=2).fit(X, y),
+        "boosting": GradientBoostingClassifier(n_estimators=2).fit(X, y),
+        "histogram": HistGradientBoostingClassifier(max_iter=2).fit(X, y),
+        "neighbours": KNeighborsClassifier(3, algorithm="kd_tree").fit(X, y),
+        "ball": KNeighborsClassifier(3, algorithm="ball_tree").fit(X, y),
+        "svc": SVC().fit(X, y),
+        "svr": SVR().fit(X, numbers),
+        "trimmed": lb.TrimmedTreeClassifier().fit(X, y, X_target=X[:9], y_target=y[:9]),
+        "sparse": SVC(kernel="linear").fit(sparse.csr_matrix(X), y),
+    }
+
+
+def test_sound_models_pass_the_check_of_their_parts(rows):
+    for model in fitted_models(*rows).values():
+        check_parts([model, {"again": model}])
+
+
+def edit_tree(model, **changes):
+    """Change the nodes of a scikit-learn tree, which cannot be written to from Python."""
+    state = model.tree_.__getstate__()
+    for name, value in changes.items():
+        state["nodes"][name][0] = value
+    tree = model.tree_.__reduce__()
+    model.tree_ = tree[0](*tree[1])
+    model.tree_.__setstate__(state)
+
+
+def edit_neighbours(model, place, value):
+    state = list(model._tree.__getstate__())
+    state[place] = state[place].copy()
+    state[place][0] = value
+    model._tree.__setstate__(tuple(state))
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "message"),
+    [
+        ("tree", lambda m: edit_tree(m, left_child=10**9), "children outside"),
+        ("tree", lambda m: edit_tree(m, right_child=0), "children outside"),
+        ("tree", lambda m: edit_tree(m, feature=77), "features that X has not"),
+        ("tree", lambda m: setattr(m, "n_features_in_", 1), "a tree of other features"),
+        ("forest", lambda m: edit_tree(m.estimators_[1], left_child=10**9), "children outside"),
+        ("forest", lambda m: setattr(m, "n_features_in_", 1), "a tree of other features"),
+        ("boosting", lambda m: edit_tree(m.estimators_[1, 0], feature=9), "features that X has"),
+        ("histogram", lambda m: m._predictors[0][0].nodes["left"].fill(10**6), "children outside"),
+        ("histogram", lambda m: m._predictors[0][0].nodes["feature_idx"].fill(7), "features that"),
+        ("neighbours", lambda m: edit_neighbours(m, 1, 10**9), "rows that it does not hold"),
+        ("ball", lambda m: edit_neighbours(m, 2, (0, 10**9, 0, 0.0)), "nodes outside of its rows"),
+        ("svc", lambda m: m._n_support.fill(10**6), "other counts"),
+        ("svc", lambda m: setattr(m, "_dual_coef_", m._dual_coef_[:, :2]), "coefficients of other"),
+        ("svr", lambda m: setattr(m, "_intercept_", np.zeros(7)), "intercepts of other classes"),
+        ("svr", lambda m: setattr(m, "n_features_in_", 9), "support vectors of other features"),
+        ("trimmed", lambda m: m.tree_.left.fill(0), "children outside"),
+        ("sparse", lambda m: m.support_vectors_.indices.fill(10**6), "a sparse matrix with wrong"),
+    ],
+)
+def test_indices_that_lead_outside_are_refused(rows, name, edit, message):
+    model = fitted_models(*rows)[name]
+    edit(model)
+    with pytest.raises(DamagedPart, match=message):
+        check_parts(model)
+
+
+def test_an_edited_tree_in_a_file_is_refused_when_it_is_loaded(tmp_path, rows):
+    model = fitted_models(*rows)["tree"]
+    edit_tree(model, left_child=10**9)
+    save_model(model, tmp_path / "m.skops")
+    with pytest.raises(ValueError, match="DamagedPart: Tree with children outside of the tree"):
+        load_model(tmp_path / "m.skops")
+
+
+def rewrite(path, **members):
+    """The same archive with other content in some of its members."""
+    with zipfile.ZipFile(path) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (content | members).items():
+            archive.writestr(name, data)
+
+
+@pytest.mark.parametrize(
+    ("card", "message"),
+    [
+        (b"[]", "a card without its format"),
+        (b'{"format": "1"}', "a card without its format"),
+        (b'{"format": 1, "versions": 3}', "a card whose versions are int"),
+        (b'{"format": 9}', "got format 9, saved by landbridge of another version"),
+        (b"{", "its card is not JSON"),
+        (b"[" * 100_000, "damaged, incomplete or foreign|its card is not JSON"),
+    ],
+)
+def test_malformed_cards_are_refused(tmp_path, rows, card, message):
+    path = tmp_path / "m.skops"
+    save_model(LogisticRegression().fit(*rows), path)
+    rewrite(path, **{CARD: card})
+    with pytest.raises(ValueError, match=message):
+        load_model(path)
+
+
+def test_descriptions_of_types_that_were_edited_are_refused(tmp_path, rows):
+    path = tmp_path / "m.skops"
+    save_model(LogisticRegression().fit(*rows), path)
+    for schema in (b"{", b"[]", b'{"__class__": "x", "__module__": "y", "__loader__": "z"}'):
+        rewrite(path, **{"schema.json": schema})
+        with pytest.raises(ValueError, match="be as it was saved; got|only; got"):
+            load_model(path)
+
+
+def test_archives_that_lie_about_their_size_are_refused(tmp_path, rows, monkeypatch):
+    path = tmp_path / "m.skops"
+    save_model(LogisticRegression().fit(*rows), path)
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        header, {"descr": "<f8", "fortran_order": False, "shape": (10**12,)}
+    )
+    with zipfile.ZipFile(path) as archive:
+        array = next(name for name in archive.namelist() if name.endswith(".npy"))
+    whole = path.read_bytes()
+    for content, message in [
+        (header.getvalue(), "announces another size"),
+        (b"x", "damaged array"),
+    ]:
+        rewrite(path, **{array: content})
+        with pytest.raises(ValueError, match=message):
+            load_model(path)
+        path.write_bytes(whole)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr(CARD, b"{}")
+    with pytest.raises(ValueError, match="two members of the same name"):
+        load_model(path)
+    path.write_bytes(whole)
+    monkeypatch.setattr("landbridge._archive.MOST_TEXT", 100)
+    with pytest.raises(ValueError, match="bytes of text in"):
+        load_model(path)
+    monkeypatch.setattr("landbridge._archive.MOST_BYTES", 100)
+    with pytest.raises(ValueError, match="bytes to inflate, more than 100"):
+        load_model(path)
+
+
+def test_devices_and_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe.skops")
+    for path in ("/dev/zero", tmp_path / "pipe.skops", tmp_path):
+        with pytest.raises(ValueError, match="must be a regular file"):
+            load_model(path)

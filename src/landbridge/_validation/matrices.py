@@ -89,7 +89,7 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
 
 def _usable(low: Any, high: Any) -> bool:
     """Whether a smallest and a largest number lie within ±`LARGEST`; NaN does not."""
-    return bool(-LARGEST <= low and high <= LARGEST)
+    return bool(low >= -LARGEST and high <= LARGEST)
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:

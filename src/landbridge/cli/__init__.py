@@ -1,8 +1,18 @@
 """The command line, ``landbridge``: one file a command, a few lines of the library in each."""
 
+import signal
 import sys
 
-INTERRUPTED = 130  # What shells call a program that Ctrl-C has ended.
+INTERRUPTED = 130  # What shells call a program that Ctrl-C has ended,
+TERMINATED = 143  # and one that was asked to end by SIGTERM.
+
+
+class Terminated(KeyboardInterrupt):
+    """The program was asked to end: it stops as after Ctrl-C, and removes what is half-written."""
+
+
+def _terminate(*_signal: object) -> None:
+    raise Terminated
 
 
 def main() -> None:
@@ -14,9 +24,10 @@ def main() -> None:
             "landbridge: the command line needs more packages than the library. "
             "Install them with: pip install 'landbridge[cli]'"
         )
+    signal.signal(signal.SIGTERM, _terminate)
     try:
         from landbridge.cli._app import app
 
         app(prog_name="landbridge")
-    except KeyboardInterrupt:  # While importing, or while an earlier one was being dealt with.
-        sys.exit(INTERRUPTED)
+    except KeyboardInterrupt as stop:  # While importing, or while another was being dealt with.
+        sys.exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED)

@@ -1,7 +1,7 @@
 """One run of a command: where words go, what becomes of errors and warnings.
 
 Answers go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong
-usage or input, 1 anything unexpected, 130 stopped by Ctrl-C.
+usage or input, 1 anything unexpected, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import json
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from landbridge.cli import INTERRUPTED, TERMINATED, Terminated
 from landbridge.cli._errors import InputError
 
 if TYPE_CHECKING:
@@ -96,9 +97,10 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
         # The reader of a pipe has seen enough; keep Python from complaining when it shuts down.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         current.err.print("stopped; nothing half-written was left behind")
-        raise typer.Exit(130) from None
+        _stop_workers()
+        raise typer.Exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED) from None
     except Exception as error:
         if debug:
             current.err.print(traceback.format_exc(), markup=False)
@@ -107,6 +109,14 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
         kind = "" if expected else f"unexpected {type(error).__name__}: "
         current.err.print(f"error: {kind}{_words(error)}{hint}", style="bold red", markup=False)
         raise typer.Exit(2 if expected else 1) from None
+
+
+def _stop_workers() -> None:
+    """End the processes that fit candidates; they do not get the signal themselves."""
+    loky = sys.modules.get("joblib.externals.loky.reusable_executor")
+    executor = getattr(loky, "_executor", None)
+    if executor is not None:
+        executor.shutdown(wait=False, kill_workers=True)
 
 
 def is_users_mistake(error: Exception) -> bool:

@@ -1,0 +1,71 @@
+"""Checks of a zip archive before anything in it is inflated into memory.
+
+A model or a result is an archive of JSON and arrays. Somebody else may have made it: sizes are
+compared with limits, and every array's header with the bytes that follow it, before it is read.
+"""
+
+import io
+import math
+import os
+import stat
+import zipfile
+from pathlib import Path
+from typing import NoReturn
+
+import numpy as np
+
+# What one file may hold when it is inflated, and what a card or a description of types may.
+MOST_BYTES = 16 << 30
+MOST_TEXT = 256 << 20
+
+
+def require_regular_file(path: str | os.PathLike[str]) -> None:
+    """Raise for devices, pipes and folders, which may never end."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(
+            f"`{path}` must be a regular file; got a folder, a pipe or a device. Pass the path of "
+            "a saved file."
+        )
+
+
+def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
+    """Raise for an archive with doubled names, with too much in it, or with arrays that lie."""
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if len(set(names)) < len(names):
+        _refuse(path, "two members of the same name")
+    total = sum(member.file_size for member in members)
+    if total > MOST_BYTES:
+        _refuse(path, f"{total} bytes to inflate, more than {MOST_BYTES}")
+    for member in members:
+        if member.filename.endswith(".npy"):
+            _check_array(archive, member, path)
+        elif member.filename.endswith(".npz"):
+            with zipfile.ZipFile(io.BytesIO(archive.read(member))) as inner:
+                check_archive(inner, path)
+        elif member.file_size > MOST_TEXT:
+            _refuse(path, f"{member.file_size} bytes of text in {member.filename!r}")
+
+
+def _check_array(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str | os.PathLike[str]
+) -> None:
+    """Compare the shape that an array announces with the bytes that are there."""
+    with archive.open(member) as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read = {(1, 0): np.lib.format.read_array_header_1_0}.get(
+                version, np.lib.format.read_array_header_2_0
+            )
+            shape, _, dtype = read(file)
+        except (ValueError, EOFError) as error:
+            _refuse(path, f"a damaged array in {member.filename!r} ({error})")
+        if dtype.hasobject:
+            _refuse(path, f"Python objects in {member.filename!r}")
+        size = math.prod(shape) * dtype.itemsize
+        if size != member.file_size - file.tell():
+            _refuse(path, f"an array in {member.filename!r} that announces another size")
+
+
+def _refuse(path: str | os.PathLike[str], what: str) -> NoReturn:
+    raise zipfile.BadZipFile(f"{Path(path).name} holds {what}")

@@ -1,0 +1,169 @@
+"""Checks of a loaded model: indices into arrays that compiled code would follow blindly.
+
+scikit-learn's trees, neighbour trees, support vector machines and sparse matrices are read without
+bounds checks. An edited file could make them read foreign memory or run in circles, so every index
+is checked once, when a model is loaded.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+
+class DamagedPart(ValueError):
+    """A part of a model that does not fit together."""
+
+
+def check_parts(model: Any) -> None:
+    """Raise `DamagedPart` for the first part whose indices lead nowhere."""
+    seen: set[int] = set()
+    waiting = [model]
+    while waiting:
+        part = waiting.pop()
+        if id(part) in seen or isinstance(part, (str, bytes, int, float, type, type(None))):
+            continue
+        seen.add(id(part))
+        for name, check in _CHECKS:
+            if _is_a(part, name):
+                check(part)
+        if sparse.issparse(part):
+            _check_sparse(part)
+        waiting.extend(_inside(part))
+
+
+def _inside(part: Any) -> Iterator[Any]:
+    if isinstance(part, dict):
+        yield from part.keys()
+        yield from part.values()
+    elif isinstance(part, (list, tuple, set, frozenset)):
+        yield from part
+    elif isinstance(part, np.ndarray):
+        yield from part.ravel().tolist() if part.dtype == object else ()
+    elif is_dataclass(part):
+        yield from (getattr(part, field.name) for field in fields(part))
+    elif type(part).__module__.partition(".")[0] in ("sklearn", "landbridge", "skrub"):
+        yield from getattr(part, "__dict__", {}).values()
+
+
+def _is_a(part: Any, name: str) -> bool:
+    return any(f"{cls.__module__}.{cls.__qualname__}" == name for cls in type(part).__mro__)
+
+
+def _require(holds: Any, part: Any, what: str) -> None:
+    if not np.all(holds):
+        raise DamagedPart(f"{type(part).__name__} with {what}")
+
+
+def _check_children(part: Any, inner: np.ndarray, *children: np.ndarray) -> None:
+    """Inner nodes lead to later nodes: no index is outside, no path runs in a circle."""
+    place = np.arange(inner.size)
+    for child in children:
+        inside = (child > place) & (child < inner.size)
+        _require(inside | ~inner, part, "children outside of the tree")
+
+
+def _check_tree(tree: Any) -> None:
+    _require(0 < tree.node_count <= tree.capacity, tree, "more nodes than it holds")
+    left, right = tree.children_left, tree.children_right
+    inner = (left != -1) | (right != -1)
+    _check_children(tree, inner, left, right)
+    features = tree.feature[inner]
+    _require((features >= 0) & (features < tree.n_features), tree, "features that X has not")
+    _require(tree.value.shape[0] == tree.node_count, tree, "values of another number of nodes")
+
+
+def _check_tree_estimator(model: Any) -> None:
+    tree = getattr(model, "tree_", None)
+    if tree is not None:
+        _require(tree.n_features == model.n_features_in_, model, "a tree of other features")
+
+
+def _check_forest(model: Any) -> None:
+    """Forests and gradient boosting check rows once and hand them to trees unchecked."""
+    for tree in np.ravel(np.asarray(getattr(model, "estimators_", []), dtype=object)):
+        _require(tree.n_features_in_ == model.n_features_in_, model, "a tree of other features")
+
+
+def _check_histogram_trees(model: Any) -> None:
+    for predictor in (p for stage in getattr(model, "_predictors", []) for p in stage):
+        nodes = predictor.nodes
+        inner = nodes["is_leaf"] == 0
+        left, right = (nodes[side].astype(np.int64) for side in ("left", "right"))
+        _require(nodes.size > 0, predictor, "no nodes")
+        _check_children(predictor, inner, left, right)
+        features = nodes["feature_idx"][inner].astype(np.int64)
+        n_features = min(model.n_features_in_, getattr(model, "_n_features", np.inf))
+        _require((features >= 0) & (features < n_features), predictor, "features that X has not")
+        sets = nodes["bitset_idx"][inner & (nodes["is_categorical"] != 0)].astype(np.int64)
+        _require(sets < len(predictor.raw_left_cat_bitsets), predictor, "categories it has not")
+
+
+def _check_neighbours(tree: Any) -> None:
+    data, order, nodes, bounds, _, levels, n_nodes = tree.__getstate__()[:7]
+    data, order, nodes, bounds = map(np.asarray, (data, order, nodes, bounds))
+    n_rows = data.shape[0]
+    _require(order.shape == (n_rows,) and n_nodes == nodes.size, tree, "arrays of other sizes")
+    _require(n_nodes == 2**levels - 1 == bounds.shape[1], tree, "another number of nodes")
+    _require((order >= 0) & (order < n_rows), tree, "rows that it does not hold")
+    start, end = nodes["idx_start"], nodes["idx_end"]
+    _require((start >= 0) & (start <= end) & (end <= n_rows), tree, "nodes outside of its rows")
+
+
+def _check_support_vectors(model: Any) -> None:
+    if not hasattr(model, "support_vectors_"):
+        return
+    n_vectors, counts = len(model.support_), np.asarray(model._n_support)
+    _require(counts >= 0, model, "negative numbers of support vectors")
+    if hasattr(model, "classes_"):
+        n_classes = len(model.classes_)
+        pairs = n_classes * (n_classes - 1) // 2
+        shape = (n_classes - 1, n_vectors)
+        _require(counts.size == n_classes and counts.sum() == n_vectors, model, "other counts")
+    else:
+        pairs, shape = 1, (1, n_vectors)
+    _require(model._dual_coef_.shape == shape, model, "coefficients of other vectors")
+    _require(np.size(model._intercept_) == pairs, model, "intercepts of other classes")
+    for name in ("_probA", "_probB"):
+        _require(np.size(getattr(model, name, ())) in (0, pairs), model, "other probabilities")
+    if model.kernel != "precomputed":
+        _require(
+            model.support_vectors_.shape == (n_vectors, model.n_features_in_),
+            model,
+            "support vectors of other features",
+        )
+
+
+def _check_transfer_tree(tree: Any) -> None:
+    left = np.asarray(tree.left)
+    inner = np.asarray(tree.feature) != -1
+    _check_children(tree, inner, left, left + 1)
+    sizes = {len(array) for array in (tree.feature, tree.threshold, left, tree.value)}
+    _require(len(sizes) == 1, tree, "arrays of other sizes")
+
+
+def _check_sparse(matrix: Any) -> None:
+    check = getattr(matrix, "check_format", None)
+    try:
+        if check is not None:
+            check(full_check=True)
+    except ValueError as error:
+        raise DamagedPart(f"a sparse matrix with wrong indices ({error})") from error
+
+
+_CHECKS: tuple[tuple[str, Callable[[Any], None]], ...] = (
+    ("sklearn.tree._tree.Tree", _check_tree),
+    ("sklearn.tree._classes.BaseDecisionTree", _check_tree_estimator),
+    ("sklearn.ensemble._forest.BaseForest", _check_forest),
+    ("sklearn.ensemble._gb.BaseGradientBoosting", _check_forest),
+    (
+        "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting",
+        _check_histogram_trees,
+    ),
+    ("sklearn.neighbors._kd_tree.KDTree", _check_neighbours),
+    ("sklearn.neighbors._ball_tree.BallTree", _check_neighbours),
+    ("sklearn.svm._base.BaseLibSVM", _check_support_vectors),
+    ("landbridge.boosting.tree_growth.Tree", _check_transfer_tree),
+)
