@@ -7,23 +7,37 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_regressor
+from sklearn.decomposition import TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 from landbridge._typing import MatrixLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
-from landbridge.boosting import TrAdaBoostClassifier
-from landbridge.model_selection.roles import role_of
-from landbridge.weighting import ClassifierRatio, ReweightedClassifier, ReweightedRegressor
+from landbridge.model_selection.roles import role_of, takes_target
 
-# A discriminant has a covariance of all columns with all; it and trees need dense rows.
-MOST_COLUMNS = 2000
-DENSE = ("trees", "discriminant")
+# Sparse rows, and rows with more columns than this, are reduced to some components for learners
+# that need dense rows or whose cost grows with the square of the columns.
+MOST_COLUMNS, COMPONENTS = 2000, 100
+# On more rows than this every tree draws so many of them, which keeps forests affordable.
+FOREST_ROWS = 4000
+RIDGE_PENALTIES = np.logspace(-2, 4, 13)
+SIMPLE = ("sklearn.linear_model", "sklearn.naive_bayes", "sklearn.discriminant_analysis")
+BOOSTED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
@@ -68,41 +82,97 @@ def task_of_candidates(candidates: list[Candidate]) -> Task:
 
 
 def default_candidates(task: Task, *, labelled: bool, X: MatrixLike = None) -> dict[str, Any]:
-    """What to try on rows like ``X`` without further knowledge: baselines, weighting, boosting.
+    """Candidates to try on rows like ``X`` without further knowledge.
 
-    Without labelled target rows target-only and pooled would equal source-only and are left out;
-    a discriminant, which often is the best of its kind there, takes part.
+    With labelled target rows: a linear model and an ensemble of trees, each trained on the source,
+    on the labelled target rows and on both. Without them, target-only and pooled models would
+    equal source-only ones, and the answer rests on what the candidates agree about: three more
+    learners take part, as different as possible.
     """
-    linear, trees, reweighted = _learners(task)
-    candidates: dict[str, Any] = {
-        "source-only linear": SourceOnly(linear),
-        "source-only trees": SourceOnly(trees),
-        "reweighted linear": reweighted(linear, ClassifierRatio()),
-    }
+    wrappers: dict[str, Any] = {"source-only": SourceOnly}
     if labelled:
-        candidates["target-only linear"] = TargetOnly(linear)
-        candidates["pooled linear"] = Pooled(linear)
-        candidates["pooled trees"] = Pooled(trees)
-    if task == "classification" and labelled:
-        candidates["transfer boosting"] = TrAdaBoostClassifier()
-    elif task == "classification" and not _is_wide(X):
-        discriminant = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
-        candidates["source-only discriminant"] = SourceOnly(discriminant)
-    if sparse.issparse(X):
-        return {name: model for name, model in candidates.items() if not name.endswith(DENSE)}
-    return candidates
+        wrappers |= {"target-only": TargetOnly, "pooled": Pooled}
+    learners = _learners(task, X)
+    names = ("linear", "trees") if labelled else tuple(learners)
+    return {
+        f"{role} {name}": wrapper(learners[name])
+        for name in names
+        for role, wrapper in wrappers.items()
+    }
 
 
-def _learners(task: Task) -> tuple[Any, Any, Any]:
-    if task == "regression":
-        linear = make_pipeline(MaxAbsScaler(), Ridge())
-        return linear, HistGradientBoostingRegressor(), ReweightedRegressor
-    linear = make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-    return linear, HistGradientBoostingClassifier(), ReweightedClassifier
+def _learners(task: Task, X: MatrixLike) -> dict[str, Any]:
+    """Learners by name for rows like ``X``."""
+    n_rows, n_columns = np.shape(X) if len(np.shape(X)) == 2 else (0, 0)
+    is_sparse = sparse.issparse(X)
+    rows_per_tree = FOREST_ROWS if n_rows > FOREST_ROWS else None
+    if task == "classification":
+        linear, dense = _classifiers(is_sparse, rows_per_tree)
+    else:
+        linear, dense = _regressors(is_sparse, rows_per_tree)
+    if is_sparse or n_columns > MOST_COLUMNS:
+        components = TruncatedSVD(min(COMPONENTS, n_columns))
+        dense = {name: make_pipeline(components, learner) for name, learner in dense.items()}
+    return {"linear": linear, **dense}
 
 
-def _is_wide(X: MatrixLike) -> bool:
-    return len(np.shape(X)) == 2 and np.shape(X)[1] > MOST_COLUMNS
+def _classifiers(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[str, Any]]:
+    # On columns scaled to [0, 1] the solver needs a tenth of the iterations that it needs on
+    # columns far from zero, and C=4 is the penalty that C=1 is on [-1, 1].
+    scaler, penalty = (MaxAbsScaler(), 1.0) if is_sparse else (MinMaxScaler(), 4.0)
+    linear = make_pipeline(scaler, LogisticRegression(C=penalty, max_iter=1000))
+    return linear, {
+        "trees": RandomForestClassifier(max_samples=rows_per_tree),
+        "discriminant": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+        "naive Bayes": GaussianNB(),
+        "extra trees": ExtraTreesClassifier(
+            min_samples_leaf=3, bootstrap=rows_per_tree is not None, max_samples=rows_per_tree
+        ),
+    }
+
+
+def _regressors(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[str, Any]]:
+    scaler = MaxAbsScaler() if is_sparse else StandardScaler()
+    linear = make_pipeline(scaler, RidgeCV(RIDGE_PENALTIES))
+    return linear, {
+        "trees": ExtraTreesRegressor(
+            min_samples_leaf=3, bootstrap=rows_per_tree is not None, max_samples=rows_per_tree
+        ),
+        "forest": RandomForestRegressor(max_features=0.33, max_samples=rows_per_tree),
+        "boosting": HistGradientBoostingRegressor(),
+        "neighbours": make_pipeline(StandardScaler(), KNeighborsRegressor(10)),
+    }
+
+
+def complexity_of(estimator: Any) -> int:
+    """Order of preference among equals: a smaller number is simpler and cheaper to predict with.
+
+    ====== ==================================================================================
+    0      a constant
+    10     linear models, discriminants, naive Bayes
+    20     single trees, neighbours, kernel machines and everything else
+    30     ensembles
+    ====== ==================================================================================
+
+    A model trained on one domain adds nothing, one on both domains together (pooled or a plain
+    estimator) adds 1, any other transfer estimator 2. The last step of a pipeline counts.
+    """
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    role = role_of(last)
+    learner = getattr(last, "estimator", None) if takes_target(last) else last
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[-1][1]
+    extra = {"source-only": 0, "target-only": 0, "pooled": 1, "plain": 1}.get(role, 2)
+    return extra + _complexity_of_learner(last if learner is None else learner)
+
+
+def _complexity_of_learner(learner: Any) -> int:
+    if isinstance(learner, (DummyClassifier, DummyRegressor)):
+        return 0
+    # Attributes instead of classes, so that learners of other packages count as what they are.
+    if hasattr(learner, "n_estimators") or isinstance(learner, BOOSTED):
+        return 30
+    return 10 if type(learner).__module__.startswith(SIMPLE) else 20
 
 
 def _named(candidates: Any) -> list[tuple[str, Any, Any]]:

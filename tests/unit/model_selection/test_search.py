@@ -20,7 +20,6 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 import landbridge as lb
-from landbridge.model_selection.candidates import default_candidates
 from landbridge.model_selection.criteria import CRITERIA
 
 
@@ -606,10 +605,6 @@ def test_default_candidates_take_the_rows_as_they_are():
             given |= {"X_target": rows[1][:labelled], "y_target": PROBLEM.y_target[:labelled]}
         search = lb.TransferSearchCV(cv=2, random_state=0).fit(rows[0], PROBLEM.y, **given)
         assert not search.results_.failures
-    names = default_candidates("classification", labelled=False, X=PROBLEM.X)
-    assert "source-only discriminant" in names
-    wide = default_candidates("classification", labelled=False, X=np.zeros((2, 2001)))
-    assert wide.keys() == names.keys() - {"source-only discriminant"}
 
 
 def test_without_unlabelled_rows_the_labelled_ones_stand_in():
