@@ -1,26 +1,47 @@
 """Pure functions of pointwise losses: variances, intervals, tests and bounds."""
 
 from landbridge.inference.bounds import Bound, generalization_bound
+from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
+from landbridge.inference.control_variate import ControlVariate, control_variate_interval
 from landbridge.inference.decomposition import VarianceDecomposition, variance_decomposition
+from landbridge.inference.e_process import EValue, e_value
 from landbridge.inference.intervals import Interval, interval, score_interval, source_intervals
+from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
 from landbridge.inference.ranks import FriedmanTest, friedman_test
 from landbridge.inference.sources import SourceSummary, summarise_sources
+from landbridge.inference.trusted_interval import (
+    TrustedInterval,
+    Withheld,
+    reweighted_interval,
+)
 from landbridge.inference.variance import cv_variance
 
 __all__ = [
     "Bound",
+    "ClassBalance",
+    "ControlVariate",
+    "EValue",
     "FriedmanTest",
     "Interval",
+    "LabelCheck",
+    "LabelledColumn",
     "PairedTest",
     "SourceSummary",
+    "TrustedInterval",
     "VarianceDecomposition",
+    "Withheld",
+    "check_labels",
+    "class_balance",
+    "control_variate_interval",
     "cv_variance",
+    "e_value",
     "friedman_test",
     "generalization_bound",
     "holm",
     "interval",
     "paired_test",
+    "reweighted_interval",
     "score_interval",
     "source_intervals",
     "summarise_sources",

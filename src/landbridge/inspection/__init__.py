@@ -1,5 +1,6 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
+from landbridge.inference.label_check import LabelCheck, check_labels
 from landbridge.inspection.criteria_display import (
     CriteriaDisplay,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "EigenfunctionDisplay",
     "FeatureStabilityDisplay",
     "KernelAlignmentDisplay",
+    "LabelCheck",
     "MultiSourceDisplay",
     "PairwiseDisplay",
     "SearchRankingDisplay",
@@ -47,5 +49,6 @@ __all__ = [
     "SourceCandidateDisplay",
     "WeightDriftDisplay",
     "WeightedSource",
+    "check_labels",
     "diagnose_shift",
 ]

@@ -1,0 +1,126 @@
+"""Which target rows somebody labelled: a random sample, the first, one cluster, or an extreme."""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.ensemble import RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+
+from benchmarks import _domains, _regression_tasks
+from benchmarks._domains import DomainTask
+from landbridge import Pooled
+from landbridge.inference import check_labels, reweighted_interval
+
+PATTERNS = ("random", "by time", "by cluster", "by extreme")
+N_LABELS, MOST_SOURCE, MOST_TARGET, SHARE, LEVEL = 60, 400, 2000, 0.1, 0.9
+
+
+@dataclass(frozen=True)
+class LabelTask:
+    """A task with its kind and its part of the study."""
+
+    part: str
+    kind: str
+    task: DomainTask
+
+
+def label_tasks() -> Iterator[LabelTask]:
+    """Classification and regression tasks with at least 300 target rows."""
+    for part, kind, tasks in (
+        ("development", "classification", _domains.all_tasks()),
+        ("confirmation", "classification", _domains.further_tasks()),
+        ("development", "regression", _regression_tasks.tasks()),
+        ("confirmation", "regression", _regression_tasks.further_tasks()),
+    ):
+        for task in tasks:
+            if len(task.y_target) >= 300 and "shift" not in task.dataset + task.name:
+                yield LabelTask(part, kind, task)
+
+
+def labelled_rows(X: np.ndarray, pattern: str, rng: np.random.Generator) -> np.ndarray:
+    """Positions of the labelled rows; files of tables with a date are in its order."""
+    n = len(X)
+    few = max(int(SHARE * n), N_LABELS)
+    if pattern == "random":
+        where = np.arange(n)
+    elif pattern == "by time":
+        where = np.arange(few)
+    elif pattern == "by cluster":
+        found = KMeans(5, n_init=1, random_state=int(rng.integers(2**31))).fit_predict(X)
+        large = [k for k in range(5) if np.sum(found == k) >= N_LABELS]
+        where = np.flatnonzero(found == rng.choice(large))
+    else:
+        many = [k for k in range(X.shape[1]) if np.unique(X[:, k]).size > 10]
+        column = X[:, rng.choice(many)] * rng.choice([-1, 1])
+        where = np.argsort(column, kind="stable")[:few]
+    return rng.choice(where, N_LABELS, replace=False)
+
+
+def model_of(kind: str) -> Any:
+    """What is validated: pooled logistic regression, or a pooled forest."""
+    if kind == "classification":
+        return Pooled(LogisticRegression(C=0.1, max_iter=200))
+    return Pooled(RandomForestRegressor(30, min_samples_leaf=3, random_state=0))
+
+
+def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
+    """Check, interval and truth of one task with one pattern of labels."""
+    task = found.task
+    rng = np.random.default_rng([draw, PATTERNS.index(pattern)])
+    rows = np.sort(rng.permutation(len(task.y_target))[:MOST_TARGET])
+    X, y = task.X_target[rows], task.y_target[rows]
+    source = rng.permutation(len(task.y))[:MOST_SOURCE]
+    labelled = labelled_rows(X, pattern, rng)
+    others = np.setdiff1d(np.arange(len(y)), labelled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        losses, truth = _losses(
+            found.kind,
+            (task.X[source], task.y[source]),
+            (X[labelled], y[labelled]),
+            (X[others], y[others]),
+            rng,
+        )
+    check = check_labels(X[labelled], X[others], random_state=draw)
+    bounds = (0.0, 1.0) if found.kind == "classification" else (0.0, np.inf)
+    interval = reweighted_interval(losses, check, level=LEVEL, bounds=bounds)
+    return {
+        "part": found.part,
+        "kind": found.kind,
+        "dataset": task.dataset,
+        "task": task.name,
+        "pattern": pattern,
+        "draw": draw,
+        "plain": float(losses.mean()),
+        "truth": truth,
+        "p_value": check.p_value,
+        "auc": check.auc,
+        "overlap": check.overlap,
+        "effective": check.effective_sample_size,
+        "estimate": interval.estimate,
+        "interval": None if interval.withheld else [interval.low, interval.high],
+    }
+
+
+def _losses(kind: str, source: tuple, labelled: tuple, others: tuple, rng: Any) -> tuple:
+    """Out-of-fold losses of the labelled rows, and the mean loss of the refit on the others."""
+    model, folds = model_of(kind), rng.permutation(np.arange(N_LABELS) % 5)
+    X, y = labelled
+    losses = np.empty(N_LABELS)
+    for fold in range(5):
+        inside = folds != fold
+        fitted = clone(model).fit(*source, X_target=X[inside], y_target=y[inside])
+        losses[~inside] = _loss(kind, fitted, X[~inside], y[~inside])
+    fitted = clone(model).fit(*source, X_target=X, y_target=y)
+    return losses, float(_loss(kind, fitted, *others).mean())
+
+
+def _loss(kind: str, model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if kind == "classification":
+        return (model.predict(X) != y).astype(float)
+    return np.abs(model.predict(X) - y)

@@ -1,0 +1,385 @@
+"""Are the labelled rows a random sample of the target?
+
+Every figure from labelled rows is about rows like them. If somebody labelled the first two weeks,
+one ward or the largest values, those figures say little about the rest, and cross-validation does
+not notice. Labelled and unlabelled target rows are compared by
+
+* a cross-fitted kernel ridge classifier of "labelled" against "unlabelled" (linear plus Gaussian
+  kernel, so that it sees moved means, changed spreads and clusters), by its AUC;
+* the largest difference of the columns, in location and in spread of their ranks.
+
+One permutation test covers both (minP of Westfall and Young, 1993): both are linear in the labels
+given the rows, so that all permutations cost one matrix product. The level is exact: if labels were
+handed out at random, an alarm has probability of at most 3 %.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg, sparse
+from scipy.stats import rankdata
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
+
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge.inference._comparable_rows import ComparableRows, comparable_rows
+
+LEVEL = 0.03
+N_PERMUTATIONS = 499
+MAX_LABELLED, MAX_UNLABELLED = 300, 700
+FEWEST = 5
+N_FOLDS, RIDGE = 5, 0.1
+# An unlabelled row is like the labelled ones if it is no stranger than their 5 % strangest.
+STRANGEST = 0.05
+# Below these, an estimate for the whole target would be an extrapolation.
+LEAST_OVERLAP, LEAST_EFFECTIVE = 0.7, 10.0
+N_TO_LABEL, MOST_NAMED = 20, 3
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledColumn:
+    """How one column differs between labelled and unlabelled target rows.
+
+    Attributes
+    ----------
+    name : str
+    shift : float
+        Mean of the labelled minus mean of the unlabelled rows, in standard deviations of both.
+    outside : float
+        Share of the unlabelled rows that lie outside the range of the labelled rows.
+    p_value : float
+        Permutation p-value, corrected for the number of columns.
+    """
+
+    name: str
+    shift: float
+    outside: float
+    p_value: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelCheck:
+    """Comparison of labelled with unlabelled target rows.
+
+    Attributes
+    ----------
+    n_labelled, n_unlabelled : int
+    p_value : float
+        Permutation p-value of "the labelled rows are a random sample".
+    auc : float
+        Cross-fitted AUC of the classifier of labelled against unlabelled rows.
+    representative : bool
+        Whether the p-value is above 0.03.
+    columns : tuple of LabelledColumn
+        The columns that differ most, the clearest first.
+    weights : array of shape (n_labelled,)
+        Weights with mean 1 that make the labelled rows resemble the unlabelled ones; all 1 if the
+        labels are representative.
+    effective_sample_size : float
+        (Σw)²/Σw².
+    overlap : float
+        Share of the unlabelled rows that are like labelled ones.
+    withheld : bool
+        Whether the rows overlap too little for any estimate of the whole target.
+    rows_to_label : array of int
+        Positions of unlabelled rows, drawn at random from those that are unlike the labelled ones.
+    """
+
+    n_labelled: int
+    n_unlabelled: int
+    p_value: float
+    auc: float
+    representative: bool
+    columns: tuple[LabelledColumn, ...]
+    weights: Vector
+    effective_sample_size: float
+    overlap: float
+    withheld: bool
+    rows_to_label: Vector
+
+    @property
+    def verdict(self) -> str:
+        """What to tell the user; empty if the labels are representative."""
+        return "" if self.representative else _in_words(self)
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelCheck(representative={self.representative}, p_value={self.p_value:.3g}, "
+            f"auc={self.auc:.3f}, overlap={self.overlap:.2f}, effective_sample_size="
+            f"{self.effective_sample_size:.4g} of {self.n_labelled}, withheld={self.withheld})"
+        )
+
+
+def check_labels(
+    X_labelled: MatrixLike,
+    X_unlabelled: MatrixLike,
+    *,
+    feature_names: Sequence[str] | None = None,
+    random_state: RandomState = None,
+) -> LabelCheck | None:
+    """Test whether the labelled target rows are a random sample of the target.
+
+    Parameters
+    ----------
+    X_labelled, X_unlabelled : target rows with and without label
+        numpy, CSR, pandas or polars with the same columns. Text columns are compared by their most
+        frequent values, missing values by their place.
+    feature_names : sequence of str, optional
+        Names of the columns of arrays; None takes those of a table.
+    random_state : int, RandomState or None, default=None
+        For the permutations, and the rows drawn from large tables (300 labelled, 700 others).
+
+    Returns
+    -------
+    LabelCheck or None
+        None where either side has fewer than 5 rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inspection import check_labels
+    >>> rows = np.random.default_rng(0).normal(size=(500, 3))
+    >>> check_labels(rows[:50], rows[50:], random_state=0).representative
+    True
+    >>> rows = rows[np.argsort(rows[:, 1])]  # the smallest values were labelled
+    >>> check = check_labels(rows[:50], rows[50:], feature_names=["a", "b", "c"], random_state=0)
+    >>> check.representative, check.withheld, check.columns[0].name
+    (False, True, 'b')
+    """
+    rows = comparable_rows(X_labelled, X_unlabelled, feature_names)
+    if min(rows.labelled.shape[0], rows.unlabelled.shape[0]) < FEWEST:
+        return None
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    drawn = [
+        _draw(part.shape[0], most, rng)
+        for part, most in ((rows.labelled, MAX_LABELLED), (rows.unlabelled, MAX_UNLABELLED))
+    ]
+    X = _stack(rows.labelled[drawn[0]], rows.unlabelled[drawn[1]])
+    z = np.repeat([1.0, 0.0], [drawn[0].size, drawn[1].size])
+    division = np.column_stack([z, *(rng.permutation(z) for _ in range(N_PERMUTATIONS))])
+    scores = cross_fitting_matrix(X, rng) @ (division - z.mean())
+    auc = column_auc(scores, division)
+    columns = column_statistics(X, division)
+    p_value = smallest_p(np.stack([auc, columns.max(axis=0)]))
+    found = _columns(rows, columns)
+    if p_value > LEVEL:
+        return _representative(rows, p_value, float(auc[0]), found)
+    return _weigh(rows, X, drawn, scores[:, 0], columns, p_value, float(auc[0]), found, rng)
+
+
+def _representative(
+    rows: ComparableRows, p_value: float, auc: float, columns: tuple[LabelledColumn, ...]
+) -> LabelCheck:
+    n = rows.labelled.shape[0]
+    return LabelCheck(
+        n_labelled=n,
+        n_unlabelled=rows.unlabelled.shape[0],
+        p_value=p_value,
+        auc=auc,
+        representative=True,
+        columns=columns,
+        weights=np.ones(n),
+        effective_sample_size=float(n),
+        overlap=1.0,
+        withheld=False,
+        rows_to_label=np.empty(0, dtype=int),
+    )
+
+
+def _weigh(
+    rows: ComparableRows,
+    X: Matrix,
+    drawn: list[Vector],
+    scores: Vector,
+    columns: Vector,
+    p_value: float,
+    auc: float,
+    found: tuple[LabelledColumn, ...],
+    rng: np.random.Generator,
+) -> LabelCheck:
+    """Overlap, weights and rows to label of labels that are not representative."""
+    n_drawn = drawn[0].size
+    log_odds = _log_odds(X, scores, columns[:, 0], n_drawn)
+    mine, others = log_odds[:n_drawn], log_odds[n_drawn:]
+    like = others >= np.quantile(mine, STRANGEST)
+    # Bayes' rule: the density ratio of unlabelled to labelled rows is the inverse of the odds.
+    ratio = np.exp(-mine + mine.min())
+    weights = np.full(rows.labelled.shape[0], ratio.mean())
+    weights[drawn[0]] = ratio
+    weights /= weights.mean()
+    effective = float(weights.sum() ** 2 / (weights**2).sum())
+    overlap = float(like.mean())
+    strange = drawn[1][~like] if (~like).any() else drawn[1]
+    chosen = rng.choice(strange, min(N_TO_LABEL, strange.size), replace=False)
+    return LabelCheck(
+        n_labelled=rows.labelled.shape[0],
+        n_unlabelled=rows.unlabelled.shape[0],
+        p_value=p_value,
+        auc=auc,
+        representative=False,
+        columns=found,
+        weights=weights,
+        effective_sample_size=effective,
+        overlap=overlap,
+        withheld=bool(overlap < LEAST_OVERLAP or effective < LEAST_EFFECTIVE),
+        rows_to_label=np.sort(chosen),
+    )
+
+
+def cross_fitting_matrix(X: Matrix, rng: np.random.Generator) -> Vector:
+    """Matrix G with G z the cross-fitted kernel ridge scores of centred labels z.
+
+    With the hat matrix H = 1/n + K (K + ridge·I)⁻¹ of all rows, the scores of a fold F from a model
+    that never saw it are (I − H_FF)⁻¹ (H_F· z − H_FF z_F): no model is fitted twice.
+    """
+    K = _kernel(X)
+    n = K.shape[0]
+    ridge = max(RIDGE * np.trace(K), 1e-12)
+    factor = linalg.cho_factor(K + ridge * np.eye(n), overwrite_a=True)
+    H = linalg.cho_solve(factor, K).T + 1.0 / n  # K and (K + ridge·I)⁻¹ commute
+    folds = rng.permutation(np.arange(n) % N_FOLDS)
+    G = H
+    for fold in range(N_FOLDS):
+        inside = np.flatnonzero(folds == fold)
+        block = H[np.ix_(inside, inside)]
+        other = H[inside]
+        other[:, inside] = 0.0
+        fitted = np.linalg.solve(np.eye(inside.size) - block, other)
+        # Folds differ in their share of labelled rows, which moves all scores of a fold alike.
+        G[inside] = fitted - fitted.mean(axis=0)
+    return G
+
+
+def _kernel(X: Matrix) -> Vector:
+    """Centred sum of a linear and a Gaussian kernel of median width, both with mean diagonal 1."""
+    linear = X @ X.T
+    linear = linear.toarray() if sparse.issparse(linear) else np.asarray(linear)
+    distances = euclidean_distances(X, squared=True)
+    median = np.median(distances[np.triu_indices_from(distances, k=1)])
+    gaussian = np.exp(-distances / (median if median > 0 else 1.0))
+    total = linear / max(np.mean(np.diag(linear)), 1e-12) + gaussian
+    total = total - total.mean(axis=0) - total.mean(axis=1)[:, None] + total.mean()
+    return (total + total.T) / 2
+
+
+def column_auc(scores: Vector, division: Vector) -> Vector:
+    """AUC of each column of scores for the same column of zero-one labels."""
+    n_one = division.sum(axis=0)
+    ranks = rankdata(scores, axis=0)
+    wins = (ranks * division).sum(axis=0) - n_one * (n_one + 1) / 2
+    return wins / (n_one * (len(scores) - n_one))
+
+
+def column_statistics(X: Matrix, division: Vector) -> Vector:
+    """Absolute standard scores of the labelled rows' mean rank and mean squared rank, the larger.
+
+    Columns × permutations. Sparse columns are compared by their values.
+    """
+    n, n_one = division.shape[0], division[:, 0].sum()
+    centred = division - n_one / n
+    spread = np.sqrt(n_one * (n - n_one) / (n * (n - 1)))
+    if sparse.issparse(X):
+        parts = [X]
+    else:
+        ranks = rankdata(X, axis=0) / (n + 1) - 0.5
+        parts = [ranks, ranks**2]
+    found = []
+    for part in parts:
+        sums = np.asarray(part.T @ centred)
+        mean = np.asarray(part.mean(axis=0)).ravel()
+        square = part.multiply(part) if sparse.issparse(part) else part**2
+        deviation = np.asarray(square.sum(axis=0)).ravel() - n * mean**2
+        scale = np.sqrt(np.maximum(deviation, 0)) * spread
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found.append(np.where(scale[:, None] > 1e-12, np.abs(sums) / scale[:, None], 0.0))
+    return np.maximum.reduce(found)
+
+
+def smallest_p(statistics: Vector) -> float:
+    """Permutation p-value of the smallest p-value over several statistics (rows).
+
+    The first column is the observed division, the others are permutations of it.
+    """
+    n = statistics.shape[1]
+    p_values = (n + 1 - rankdata(statistics, axis=1, method="min")) / n
+    smallest = p_values.min(axis=0)
+    return float(np.mean(smallest <= smallest[0] + 1e-12))
+
+
+def _columns(rows: ComparableRows, statistics: Vector) -> tuple[LabelledColumn, ...]:
+    """The columns that differ beyond chance, at least the clearest."""
+    largest = statistics.max(axis=0)
+    observed = statistics[:, 0]
+    order = np.argsort(-observed, kind="stable")
+    found: list[LabelledColumn] = []
+    for k in order[: 10 * MOST_NAMED].tolist():
+        name = rows.names[k]
+        p_value = float(np.mean(largest >= observed[k] - 1e-12))
+        if any(column.name == name for column in found) or (found and p_value > 0.05):
+            continue
+        mine, others = rows.column(k)
+        outside = np.mean((others < mine.min()) | (others > mine.max()))
+        spread = np.sqrt((mine.var() + others.var()) / 2)
+        shift = (mine.mean() - others.mean()) / spread if spread > 0 else 0.0
+        found.append(LabelledColumn(name, float(shift), float(outside), p_value))
+    return tuple(found)
+
+
+def _log_odds(X: Matrix, scores: Vector, columns: Vector, n_labelled: int) -> Vector:
+    """Log-odds of "labelled" from the classifier's score and the clearest columns, by ridge."""
+    clearest = np.argsort(-columns, kind="stable")[:MOST_NAMED]
+    values = X[:, clearest]
+    values = values.toarray() if sparse.issparse(values) else values
+    design = np.column_stack([scores, values, values**2])
+    spread = design.std(axis=0)
+    design = (design - design.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    z = np.arange(len(scores)) < n_labelled
+    model = LogisticRegression(max_iter=1000).fit(design, z)
+    return model.decision_function(design)
+
+
+def _draw(n: int, most: int, rng: np.random.Generator) -> Vector:
+    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+
+
+def _stack(first: Matrix, second: Matrix) -> Matrix:
+    """Both parts with columns of unit variance; dense ones are centred too."""
+    if sparse.issparse(first):
+        X = sparse.vstack([first, second], format="csr")
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        variance = np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
+        scale = np.where(variance > 0, 1 / np.sqrt(np.maximum(variance, 1e-300)), 0.0)
+        return X @ sparse.diags_array(scale)
+    X = np.concatenate([first, second])
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+
+
+def _in_words(check: LabelCheck) -> str:
+    named = [column for column in check.columns if column.p_value <= 0.05][:MOST_NAMED]
+    where = "in the combination of their columns"
+    if named:
+        where = "in " + ", ".join(_how(column) for column in named)
+    beginning = (
+        f"The {check.n_labelled} labelled target rows are not a random sample of the target: they "
+        f"differ {where} (AUC {check.auc:.2f}, p = {check.p_value:.3f}), and only "
+        f"{100 * check.overlap:.0f} % of the unlabelled rows are like them."
+    )
+    if check.withheld:
+        return (
+            f"{beginning} Scores from these labels do not hold for the target, so no interval is "
+            "given. Label unlabelled rows chosen at random."
+        )
+    return (
+        f"{beginning} Scores are reweighted to the target (worth "
+        f"{check.effective_sample_size:.0f} labels) and their intervals are wider. Label "
+        "unlabelled rows chosen at random."
+    )
+
+
+def _how(column: LabelledColumn) -> str:
+    if column.outside >= 0.3:
+        return f"{column.name} ({100 * column.outside:.0f} % of the others lie outside their range)"
+    return f"{column.name} ({column.shift:+.1f} sd)"

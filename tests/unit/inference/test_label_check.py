@@ -1,0 +1,257 @@
+"""Labelled against unlabelled target rows: statistics by hand, kinds of tables, weights, words."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from scipy.stats import rankdata
+from sklearn.metrics import roc_auc_score
+
+from landbridge.inference import Withheld, check_labels, reweighted_interval, score_interval
+from landbridge.inference import label_check as module
+from landbridge.inference._comparable_rows import comparable_rows
+from landbridge.inference.trusted_interval import CV_INFLATION, mean_interval
+
+
+def rows(n=400, d=4, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def by_extreme(X, column=1, n=50):
+    order = np.argsort(X[:, column])
+    return X[order[:n]], X[order[n:]]
+
+
+# Statistics ------------------------------------------------------------------------------------
+
+
+def test_cross_fitted_scores_equal_models_that_never_saw_the_fold():
+    X, z = rows(40), np.repeat([1.0, 0.0], [15, 25])
+    G = module.cross_fitting_matrix(X, np.random.default_rng(3))
+    K = module._kernel(X)
+    folds = np.random.default_rng(3).permutation(np.arange(40) % module.N_FOLDS)
+    ridge = module.RIDGE * np.trace(K)
+    # A constant 1/n of the hat matrix is a kernel of its own: the intercept.
+    hat = np.linalg.solve(K + ridge * np.eye(40), K) + 1 / 40
+    scores = G @ z
+    for fold in range(module.N_FOLDS):
+        inside = folds == fold
+        # Replacing the fold's labels by its own predictions leaves the predictions as they are.
+        filled = z.copy()
+        for _ in range(2000):
+            filled[inside] = (hat @ filled)[inside]
+        expected = filled[inside] - filled[inside].mean()
+        np.testing.assert_allclose(scores[inside], expected, atol=1e-8)
+
+
+def test_the_auc_of_every_permutation():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(0, 6, size=(30, 4)).astype(float)
+    division = np.column_stack([rng.permutation(np.repeat([1.0, 0.0], [10, 20])) for _ in range(4)])
+    found = module.column_auc(scores, division)
+    for k in range(4):
+        assert found[k] == pytest.approx(roc_auc_score(division[:, k], scores[:, k]))
+
+
+def test_column_statistics_are_standard_scores_under_permutation():
+    X = rows(50, 2)
+    rng = np.random.default_rng(1)
+    z = np.repeat([1.0, 0.0], [20, 30])
+    division = np.column_stack([z, *(rng.permutation(z) for _ in range(4000))])
+    ranks = rankdata(X[:, 0]) / 51 - 0.5
+    sums = np.abs(ranks @ (division - 0.4))
+    found = module.column_statistics(X, division)[0]
+    spread = np.std(ranks @ (division - 0.4))
+    squares = (ranks**2) @ (division - 0.4)
+    expected = np.maximum(sums / spread, np.abs(squares) / np.std(squares))
+    np.testing.assert_allclose(found, expected, rtol=0.05)
+
+
+def test_the_smallest_p_value_is_ranked_among_its_permutations():
+    # The observed value is the best of the first statistic and the worst of the second.
+    statistics = np.array([[4.0, 1, 2, 3], [1.0, 2, 3, 4]])
+    # Smallest p-values: 1/4 (observed), 3/4, 2/4, 1/4.
+    assert module.smallest_p(statistics) == 0.5
+
+
+# The check -------------------------------------------------------------------------------------
+
+
+def test_a_random_sample_is_representative():
+    X = rows()
+    check = check_labels(X[:50], X[50:], random_state=0)
+    assert check.representative
+    assert check.verdict == ""
+    assert not check.withheld
+    np.testing.assert_array_equal(check.weights, 1)
+    assert check.effective_sample_size == 50
+    assert 0.3 < check.auc < 0.7
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "polars", "sparse"])
+def test_the_column_behind_the_choice_is_named(kind):
+    names = ["a", "b", "c", "d"]
+    labelled, others = by_extreme(rows() + (10 if kind == "sparse" else 0))
+    given, options = (labelled, others), {"feature_names": names}
+    if kind == "sparse":
+        given = sparse.csr_matrix(labelled), sparse.csr_matrix(others)
+    elif kind != "array":
+        make = pd.DataFrame if kind == "pandas" else pl.DataFrame
+        given, options = [make(dict(zip(names, part.T, strict=True))) for part in given], {}
+    check = check_labels(*given, random_state=0, **options)
+    assert not check.representative
+    assert check.withheld
+    assert check.columns[0].name == "b"
+    assert check.columns[0].shift < -1
+    # Every unlabelled row lies above the labelled ones: counted against the labelled rows.
+    assert check.columns[0].outside == 1
+    assert check.columns[0].p_value <= 0.01
+    assert "b (100 % of the others lie outside their range)" in check.verdict
+    assert "no interval is given" in check.verdict
+
+
+def test_text_dates_and_missing_values_are_compared():
+    rng = np.random.default_rng(0)
+    n = 300
+    table = pl.DataFrame(
+        {
+            "ward": rng.choice(["north", "south", "west"], n),
+            "day": pl.Series(range(n)).cast(pl.Date),
+            "x": [None if k % 7 == 0 else float(v) for k, v in enumerate(rng.normal(size=n))],
+        }
+    )
+    by_day = check_labels(table[:60], table[60:], random_state=0)
+    assert by_day.columns[0].name == "day"
+    shuffled = table.sort(pl.col("ward") == "north", descending=True)
+    by_ward = check_labels(shuffled[:60], shuffled[60:], random_state=0)
+    assert by_ward.columns[0].name == "ward"
+    missing = table.sort(pl.col("x").is_null(), descending=True)
+    by_hole = check_labels(missing[:40], missing[40:], random_state=0)
+    assert by_hole.columns[0].name == "x"
+    assert not any(check.representative for check in (by_day, by_ward, by_hole))
+
+
+def test_a_change_of_spread_alone_is_seen():
+    X = rows(500, 3)
+    order = np.argsort(np.abs(X[:, 2]))
+    check = check_labels(X[order[:60]], X[order[60:]], random_state=0)
+    assert check.columns[0].name == "column 2"
+
+
+def test_rows_to_label_are_unlike_the_labelled_ones():
+    labelled, others = by_extreme(rows())
+    check = check_labels(labelled, others, random_state=0)
+    assert len(check.rows_to_label) == 20
+    assert others[check.rows_to_label, 1].min() > labelled[:, 1].max()
+    again = check_labels(labelled, others, random_state=0)
+    np.testing.assert_array_equal(check.rows_to_label, again.rows_to_label)
+
+
+def test_weights_move_the_labelled_rows_towards_the_others():
+    rng = np.random.default_rng(0)
+    labelled, others = rng.normal(0.6, 1, (200, 2)), rng.normal(0, 1, (700, 2))
+    check = check_labels(labelled, others, random_state=0)
+    assert not check.representative
+    assert not check.withheld
+    assert check.weights.mean() == pytest.approx(1)
+    weighted = np.average(labelled, axis=0, weights=check.weights)
+    before = np.abs(labelled.mean(axis=0) - others.mean(axis=0))
+    assert (np.abs(weighted - others.mean(axis=0)) < before / 2).all()
+    w = check.weights
+    assert check.effective_sample_size == pytest.approx(w.sum() ** 2 / (w**2).sum())
+    assert "Scores are reweighted" in check.verdict
+
+
+def test_too_few_rows_are_not_compared():
+    X = rows(20)
+    assert check_labels(X[:4], X[4:]) is None
+    assert check_labels(X[4:], X[:4]) is None
+    assert check_labels(X[:5], X[5:], random_state=0) is not None
+
+
+def test_tables_that_do_not_fit_are_refused():
+    X = rows(20)
+    with pytest.raises(ValueError, match="must be tables with the same columns; got shapes"):
+        check_labels(X[:10], X[10:, :2])
+    with pytest.raises(ValueError, match="must be tables with the same columns; got shapes"):
+        check_labels(sparse.csr_matrix(X[:10]), sparse.csr_matrix(X[10:, :2]))
+    with pytest.raises(ValueError, match="`feature_names` must name each of the 4 columns; got 1"):
+        check_labels(X[:10], X[10:], feature_names=["a"])
+
+
+def test_arguments_are_left_alone_and_columns_known_by_number():
+    table = pd.DataFrame(rows(30))
+    before = table.copy()
+    encoded = comparable_rows(table[:10], table[10:], None)
+    assert encoded.names == ("0", "1", "2", "3")
+    check_labels(table[:10], table[10:], random_state=0)
+    pd.testing.assert_frame_equal(table, before)
+
+
+# The interval ----------------------------------------------------------------------------------
+
+
+def checked(weights, *, representative=False, withheld=False):
+    weights = np.asarray(weights, float)
+    return module.LabelCheck(
+        n_labelled=len(weights),
+        n_unlabelled=100,
+        p_value=0.001,
+        auc=0.8,
+        representative=representative,
+        columns=(),
+        weights=weights,
+        effective_sample_size=weights.sum() ** 2 / (weights**2).sum(),
+        overlap=0.9,
+        withheld=withheld,
+        rows_to_label=np.arange(3),
+    )
+
+
+def test_without_a_check_zero_one_losses_have_the_score_interval():
+    losses = np.repeat([0.0, 1.0], [30, 10])
+    found = reweighted_interval(losses, None, bounds=(0, 1), inflation=1)
+    assert (found.low, found.high) == pytest.approx(score_interval(0.25, 40, 0.9))
+    assert found.withheld is None
+
+
+def test_the_weighted_interval_reaches_the_plain_one_too():
+    losses = np.repeat([0.0, 1.0], [30, 10])
+    check = checked(np.repeat([0.5, 2.5], [30, 10]))
+    found = reweighted_interval(losses, check, bounds=(0, 1), inflation=1)
+    estimate = 25 / 40
+    effective = 40**2 / (30 * 0.25 + 10 * 6.25)
+    assert found.estimate == pytest.approx(estimate)
+    assert found.effective_sample_size == pytest.approx(effective)
+    assert found.high == pytest.approx(score_interval(estimate, effective, 0.9)[1])
+    assert found.low == pytest.approx(score_interval(0.25, 40, 0.9)[0])
+
+
+def test_equal_weights_of_other_losses_give_students_interval():
+    losses = np.random.default_rng(0).exponential(size=25)
+    low, high = mean_interval(losses, np.full(25, 3.0), 0.9)
+    half = 1.7108820799094275 * losses.std(ddof=1) / 5
+    assert (low, high) == pytest.approx((losses.mean() - half, losses.mean() + half))
+
+
+def test_losses_of_cross_validated_models_count_for_fewer_rows():
+    losses = np.repeat([0.0, 1.0], [30, 10])
+    found = reweighted_interval(losses, None)
+    assert (found.low, found.high) == pytest.approx(score_interval(0.25, 40 / CV_INFLATION, 0.9))
+    numbers = np.random.default_rng(0).exponential(size=25)
+    narrow, wide = (mean_interval(numbers, np.ones(25), 0.9, k) for k in (1, 2.25))
+    assert np.ptp(wide) == pytest.approx(1.5 * np.ptp(narrow))
+
+
+def test_no_interval_without_overlap_or_labels():
+    losses = np.repeat([0.0, 1.0], [30, 10])
+    found = reweighted_interval(losses, checked(np.ones(40), withheld=True))
+    assert np.isnan([found.low, found.high]).all()
+    assert found.withheld is Withheld.LABELS_NOT_REPRESENTATIVE
+    assert reweighted_interval([0.5], None).withheld is Withheld.TOO_FEW_LABELS
+
+
+def test_losses_of_other_rows_are_refused():
+    with pytest.raises(ValueError, match="`losses` must hold one loss for each of the 40 labelled"):
+        reweighted_interval(np.zeros(39), checked(np.ones(40)))
