@@ -10,6 +10,7 @@ from sklearn import metrics
 from landbridge.inference import score_interval
 from landbridge.model_selection.class_report import class_report, confusion
 from landbridge.model_selection.metric_inference import (
+    CROSS_VALIDATED,
     bootstrap_weights,
     degrees_of_freedom,
     effective_rows,
@@ -142,6 +143,22 @@ def test_an_estimate_away_from_the_score_widens_the_interval(name):
     assert moved.estimate == pytest.approx(own.estimate * 0.8)
     assert moved.low < own.low
     assert moved.high - moved.low > own.high - own.low
+
+
+@pytest.mark.parametrize("name", ["accuracy", "roc_auc", "neg_log_loss"])
+def test_cross_validated_predictions_have_the_interval_of_fewer_rows(name):
+    y, predictions = draw(seed=4)
+    (metric,) = classification(name)
+    fixed = metric_interval(metric, y, predictions[0])
+    crossed = metric_interval(metric, y, predictions[0], variance_factor=CROSS_VALIDATED)
+    if name == "accuracy":
+        expected = score_interval(fixed.estimate, y.size / CROSS_VALIDATED, 0.9)
+        assert tuple(crossed) == pytest.approx(expected)
+    elif name == "neg_log_loss":
+        fixed_width, width = (math.log(i.low / i.high) for i in (fixed, crossed))
+        assert width == pytest.approx(math.sqrt(CROSS_VALIDATED) * fixed_width)
+    ratio = (crossed.high - crossed.low) / (fixed.high - fixed.low)
+    assert ratio == pytest.approx(math.sqrt(CROSS_VALIDATED), rel=0.05)
 
 
 def test_sample_weights_cost_rows():
