@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import Task, check_rows
+from landbridge._validation import Task, check_estimator_given, check_rows
 
 
 def takes_sample_weight(estimator: Any) -> bool:
@@ -34,6 +34,7 @@ def require_sample_weight(estimator: Any, reason: str) -> None:
 
 def check_learns(estimator: Any, kind: Literal["classifier", "regressor"]) -> None:
     """Raise where a regressor is given for a classifier, or a classifier for a regressor."""
+    check_estimator_given(estimator)
     if (is_regressor if kind == "classifier" else is_classifier)(estimator):
         answers = "classes" if kind == "classifier" else "numbers"
         raise ValueError(
@@ -85,6 +86,7 @@ class DelegatingEstimator(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def task_(self) -> Task:
+        check_estimator_given(self.estimator)
         return "regression" if is_regressor(self.estimator) else "classification"
 
     @property

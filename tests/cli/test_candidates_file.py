@@ -49,6 +49,11 @@ estimator__C = [0.1, 1]
 estimator = "Pooled"
 params = {estimator = "sklearn.linear_model.LogisticRegression"}
 """
+LONG = list(range(1, 200))
+# Each line repeats the one above ten times.
+LAUGHS = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
+    f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 9)
+)
 
 
 @pytest.mark.parametrize(("name", "text"), [("c.yaml", YAML), ("c.toml", TOML)])
@@ -88,6 +93,25 @@ def test_both_forms_give_the_estimators_and_their_grids(tmp_path, name, text):
         ("c.yaml", "a:\n  estimator: SVC\n  grid: {D: [3]}\n", "line 3: SVC has no parameter 'D'"),
         ("c.yaml", "a: SVC\na: SVC\n", "'a' is given twice"),
         ("c.yaml", "a: [1\n", "this is not YAML"),
+        ("c.yaml", "a: SVC\nb: \x00\n", "line 2: this is not YAML: the character U.0000 is not"),
+        ("c.yaml", "a: \x1b[31m\n", "line 1: this is not YAML: the character U.001B is not"),
+        ("c.yaml", "a: " + "[" * 30 + "]" * 30 + "\n", "must be nested at most 20 deep"),
+        ("c.yaml", "a: " + "[" * 20_000 + "\n", "must be nested at most 20 deep|not YAML"),
+        ("c.yaml", "a: &a [*a]\n", "must be nested at most 20 deep"),
+        ("c.yaml", "a: !!python/object/apply:os.system [ls]\n", "a candidate must be the name"),
+        ("c.yaml", "a: {estimator: SVC, params: {C: !!python/name:os.system }}\n", "Tags like"),
+        ("c.yaml", "? [a, b]\n: SVC\n", "a key must be one name"),
+        ("c.yaml", LAUGHS, "must have at most 10000 entries, those that aliases repeat"),
+        ("c.yaml", "a: SVC\n" + "#" * (1 << 20), "must have at most 1048576 bytes"),
+        (
+            "c.yaml",
+            f"a: {{estimator: SVC, grid: {{C: {LONG}, tol: {LONG}}}}}",
+            "a grid must have at most 10000 points; got 39601",
+        ),
+        ("c.yaml", "a: {estimator: Pooled, params: {estimator: Ridg}}\n", "'Ridg'. Did you mean"),
+        ("c.yaml", "a: {estimator: Pooled, params: {estimator: 5}}\n", "given by its name; got 5"),
+        ("c.yaml", "a: 2020-13-45\n", "this is not YAML"),
+        ("c.toml", "a = " + "[" * 20_000 + "\n", "must be nested at most 20 deep|not TOML"),
         ("c.yaml", "a: !!python/name:os.system\n", "this is not YAML"),
         ("c.yaml", "", "the file must map names"),
         ("c.yaml", "- SVC\n", "the file must map names"),
@@ -109,3 +133,17 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "c.yaml").write_bytes(b"\xe9")
     with pytest.raises(InputError, match="UTF-8"):
         read_candidates(tmp_path / "c.yaml")
+
+
+def test_bare_names_inside_params_are_estimators(tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "a: {estimator: Pooled, params: {estimator: LogisticRegression}}\n"
+        "b:\n  estimator: ReweightedClassifier\n"
+        "  params: {estimator: LogisticRegression, weighting: KLIEP}\n"
+        "  grid: {weighting: [KLIEP, RuLSIF]}\n"
+    )
+    found = read_candidates(tmp_path / "c.yaml")
+    assert isinstance(found["a"].estimator, LogisticRegression)
+    model, grid = found["b"]
+    assert isinstance(model.weighting, lb.KLIEP)
+    assert [type(value) for value in grid["weighting"]] == [lb.KLIEP, lb.RuLSIF]

@@ -4,14 +4,17 @@ import json
 import os
 import re
 import sys
+import zipfile
 from datetime import date
 
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 from landbridge.cli import _session, main
-from landbridge.persistence import load_card, load_model
+from landbridge.cli._app import app
+from landbridge.persistence import CARD, load_card, load_model
 from landbridge.report.summary import ALL_SOURCES
 
 from .conftest import CANDIDATES, Program, make_frame
@@ -514,3 +517,89 @@ def test_stray_numbers_in_the_label_are_refused(landbridge, table):
     frame.with_columns(good=pl.lit("1e200")).write_csv(table)
     done = landbridge("select", table, *SELECT, "--task", "regression", code=2)
     assert "'good' holds 1e+200" in done.stderr
+
+
+def edit_card(path, **changes):
+    """The model file with parts of its card replaced; None removes a part."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    card = json.loads(members[CARD]) | changes
+    members[CARD] = json.dumps({k: v for k, v in card.items() if v is not None}).encode()
+    with zipfile.ZipFile("edited.skops", "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return "edited.skops"
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [3, [3], [{"name": 1}], [{"name": "size", "type": "thing", "missing": False}],
+     [{"name": "size", "type": "number", "missing": False, "low": "a", "high": 2}],
+     [{"name": "when", "type": "date", "missing": False, "low": "soon", "high": "late"}],
+     [{"name": "size", "type": "text", "missing": False, "values": [1]}],
+     [{"name": "size", "type": "text", "missing": False}] * 2],
+)  # fmt: skip
+def test_cards_that_were_edited_are_refused(landbridge, table, model, columns):
+    edited = edit_card(model, columns=columns)
+    done = landbridge("predict", edited, table, code=2)
+    assert "the columns on its card must be as" in " ".join(done.stderr.split())
+
+
+def test_info_refuses_cards_that_lack_a_part(landbridge, table, model):
+    for name, value in (("score", None), ("interval", 3), ("rows", []), ("columns", [{}])):
+        done = landbridge("info", edit_card(model, **{name: value}), code=2)
+        assert "its card must be as `landbridge select --save` wrote it" in done.stderr
+
+
+def test_predictions_keep_columns_as_they_are_written_and_quote_formulas(landbridge, table, model):
+    made = make_frame(seed=1).with_columns(
+        pl.Series("note", ["=1+1", "-5", "@x", "plain"] * 30), pl.lit("007").alias("=code")
+    )
+    made.write_csv("new.csv")
+    asked = ("predict", model, "new.csv", "--keep", "note", "--keep", "=code", "--keep", "note")
+    landbridge(*asked, "-o", "out.csv")
+    out = pl.read_csv("out.csv", infer_schema=False)
+    assert out.columns[:2] == ["note", "'=code"]
+    assert out["note"][:4].to_list() == ["'=1+1", "-5", "'@x", "plain"]
+    assert out["'=code"][0] == "007"
+    landbridge(*asked, "-o", "raw.csv", "--raw")
+    assert pl.read_csv("raw.csv", infer_schema=False)["note"][:2].to_list() == ["=1+1", "-5"]
+    assert "'=1+1" in landbridge(*asked).stdout
+
+
+def test_columns_of_the_answer_cannot_be_kept(landbridge, table, model):
+    make_frame(seed=1).with_columns(prediction=1).write_csv("new.csv")
+    done = landbridge("predict", model, "new.csv", "--keep", "prediction", code=2)
+    assert "--keep must name a column that the output has not; got 'prediction'" in done.stderr
+
+
+def test_names_cannot_steer_the_terminal(landbridge, table):
+    frame = make_frame().with_columns(pl.col("region").replace("south", "so\x1b[2Juth\u202e"))
+    frame.write_csv(table)
+    done = landbridge("select", table, *SELECT)
+    assert "so\\x1b[2Juth\\u202e" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    done = landbridge("select", table, *SELECT, "--target", "\x1b[31m", code=2)
+    assert "\x1b" not in done.stderr
+
+
+def test_seeds_that_no_generator_takes_are_refused(landbridge, table):
+    done = landbridge("select", table, *SELECT, "--seed", 2**32, code=2)
+    assert "4294967295" in done.stderr
+
+
+def test_results_that_lack_a_part_are_refused(landbridge, table):
+    landbridge("select", table, *SELECT, "--results", "r.json")
+    whole = json.loads((landbridge.folder / "r.json").read_text())
+    for name in whole:
+        if name in ("kind", "format"):
+            continue
+        for edited in ({k: v for k, v in whole.items() if k != name}, whole | {name: 3}):
+            (landbridge.folder / "bad.json").write_text(json.dumps(edited))
+            process = CliRunner().invoke(app, ["report", "bad.json", "-o", "x.html"])
+            assert process.exit_code in (0, 2), (name, process.stderr)
+            assert process.exit_code == 0 or "results as landbridge saved them" in process.stderr
+    (landbridge.folder / "bad.json").write_text(json.dumps(whole | {"format": "x"}))
+    assert "no format number" in landbridge("report", "bad.json", "-o", "x.html", code=2).stderr
+    done = landbridge("report", "r.json", "-o", "r.json", code=2)
+    assert "--results and --output must be two files" in done.stderr

@@ -12,6 +12,7 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -403,3 +404,15 @@ def test_huge_rows_are_refused_or_give_finite_answers(case, size):
         except ValueError:
             return
     assert found.dtype.kind not in "fc" or np.isfinite(found).all()
+
+
+META_PARAMETERS = ("estimator", "classifier", "weighting", "selector", "estimators", "preprocessor")
+
+
+@pytest.mark.parametrize("wrong", [5, "LogisticRegression", LogisticRegression])
+@cases_where(lambda case: set(META_PARAMETERS) & set(case.make().get_params(deep=False)))
+def test_what_is_no_estimator_is_refused_by_the_name_of_the_parameter(case, wrong):
+    sample = make_sample(case)
+    for name in set(META_PARAMETERS) & set(case.make().get_params(deep=False)):
+        with pytest.raises((TypeError, ValueError), match=f"`{name}` must"):
+            case.make().set_params(**{name: wrong}).fit(**sample.arguments(case))

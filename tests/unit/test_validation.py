@@ -215,3 +215,11 @@ def test_new_rows_are_checked_against_what_was_seen():
         door.check_rows(probe, with_value(np.nan))
     with pytest.raises(ValueError, match="3 features"):
         door.check_rows(probe, np.ones((2, 3)))
+
+
+def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made():
+    from landbridge._validation import check_memory
+
+    check_memory(1 << 20, "A small matrix", "Nothing to do.")
+    with pytest.raises(MemoryError, match="A huge matrix needs about .* GiB of memory; .* Shrink"):
+        check_memory(1 << 55, "A huge matrix", "Shrink it.")

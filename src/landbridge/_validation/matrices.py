@@ -14,7 +14,7 @@ from landbridge._typing import Matrix, MatrixLike, Vector
 
 FLOATS = [np.float64, np.float32]
 # Kernels and variances multiply up to four numbers; beyond this size they overflow to NaN.
-LARGEST = 1e75
+LARGEST = np.float64(1e75)
 
 
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:

@@ -1,6 +1,7 @@
 """Checks of constructor parameters, made at the start of ``fit``."""
 
 import numbers
+import os
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,37 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
 
 
+def check_memory(n_bytes: int, what: str, remedy: str) -> None:
+    """Raise before a matrix is made that the free memory cannot hold."""
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not on this system
+        return
+    if n_bytes > free:
+        raise MemoryError(
+            f"{what} needs about {n_bytes / 2**30:.0f} GiB of memory; {free / 2**30:.0f} GiB are "
+            f"free. {remedy}"
+        )
+
+
+def check_estimator_given(value: Any, name: str = "estimator") -> None:
+    """Raise unless ``value`` is an estimator: an instance, not a class, with ``fit``."""
+    if isinstance(value, type):
+        raise TypeError(
+            f"`{name}` must be an estimator instance; got the class {value.__name__}. Pass "
+            f"{value.__name__}() with its parameters."
+        )
+    if not hasattr(value, "fit"):
+        raise TypeError(
+            f"`{name}` must be an estimator with a fit method; got {value!r}. Pass for example "
+            "LogisticRegression() or Ridge()."
+        )
+
+
 def check_probabilistic(classifier: Any, name: str) -> None:
     """Raise for a classifier without probabilities; None stands for one that has them."""
+    if isinstance(classifier, type):
+        check_estimator_given(classifier, name)
     if classifier is not None and not hasattr(classifier, "predict_proba"):
         raise ValueError(
             f"`{name}` must have predict_proba; got {type(classifier).__name__}, which has not. "

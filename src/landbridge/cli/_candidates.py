@@ -5,6 +5,7 @@ landbridge; everything else is a plain value.
 """
 
 import importlib
+import math
 import re
 import tomllib
 from dataclasses import dataclass
@@ -16,6 +17,11 @@ from landbridge.cli._errors import InputError, nearest
 
 PACKAGES = ("landbridge", "sklearn")
 KEYS = ("estimator", "params", "grid")
+# A file of candidates is written by hand; larger ones are mistakes or attacks.
+MOST_BYTES = 1 << 20
+MOST_ENTRIES = 10_000
+DEEPEST = 20
+MOST_POINTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +43,14 @@ class Entry:
             return {key: entry.plain() for key, entry in self.value.items()}
         if isinstance(self.value, list):
             return [entry.plain() for entry in self.value]
-        if isinstance(self.value, str) and self.value.startswith(tuple(f"{p}." for p in PACKAGES)):
+        if isinstance(self.value, str) and self.names_estimator():
             return build_estimator(self)
         return self.value
+
+    def names_estimator(self) -> bool:
+        """Whether the text is the name of an estimator; other parameters are in lower case."""
+        prefixes = tuple(f"{package}." for package in PACKAGES)
+        return self.value.startswith(prefixes) or self.value in _known_classes()
 
 
 def read_candidates(path: Path) -> dict[str, Any]:
@@ -63,6 +74,8 @@ def build_estimator(entry: Entry) -> Any:
     for name, value in params.value.items():
         if name not in known:
             value.fail(f"{cls.__name__} has no parameter {name!r}.{nearest(name, known)}")
+        if name in ("estimator", "weighting") and isinstance(value.value, str | int | float):
+            find_class(value)
     try:
         return cls(**{name: value.plain() for name, value in params.value.items()})
     except TypeError as error:
@@ -117,6 +130,11 @@ def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
             )
         if not isinstance(values.value, list) or not values.value:
             values.fail(f"the grid of {name!r} must be a list of values; got {values.plain()!r}.")
+    points = math.prod(len(values.value) for values in grid.value.values())
+    if points > MOST_POINTS:
+        grid.fail(
+            f"a grid must have at most {MOST_POINTS} points; got {points}. Shorten its lists."
+        )
     return {name: values.plain() for name, values in grid.value.items()}
 
 
@@ -148,8 +166,10 @@ def _is_estimator_class(value: Any) -> bool:
 def _read(path: Path) -> Entry:
     if not path.is_file():
         raise InputError(f"{path}: no such file. --candidates must be a YAML or TOML file.")
+    if path.stat().st_size > MOST_BYTES:
+        raise InputError(f"{path}: must have at most {MOST_BYTES} bytes. Write fewer candidates.")
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: must be text in UTF-8; got {error}.") from error
     if path.suffix.lower() == ".toml":
@@ -162,35 +182,76 @@ def _read(path: Path) -> Entry:
 def _read_yaml(text: str, path: Path) -> Entry:
     import yaml
 
-    loader = yaml.SafeLoader(text)
+    loader = None
     try:
+        loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
-        return Entry({}, 1, path) if node is None else _from_node(node, loader, path)
+        return Entry({}, 1, path) if node is None else _YAML(loader, path).read(node, 0)
+    except yaml.constructor.ConstructorError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise InputError(
+            f"{path}, line {line}: this is not YAML for candidates: {error.problem}. Tags like "
+            "!!python are not read; write names and plain values."
+        ) from error
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(f"{path}, line {line}: this is not YAML: {error.problem}") from error
+    except yaml.reader.ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        raise InputError(
+            f"{path}, line {line}: this is not YAML: the character U+{error.character:04X} "
+            "is not allowed. Remove it."
+        ) from error
+    except RecursionError as error:
+        raise InputError(_too_deep(path)) from error
+    except ValueError as error:
+        raise InputError(f"{path}: this is not YAML: {error}.") from error
     finally:
-        loader.dispose()
+        if loader is not None:
+            loader.dispose()
 
 
-def _from_node(node: Any, loader: Any, path: Path) -> Entry:
-    import yaml
+def _too_deep(path: Path) -> str:
+    return f"{path}: entries must be nested at most {DEEPEST} deep. Write the file by hand."
 
-    line = node.start_mark.line + 1
-    if isinstance(node, yaml.MappingNode):
-        content: Any = {}
+
+class _YAML:
+    """Turns nodes into entries; counts them, because aliases can stand for any number."""
+
+    def __init__(self, loader: Any, path: Path):
+        self.loader, self.path, self.n_entries = loader, path, 0
+
+    def read(self, node: Any, depth: int) -> Entry:
+        import yaml
+
+        self.n_entries += 1
+        line = node.start_mark.line + 1
+        if self.n_entries > MOST_ENTRIES:
+            raise InputError(
+                f"{self.path}, line {line}: must have at most {MOST_ENTRIES} entries, those that "
+                "aliases repeat included. Write fewer."
+            )
+        if depth > DEEPEST:
+            raise InputError(_too_deep(self.path))
+        if isinstance(node, yaml.MappingNode):
+            return Entry(self._mapping(node, depth), line, self.path)
+        if isinstance(node, yaml.SequenceNode):
+            content: Any = [self.read(item, depth + 1) for item in node.value]
+        else:
+            content = self.loader.construct_object(node)
+        return Entry(content, line, self.path)
+
+    def _mapping(self, node: Any, depth: int) -> dict[str, Entry]:
+        content: dict[str, Entry] = {}
         for key, value in node.value:
-            name = str(key.value)
-            entry = _from_node(value, loader, path)
-            if name in content:
-                entry.fail(f"{name!r} is given twice. Rename one.")
+            entry = self.read(value, depth + 1)
+            if not isinstance(key.value, str):
+                entry.fail("a key must be one name; got a list or a mapping.")
+            if key.value in content:
+                entry.fail(f"{key.value!r} is given twice. Rename one.")
             # A mapping begins on the line below its key; the key is what a person looks for.
-            content[name] = Entry(entry.value, key.start_mark.line + 1, path)
-    elif isinstance(node, yaml.SequenceNode):
-        content = [_from_node(item, loader, path) for item in node.value]
-    else:
-        content = loader.construct_object(node)
-    return Entry(content, line, path)
+            content[key.value] = Entry(entry.value, key.start_mark.line + 1, self.path)
+        return content
 
 
 def _read_toml(text: str, path: Path) -> Entry:
@@ -200,6 +261,8 @@ def _read_toml(text: str, path: Path) -> Entry:
         found = re.search(r"line (\d+)", str(error))
         line = found.group(1) if found else "1"
         raise InputError(f"{path}, line {line}: this is not TOML: {error}") from error
+    except RecursionError as error:
+        raise InputError(_too_deep(path)) from error
     return _from_toml(values, text.splitlines(), 1, path)
 
 

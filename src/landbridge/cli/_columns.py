@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 # Text columns with more values than this are free text, not categories.
 MOST_VALUES = 40
+KINDS = ("number", "text", "date", "time", "true or false")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,41 @@ class NewRows:
 def describe_columns(frame: "pl.DataFrame") -> list[dict[str, Any]]:
     """Name and type of every column, with its range or its values."""
     return [_describe(frame[name]) for name in frame.columns]
+
+
+def check_card(card: dict[str, Any], path: object) -> list[dict[str, Any]]:
+    """The columns of a saved model; raise where the card does not describe them."""
+    columns = card.get("columns")
+    if columns is None:
+        raise InputError(f"{path}: must be a model that `landbridge select --save` wrote.")
+    whole = isinstance(columns, list) and all(map(_is_description, columns))
+    if not whole or len({column["name"] for column in columns}) < len(columns):
+        raise InputError(
+            f"{path}: the columns on its card must be as `landbridge select --save` wrote them; "
+            "they were edited. Copy the file again."
+        )
+    return columns
+
+
+def _is_description(column: Any) -> bool:
+    if not isinstance(column, dict) or not isinstance(column.get("name"), str):
+        return False
+    if column.get("type") not in KINDS or not isinstance(column.get("missing"), bool):
+        return False
+    end = (int, float) if column["type"] == "number" else str
+    ends = [column[name] for name in ("low", "high") if name in column]
+    try:
+        if end is str:
+            [datetime.fromisoformat(value) for value in ends]
+    except (TypeError, ValueError):
+        return False
+    values = column.get("values", [])
+    return (
+        len(ends) in (0, 2)
+        and all(isinstance(value, end) for value in ends)
+        and isinstance(values, list)
+        and all(isinstance(value, str) for value in values)
+    )
 
 
 def check_new_rows(

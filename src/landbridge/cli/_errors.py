@@ -1,11 +1,26 @@
 """Mistakes in what the user gave: one clear message, exit code 2, no traceback."""
 
 import difflib
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 
 class InputError(ValueError):
     """Something that the user gave cannot be used; the message says what to do."""
+
+
+def visible(text: str) -> str:
+    """Text in which control characters are escaped, so that a name cannot steer a terminal."""
+    return "".join(
+        character
+        if character == "\n" or unicodedata.category(character) not in _INVISIBLE
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+# Controls, formats (directions of writing among them), surrogates, and ends of lines.
+_INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from landbridge.cli import INTERRUPTED, TERMINATED, Terminated
-from landbridge.cli._errors import InputError
+from landbridge.cli._errors import InputError, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -49,13 +49,13 @@ class Session:
 
     def note(self, text: str) -> None:
         """Something worth knowing that is not part of the answer."""
-        self.err.print(text, style="dim", markup=False)
+        self.err.print(visible(text), style="dim", markup=False)
 
     def warn(self, text: str) -> None:
         """Statistical doubt, in the words of the library; each said once."""
         if text not in self.warnings:
             self.warnings.append(text)
-            self.err.print(f"caution: {text}", style="yellow", markup=False)
+            self.err.print(visible(f"caution: {text}"), style="yellow", markup=False)
 
     def show(self, data: Any, blocks: "Sequence[Block]") -> None:
         """The answer: the data as JSON, or the words and tables of the blocks."""
@@ -107,7 +107,8 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
         expected = is_users_mistake(error)
         hint = "" if expected or debug else " (--debug shows where)"
         kind = "" if expected else f"unexpected {type(error).__name__}: "
-        current.err.print(f"error: {kind}{_words(error)}{hint}", style="bold red", markup=False)
+        message = visible(f"error: {kind}{_words(error)}{hint}")
+        current.err.print(message, style="bold red", markup=False)
         raise typer.Exit(2 if expected else 1) from None
 
 
@@ -152,6 +153,19 @@ def check_output(path: Path | None, *suffixes: str) -> None:
         )
 
 
+def check_distinct(**paths: Path | None) -> None:
+    """Raise where two options name the same file: the second would replace the first."""
+    seen: dict[Path, str] = {}
+    for option, path in paths.items():
+        if path is None:
+            continue
+        other = seen.setdefault(path.resolve(), option)
+        if other != option:
+            raise InputError(
+                f"--{other} and --{option} must be two files; got {path} for both. Rename one."
+            )
+
+
 def command_line() -> str:
     """The command as it can be given again."""
     return shlex.join(["landbridge", *sys.argv[1:]])
@@ -169,10 +183,10 @@ def print_block(console: "Console", block: "Block | None") -> None:
         print_table(console, block)
     elif isinstance(block, Facts):
         for name, text in block.facts:
-            console.print(f"{name}: {text}", markup=False, soft_wrap=True)
+            console.print(visible(f"{name}: {text}"), markup=False, soft_wrap=True)
     else:
         style = "bold" if isinstance(block, Heading) else None
-        console.print(block.text, style=style, markup=False, soft_wrap=True)
+        console.print(visible(block.text), style=style, markup=False, soft_wrap=True)
 
 
 def print_table(console: "Console", table: "Table") -> None:
@@ -182,7 +196,7 @@ def print_table(console: "Console", table: "Table") -> None:
 
     shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in table.columns:
-        shown.add_column(column.title, justify="right" if column.number else "left")
+        shown.add_column(_escaped(column.title), justify="right" if column.number else "left")
     for row in table.rows:
         cells = [_escaped(cell.text) for cell in row.cells]
         shown.add_row(*cells, style="bold" if row.chosen else None)
@@ -197,7 +211,7 @@ def _raise_broken_pipe() -> None:
 def _escaped(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    return escape(visible(text))
 
 
 def _words(error: Exception) -> str:

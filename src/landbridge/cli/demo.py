@@ -46,14 +46,14 @@ def demo(
         command = f"landbridge select {table} --label {LABEL} --domain {DOMAIN} --target {TARGET}"
         plan = Plan(jobs=jobs, seed=seed, command=command, whole_report=True)
         study = run_study(problem, plan, current)
-        write_report(study.summary, report)
-        study.save(model)
         for section in (
             shift_section(study.summary["shift"]),
             ranking_section(study.summary["ranking"]),
         ):
             current.show(study.summary, [Heading(section.title.upper()), *section.blocks[:SHOWN]])
         current.show(study.summary, [Heading("CHECKS"), study.checks()])
+        write_report(study.summary, report)
+        study.save(model)
         accuracy = hidden_accuracy(study.search, problem, truth)
         words = ENDING.format(accuracy=accuracy, report=report, model=model, table=table)
         current.out.print(words, markup=False)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from landbridge.cli import _options as options
+from landbridge.cli._errors import InputError
 from landbridge.cli._session import session
 
 
@@ -17,12 +18,19 @@ def info(
     """Say what a saved model is, what it was trained on and how good it is expected to be."""
     with session(format is options.Format.json, debug) as current:
         from landbridge.persistence import load_card
-        from landbridge.report.blocks import Column, Facts, make_table
+        from landbridge.report.blocks import Block, Column, Facts, make_table
 
         card = load_card(model)
         columns = [Column("column"), Column("type"), Column("seen in training")]
-        rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
-        current.show(card, [Facts(list(_facts(card).items())), make_table(columns, rows)])
+        try:
+            rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
+            blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{model}: its card must be as `landbridge select --save` wrote it; a part is "
+                f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
+            ) from error
+        current.show(card, blocks)
 
 
 def _facts(card: dict[str, Any]) -> dict[str, str]:

@@ -17,7 +17,7 @@ WRITERS = {".csv": "write_csv", ".tsv": "write_csv", ".parquet": "write_parquet"
 
 def predict(
     model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")],
-    new: Annotated[Path, typer.Argument(help="CSV, TSV or Parquet with the rows to predict.")],
+    new: Annotated[Path, typer.Argument(help="Table with the rows to predict.")],
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write .csv, .tsv or .parquet; else print CSV."),
@@ -26,6 +26,10 @@ def predict(
         list[str] | None,
         typer.Option(help="Column of the table to copy to the output; may be repeated."),
     ] = None,
+    raw: Annotated[
+        bool,
+        typer.Option("--raw", help="Keep text that a spreadsheet would take for a formula."),
+    ] = False,
     encoding: options.Encoding = None,
     format: options.Output = options.Format.table,
     debug: options.Debug = False,
@@ -38,32 +42,38 @@ def predict(
                 f"{output}: predictions must not replace the rows that they are made of. Give "
                 "--output another name; --keep copies columns into it."
             )
-        from landbridge.cli._columns import check_new_rows
+        from landbridge.cli._columns import check_card, check_new_rows
         from landbridge.cli._tables import is_comma_separated, read_table, require_column
         from landbridge.persistence import load_model
 
         saved = load_model(model)
-        if "columns" not in saved.card:
-            raise InputError(f"{model}: must be a model that `landbridge select --save` wrote.")
-        known = [column["name"] for column in saved.card["columns"]]
+        columns = check_card(saved.card, model)
+        known = [column["name"] for column in columns]
+        keep = list(dict.fromkeys(keep or ()))
         # Every column as it is written: its type is that of training, not a new guess.
         frame = read_table(new, text=None, encoding=encoding)
-        for name in keep or ():
+        for name in keep:
             require_column(frame, name, "--keep")
         comma = is_comma_separated(new, encoding)
-        rows = check_new_rows(frame, saved.card["columns"], comma_separated=comma)
+        rows = check_new_rows(frame, columns, comma_separated=comma)
         for caution in rows.cautions:
             current.warn(caution)
-        expected = {*known, *(keep or ()), saved.card["label"], saved.card["domain"]}
+        expected = {*known, *keep, saved.card.get("label"), saved.card.get("domain")}
         extra = [name for name in frame.columns if name not in expected]
         if extra:
             current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
         answers = predict_table(saved.model, rows.frame, rows.outside)
-        answers = answers.select(*(frame[name] for name in keep or ()), *answers)
+        for name in keep:
+            if name in answers.columns:
+                raise InputError(
+                    f"--keep must name a column that the output has not; got {name!r}, which holds "
+                    "part of the answer. Rename the column in the table."
+                )
+        answers = answers.select(*(frame[name] for name in keep), *answers)
         if output is None:
-            print_answers(answers, as_json=current.as_json)
+            print_answers(answers, as_json=current.as_json, raw=raw)
             return
-        write_answers(answers, output)
+        write_answers(answers, output, raw=raw)
         current.wrote("predictions", output)
         if current.as_json:
             outside = int((rows.outside > 0).sum())
@@ -87,7 +97,21 @@ def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFr
     return pl.DataFrame(columns | {"columns_outside": outside})
 
 
-def print_answers(answers: "pl.DataFrame", *, as_json: bool) -> None:
+def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
+    """Text that begins like a formula with an apostrophe before it, as spreadsheets have it."""
+    import polars as pl
+
+    text = pl.col(pl.String)
+    # Numbers that were kept as text are no formulas: -5 stays -5.
+    is_number = text.str.strip_chars().cast(pl.Float64, strict=False).is_not_null()
+    formula = text.str.contains(r"^[=+\-@\t\r]") & ~is_number
+    answers = answers.with_columns(
+        pl.when(formula).then(pl.lit("'") + text).otherwise(text).name.keep()
+    )
+    return answers.rename({n: f"'{n}" for n in answers.columns if n[:1] in "=+-@\t\r"})
+
+
+def print_answers(answers: "pl.DataFrame", *, as_json: bool, raw: bool = False) -> None:
     """All rows on standard output."""
     import json
     import sys
@@ -95,14 +119,16 @@ def print_answers(answers: "pl.DataFrame", *, as_json: bool) -> None:
     if as_json:
         sys.stdout.write(json.dumps(answers.to_dicts(), indent=1, default=str) + "\n")
     else:
-        sys.stdout.write(answers.write_csv())
+        sys.stdout.write((answers if raw else without_formulas(answers)).write_csv())
 
 
-def write_answers(answers: "pl.DataFrame", path: Path) -> None:
+def write_answers(answers: "pl.DataFrame", path: Path, *, raw: bool = True) -> None:
     """A table as the ending of the name says."""
     from landbridge._storage import whole_file
 
     suffix = path.suffix.lower()
     separator = {"separator": "\t"} if suffix == ".tsv" else {}
+    if suffix != ".parquet" and not raw:
+        answers = without_formulas(answers)
     with whole_file(path) as file:
         getattr(answers, WRITERS[suffix])(file, **separator)

@@ -7,7 +7,7 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import REPORTS, check_output, command_line, session
+from landbridge.cli._session import REPORTS, check_distinct, check_output, command_line, session
 
 
 def report(
@@ -26,9 +26,20 @@ def report(
     """Write the report again, from results that were saved."""
     with session(False, debug) as current:
         check_output(output, *REPORTS)
+        from jinja2 import UndefinedError
+
         from landbridge.report import write_report
 
-        write_report(read_results(results, level), output)
+        check_distinct(results=results, output=output)
+        summary = read_results(results, level)
+        try:
+            write_report(summary, output)
+        except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
+            raise InputError(
+                f"{results}: must be results as landbridge saved them; a part is missing or was "
+                f"edited ({type(error).__name__}: {error}). Save them again with `select "
+                "--results`."
+            ) from error
         current.wrote("report", output)
 
 
@@ -60,10 +71,12 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
         )
     try:
         summary = json.loads(path.read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: must be results saved by landbridge; got {error}.") from error
     if not isinstance(summary, dict) or summary.get("kind") != "landbridge report":
         raise InputError(f"{path}: must be results saved by landbridge; got other JSON.")
+    if not isinstance(summary.get("format"), int):
+        raise InputError(f"{path}: must be results saved by landbridge; got no format number.")
     if summary["format"] > FORMAT:
         raise InputError(f"{path}: was saved by a newer landbridge. Upgrade to read it.")
     return summary

@@ -35,6 +35,11 @@ def download(url: str, path: Path, *, sha256: str | None) -> None:
     """Bring ``url`` to ``path``; ``sha256`` None leaves the check to the caller."""
     part = path.with_name(path.name + ".part")
     _make_folder(path.parent)
+    if part.is_symlink() or (part.exists() and not part.is_file()):
+        raise OSError(
+            f"{part} must be a file of this download; got a link or something else. Remove it and "
+            "call again."
+        )
     resumed = part.exists()
     _receive(url, part)
     if resumed and sha256 is not None and checksum(part) != sha256:
@@ -43,6 +48,13 @@ def download(url: str, path: Path, *, sha256: str | None) -> None:
         _receive(url, part)
     if sha256 is not None:
         _verify(part, sha256, url)
+    _finish(part, path)
+
+
+def _finish(part: Path, path: Path) -> None:
+    """Give a whole file its name, once it is on the disk."""
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
     os.replace(part, path)
 
 
@@ -80,13 +92,28 @@ def _transfer(url: str, part: Path) -> None:
     resumes = response.status == _PARTIAL_CONTENT
     remaining = response.headers.get("Content-Length")
     total = None if remaining is None else int(remaining) + (done if resumes else 0)
-    with response, part.open("ab" if resumes else "wb") as file:
+    with response, _open_part(part, resume=resumes) as file:
         with _progress(url.rsplit("/", 1)[-1], total, done if resumes else 0) as advance:
             _copy(response, file, advance)
         arrived = file.tell()
     if total is not None and arrived < total:
         raise _BrokenOff(f"{arrived} of {total} bytes arrived")
     return None
+
+
+def _open_part(part: Path, *, resume: bool = False) -> IO[bytes]:
+    """The unfinished file: a new one, or its end; never something that a link leads to."""
+    how = os.O_APPEND if resume else os.O_CREAT | os.O_EXCL
+    if not resume:
+        part.unlink(missing_ok=True)
+    try:
+        handle = os.open(part, os.O_WRONLY | how | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError as error:
+        raise OSError(
+            f"{part} must be a file of this download; got a link or something else "
+            f"({error.strerror}). Remove it and call again."
+        ) from error
+    return os.fdopen(handle, "ab" if resume else "wb")
 
 
 def _open(request: Request, part: Path) -> Any:
@@ -140,11 +167,11 @@ def extract(archive: Path, members: dict[str, tuple[Path, str]]) -> None:
     """Take files out of a zip or tar archive: name → (destination, SHA-256)."""
     for name, (path, sha256) in members.items():
         part = path.with_name(path.name + ".part")
-        with _member(archive, name) as source, part.open("wb") as file:
+        with _member(archive, name) as source, _open_part(part) as file:
             while chunk := source.read(_CHUNK):
                 file.write(chunk)
         _verify(part, sha256, f"{name} in {archive.name}")
-        os.replace(part, path)
+        _finish(part, path)
 
 
 @contextmanager

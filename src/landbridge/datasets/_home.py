@@ -1,11 +1,13 @@
 """Where data files live, and how a loader gets hold of one.
 
 A file is looked for in the data home: the argument ``data_home``, else the environment variable
-``LANDBRIDGE_DATA``, else the user's cache folder. What is found there is used as it is; what is
-missing is downloaded where the original has a public address, and described where it has none.
+``LANDBRIDGE_DATA``, else the user's cache folder. What is found in a folder that the user names is
+used as it is; what the cache folder holds is compared with its SHA-256. What is missing is
+downloaded where the original has a public address, and described where it has none.
 """
 
 import gzip
+import hashlib
 import os
 import sys
 from collections.abc import Sequence
@@ -82,7 +84,21 @@ def require_files(
     if missing and (not download_if_missing or any(file.url is None for file in missing)):
         _raise_missing(missing, home, origin)
     _download_missing(missing, home)
-    return [path for file in files if (path := find_file(home, file)) is not None]
+    paths = [path for file in files if (path := find_file(home, file)) is not None]
+    if data_home is None and not os.environ.get(DATA_HOME_VARIABLE):
+        for file, path in zip(files, paths, strict=True):
+            _check_cached(file, path)
+    return paths
+
+
+def _check_cached(file: DataFile, path: Path) -> None:
+    """Raise for a file of the cache folder that is no longer what was downloaded."""
+    if file.sha256 and hashlib.sha256(read_bytes(path)).hexdigest() != file.sha256:
+        raise OSError(
+            f"{path} must have the SHA-256 {file.sha256}; it was changed after the download. "
+            "Remove it to download it again, or keep your own files in a folder that "
+            f"{DATA_HOME_VARIABLE} names."
+        )
 
 
 def _download_missing(missing: Sequence[DataFile], home: Path) -> None:

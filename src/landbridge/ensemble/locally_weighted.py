@@ -338,7 +338,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             )
         if self.estimators is None:
             return default_estimators()
-        names = [entry[0] if isinstance(entry, tuple) else None for entry in self.estimators]
+        entries = self.estimators if isinstance(self.estimators, (list, tuple)) else []
+        names = [entry[0] if isinstance(entry, tuple) else None for entry in entries]
         if not names or None in names or len(set(names)) < len(names):
             raise ValueError(
                 "`estimators` must be a list of (name, classifier) with different names; got "

@@ -36,6 +36,7 @@ from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLi
 from landbridge._validation import (
     TransferData,
     check_count,
+    check_memory,
     check_not_negative,
     check_positive,
     check_rows,
@@ -136,6 +137,12 @@ class _LaplacianRLS(BaseEstimator):
         labeled = data.labeled_rows
         parts = [labeled] if data.X_unlabeled is None else [labeled, data.X_unlabeled]
         rows = stack_rows(parts)
+        if self.n_components is None and self.kernel != "linear":
+            check_memory(
+                4 * 8 * rows.shape[0] ** 2,
+                f"Laplacian RLS with {rows.shape[0]} rows",
+                "Pass n_components, for example 500, for a kernel of low rank.",
+            )
         self.width_ = resolve_width(self.width, rows)
         self.intercept_ = Y.mean(axis=0)
         padded = np.zeros((rows.shape[0], Y.shape[1]))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap, check_mapping
 from landbridge._typing import MatrixLike, VectorLike
-from landbridge._validation import check_not_negative, check_rows
+from landbridge._validation import check_memory, check_not_negative, check_rows
 
 
 def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:
@@ -85,7 +85,14 @@ class CORAL(DomainMap):
             plain_counterpart="the identity",
         )
         target = data.target_rows
-        self._n_features_out = data.X.shape[1]
+        n_columns = data.X.shape[1]
+        check_memory(
+            # Two covariances, and the eigenvectors and products of each.
+            6 * 8 * n_columns**2,
+            f"CORAL with {n_columns} columns",
+            "Reduce the columns first, for example with TruncatedSVD.",
+        )
+        self._n_features_out = n_columns
         self.matrix_ = np.eye(data.X.shape[1])
         self.source_mean_ = self.target_mean_ = np.zeros(data.X.shape[1])
         if target is None:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _num_samples, has_fit_parameter
 from landbridge._delegate import clone_with_seed
 from landbridge._parallel import iterate_tasks, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, missing_values
+from landbridge._validation import check_choice, check_estimator_given, missing_values
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import encode_groups, require_two_sources
 from landbridge.model_selection.losses import Loss, check_loss, pointwise_loss
@@ -275,6 +275,7 @@ def judge(
     A fold has the same seed for every estimator.
     """
     for estimator in estimators:
+        check_estimator_given(estimator)
         check_loss(loss, "regression" if is_regressor(estimator) else "classification")
         if unlabeled_target:
             _require_unlabeled(estimator)

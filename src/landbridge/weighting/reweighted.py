@@ -7,7 +7,12 @@ from sklearn.base import clone, is_regressor
 
 from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import TransferData, check_transfer, is_number
+from landbridge._validation import (
+    TransferData,
+    check_estimator_given,
+    check_transfer,
+    is_number,
+)
 from landbridge.baselines import share_mass
 from landbridge.weighting.kernel_mean_matching import KernelMeanMatching
 
@@ -104,6 +109,9 @@ class _Reweighted(DelegatingEstimator):
         share = self.target_share
         if share is not None and not (is_number(share) and 0 <= share < 1):
             raise ValueError(f"`target_share` must lie in [0, 1), or be None; got {share!r}.")
+        check_estimator_given(self.estimator)
+        if self.weighting is not None:
+            check_estimator_given(self.weighting, "weighting")
         if (self._kind == "regressor") != is_regressor(self.estimator):
             raise ValueError(
                 f"`estimator` must be a {self._kind}; got {type(self.estimator).__name__}. "

@@ -292,3 +292,24 @@ def test_the_cache_folder_of_other_systems(monkeypatch, platform, folder):
     monkeypatch.delenv("LOCALAPPDATA", raising=False)
     monkeypatch.setattr(sys, "platform", platform)
     assert folder in str(get_data_home())
+
+
+def test_links_in_the_place_of_a_download_are_refused(server, tmp_path):
+    (tmp_path / "precious").write_text("keep me")
+    (tmp_path / "file.csv.part").symlink_to(tmp_path / "precious")
+    with pytest.raises(OSError, match="must be a file of this download; got a link"):
+        download(server.url("file.csv"), tmp_path / "file.csv", sha256=None)
+    assert (tmp_path / "precious").read_text() == "keep me"
+
+
+def test_a_changed_file_in_the_cache_folder_is_refused(tmp_path, monkeypatch):
+    monkeypatch.delenv("LANDBRIDGE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("sys.platform", "linux")
+    (tmp_path / "landbridge").mkdir()
+    (tmp_path / "landbridge" / "a.csv").write_bytes(b"changed")
+    file = DataFile("a.csv", sha256=hashlib.sha256(b"original").hexdigest(), url="http://nowhere")
+    options = {"download_if_missing": True, "origin": ""}
+    with pytest.raises(OSError, match="it was changed after the download. Remove it"):
+        require_files([file], data_home=None, **options)
+    assert require_files([file], data_home=tmp_path / "landbridge", **options)
