@@ -9,7 +9,8 @@ With labelled target rows the weights are learnt by stacking: they minimise, ove
 with p_c predicted out of fold. For numbers the first term is the likelihood of normal errors,
 :math:`\frac n2 \log \sum_i (y_i - \sum_c w_c f_c(x_i))^2`. The prior π gives most of its mass to
 cells that learn from source and target labels, because they are the safest bet with few labels,
-and shares it equally among the kinds of a role and among the points of a grid. Without labels a
+and shares it equally among the kinds of a role and among the points of a grid. For numbers it is
+divided by the square of each cell's mean squared error, which has no upper end. Without labels a
 cell votes with its skill by the criterion.
 """
 
@@ -33,6 +34,8 @@ ROLE_MASS = (0.7, 0.2, 0.1)
 # The probability of the true class counts as at least this, or one confident error of a member
 # without probabilities would decide alone.
 LEAST_PROBABILITY = 1e-3
+# A prior weight is at least this, so that its logarithm is finite.
+LEAST_WEIGHT = 1e-12
 # The vote keeps its heaviest members until they hold this share of the weight, at most so many.
 SHARE, MOST_MEMBERS = 0.95, 5
 # Losses below this part of the largest one count as such, or a loss of zero would be the whole
@@ -109,8 +112,12 @@ def vote_weights(
     >>> bool(weights[0] > 0.95)
     True
     """
+    target, y = np.asarray(target, float), np.asarray(y)
     prior = role_prior(roles, kinds)
-    return stacked(np.asarray(target, float), np.asarray(y), prior, strength)
+    if target.ndim == 2:
+        # Numbers can be off without limit, so a terrible cell must not keep its share of the prior.
+        prior = _without_terrible(prior, ((target - y) ** 2).mean(axis=1))
+    return stacked(target, y, prior, strength)
 
 
 def stacked(target: np.ndarray, y: Vector, prior: Vector, strength: float) -> Vector:
@@ -128,12 +135,15 @@ def stacked(target: np.ndarray, y: Vector, prior: Vector, strength: float) -> Ve
         # The simplex is the softmax of free logits.
         return value + strength * float(weights @ surprise), weights * (slope - weights @ slope)
 
-    # Cells that are far off start with little weight: the loss of numbers is not convex.
-    start = np.log(prior)
-    if target.ndim == 2:
-        start -= np.log(np.maximum(((target - y) ** 2).mean(axis=1), TINY))
-    found = minimize(objective, start - start.max(), jac=True, method="L-BFGS-B")
+    found = minimize(objective, np.log(prior), jac=True, method="L-BFGS-B")
     weights = np.exp(found.x - found.x.max())
+    return weights / weights.sum()
+
+
+def _without_terrible(prior: Vector, squares: Vector) -> Vector:
+    """Prior weights divided by the square of each cell's mean squared error."""
+    squares = np.maximum(squares, TINY)
+    weights = np.maximum(prior * (squares.min() / squares) ** 2, LEAST_WEIGHT)
     return weights / weights.sum()
 
 

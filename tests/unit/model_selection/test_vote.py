@@ -86,6 +86,14 @@ def test_regression_weights_balance_errors_that_cancel_and_shut_out_a_terrible_c
     assert_allclose(weights, [0.5, 0.5, 0.0], atol=1e-3)
 
 
+def test_prior_of_numbers_is_divided_by_the_squared_mean_squared_error():
+    y = np.zeros(4)
+    target = np.array([[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, -2.0, -2.0]])
+    # Mean squared errors 1 and 4, prior shares 7 : 2, and labels that hardly count.
+    weights = vote_weights(target, y, roles=["pooled", "source-only"], strength=1e9)
+    assert_allclose(weights, np.array([7.0, 2 / 16]) / (7 + 2 / 16), rtol=1e-5)
+
+
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
 def test_regression_weights_do_not_depend_on_the_unit_of_the_label(factor):
     rng = np.random.default_rng(3)
