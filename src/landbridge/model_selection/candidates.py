@@ -11,7 +11,6 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
-    ExtraTreesClassifier,
     ExtraTreesRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -29,6 +28,7 @@ from landbridge._typing import MatrixLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.model_selection.roles import role_of, takes_target
+from landbridge.weighting import ReweightedClassifier, RuLSIF
 
 # Sparse rows, and rows with more columns than this, are reduced to some components for learners
 # that need dense rows or whose cost grows with the square of the columns.
@@ -87,18 +87,22 @@ def default_candidates(task: Task, *, labelled: bool, X: MatrixLike = None) -> d
     With labelled target rows: a linear model and an ensemble of trees, each trained on the source,
     on the labelled target rows and on both. Without them, target-only and pooled models would
     equal source-only ones, and the answer rests on what the candidates agree about: three more
-    learners take part, as different as possible.
+    learners of other kinds take part, for classes among them a linear model on source rows
+    weighted to resemble the target.
     """
     wrappers: dict[str, Any] = {"source-only": SourceOnly}
     if labelled:
         wrappers |= {"target-only": TargetOnly, "pooled": Pooled}
     learners = _learners(task, X)
     names = ("linear", "trees") if labelled else tuple(learners)
-    return {
+    candidates = {
         f"{role} {name}": wrapper(learners[name])
         for name in names
         for role, wrapper in wrappers.items()
     }
+    if task == "classification" and not labelled:
+        candidates["reweighted linear"] = ReweightedClassifier(learners["linear"], RuLSIF())
+    return candidates
 
 
 def _learners(task: Task, X: MatrixLike) -> dict[str, Any]:
@@ -125,9 +129,6 @@ def _classifiers(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[
         "trees": RandomForestClassifier(max_samples=rows_per_tree),
         "discriminant": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
         "naive Bayes": GaussianNB(),
-        "extra trees": ExtraTreesClassifier(
-            min_samples_leaf=3, bootstrap=rows_per_tree is not None, max_samples=rows_per_tree
-        ),
     }
 
 
