@@ -32,6 +32,8 @@ Ratio: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
 # Rows of the resample that stands for a weighting where a metric takes no weights.
 RESAMPLED_ROWS = 2000
+# Weights of a ranking that are worked on at a time, so that they stay in the cache.
+CACHED_WEIGHTS = 1 << 16
 
 
 def zero_one_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
@@ -194,34 +196,41 @@ def matthews_correlation(y: Vector, predictions: np.ndarray, weights: np.ndarray
 
 
 def binary_auc(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
-    """P(score of a positive row > that of a negative one) + half of ties, for each weighting."""
+    """P(score of a positive row > that of a negative one) + half of ties, for each weighting.
+
+    ``weights`` are (rows, replicates), so that whole contiguous rows are gathered and added.
+    """
     if positive.all() or not positive.any():
-        return np.full(weights.shape[0], np.nan)
+        return np.full(weights.shape[1], np.nan)
     negative_scores = scores[~positive]
     order = np.argsort(negative_scores, kind="stable")
     negative_scores = negative_scores[order]
-    # Rows first, so that gathering and adding move whole contiguous rows of replicates.
-    below = np.zeros((order.size + 1, weights.shape[0]))
-    np.cumsum(weights.T[np.flatnonzero(~positive)[order]], axis=0, out=below[1:])
+    below = np.zeros((order.size + 1, weights.shape[1]))
+    np.cumsum(weights[np.flatnonzero(~positive)[order]], axis=0, out=below[1:])
     first = np.searchsorted(negative_scores, scores[positive], side="left")
     last = np.searchsorted(negative_scores, scores[positive], side="right")
-    weight = weights.T[positive]
-    won = 0.5 * np.einsum("ij,ij->j", weight, below[first] + below[last])
+    weight = weights[positive]
+    won = np.einsum("ij,ij->j", weight, below[first])
+    tied = last > first
+    won += 0.5 * np.einsum("ij,ij->j", weight[tied], below[last[tied]] - below[first[tied]])
     pairs = weight.sum(axis=0) * below[-1]
     return np.divide(won, pairs, out=np.full(won.shape, np.nan), where=pairs > 0)
 
 
 def binary_average_precision(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
-    """Σ_t (recall_t − recall_{t−1}) precision_t over thresholds from the highest score down."""
+    """Σ_t (recall_t − recall_{t−1}) precision_t over thresholds t, each a positive row's score."""
     if not positive.any():
-        return np.full(weights.shape[0], np.nan)
+        return np.full(weights.shape[1], np.nan)
     order = np.argsort(-scores, kind="stable")
-    last_of_ties = np.flatnonzero(np.append(np.diff(scores[order]) != 0, True))
-    ordered = weights.T[order]
-    above = np.cumsum(ordered, axis=0)[last_of_ties]
-    found = np.cumsum(ordered * positive[order, None], axis=0)[last_of_ties]
-    gained = np.diff(found, axis=0, prepend=0.0)
-    area = (gained * _quotient(found, above)).sum(axis=0)
+    ordered, hit = weights[order], np.flatnonzero(positive[order])
+    descending = -scores[order]
+    # Rows that tie count as found together: look at the last row of the ties.
+    last = np.searchsorted(descending, descending[hit], side="right")
+    found = np.cumsum(ordered[hit], axis=0)
+    above = np.cumsum(ordered, axis=0)
+    n_found = np.searchsorted(hit, last, side="left")
+    precision = _quotient(found[n_found - 1], above[last - 1])
+    area = np.einsum("ij,ij->j", ordered[hit], precision)
     return np.divide(area, found[-1], out=np.full(area.shape, np.nan), where=found[-1] > 0)
 
 
@@ -235,7 +244,14 @@ def ranking_of_class(
 ) -> np.ndarray:
     """ROC AUC or average precision of the positive class."""
     truth = y == positive
-    return np.stack([curve(cell[:, positive], truth, weights) for cell in predictions])
+    values = np.empty((predictions.shape[0], weights.shape[0]))
+    step = max(64, CACHED_WEIGHTS // y.size)
+    for start in range(0, weights.shape[0], step):
+        part = slice(start, start + step)
+        columns = np.ascontiguousarray(weights[part].T)
+        for cell, row in zip(predictions, values, strict=True):
+            row[part] = curve(cell[:, positive], truth, columns)
+    return values
 
 
 def mean_ranking(
