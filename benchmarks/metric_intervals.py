@@ -1,8 +1,8 @@
 """Coverage of the 90 % intervals of metrics with 50 and 100 labelled rows.
 
 Classifiers and regressors are trained on one domain and predict another. All their predictions
-there are the population; a draw is 50 or 100 of its rows, at most an eighth of them. The interval of
-the draw should hold the metric of the population.
+there are the population; a draw is 50 or 100 of its rows, at most an eighth of them. The interval
+of the draw should hold the metric of the population.
 """
 
 from collections.abc import Iterator
@@ -173,8 +173,8 @@ def page() -> None:
 {__doc__.split(chr(10), 2)[2].strip()}
 
 The nominal level is {LEVEL:.0%}; {DRAWS} draws for each task, model and number of rows. The form of
-the intervals (`landbridge.model_selection.metric_inference`) was chosen on the development tasks; the
-further tasks were looked at once. The number of draws is in parentheses.
+the intervals (`landbridge.model_selection.metric_inference`) was chosen on the development tasks;
+the further tasks were looked at once. The number of draws is in parentheses.
 
 {markdown_table(["metric", *heads, "lowest of a dataset"], table)}
 
