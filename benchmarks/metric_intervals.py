@@ -155,7 +155,7 @@ def coverage(
 
 def page() -> None:
     """Write the page from the results."""
-    lines = read(NAME)
+    lines = [{**line, "metric": line["metric"].partition(" of ")[0]} for line in read(NAME)]
     names = list(dict.fromkeys(line["metric"] for line in lines))
     heads = [f"{part}, {n} rows" for part in PARTS for n in SIZES]
     table = []

@@ -8,8 +8,8 @@ the order of a sum inside a threaded product depends on the number of threads.
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel, delayed
 
 from landbridge._tasks.seeds import spawn_seeds
 from landbridge._tasks.threads import one_thread

@@ -20,7 +20,6 @@ ranking methods*; for θ see `variance`.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,14 +27,12 @@ from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
-from landbridge.exceptions import FewSourcesWarning
 from landbridge.inference.intervals import (
-    FEW_SOURCES,
     check_level,
     decimals,
-    few_sources,
     normal_quantile,
     t_quantile,
+    warn_few_sources,
 )
 from landbridge.inference.sources import (
     SourceSummary,
@@ -129,8 +126,6 @@ def paired_test(
     a − b: -0.104, 95 % between -0.146 and -0.062, p = 0.00064 (t, 8 sources):
     a has the lower loss than b on new sources
     """
-    check_choice(method, "method", METHODS)
-    check_level(level)
     losses_a, losses_b = check_losses(losses_a, "losses_a"), check_losses(losses_b, "losses_b")
     if losses_a.shape != losses_b.shape:
         raise ValueError(
@@ -140,9 +135,7 @@ def paired_test(
     summary = summarise_sources(
         losses_a - losses_b, groups, sample_weight=sample_weight, source_weight=source_weight
     )
-    if not method.startswith("theta"):
-        _require_sources(summary.n_sources, method)
-    return _test(summary, method, level, names)
+    return paired_test_of(summary, method, level, names)
 
 
 def holm(p_values: VectorLike) -> Vector:
@@ -164,7 +157,14 @@ def holm(p_values: VectorLike) -> Vector:
     return adjusted
 
 
-def _test(summary: SourceSummary, method: str, level: float, names: tuple[str, str]) -> PairedTest:
+def paired_test_of(
+    summary: SourceSummary, method: str, level: float, names: tuple[str, str]
+) -> PairedTest:
+    """`paired_test` of a summary of differences between the losses of two algorithms."""
+    check_choice(method, "method", METHODS)
+    check_level(level)
+    if not method.startswith("theta"):
+        _require_sources(summary.n_sources, method)
     variance, freedom = _variance_and_freedom(summary, method)
     error = math.sqrt(variance) if variance > 0 else 0.0
     if method == "wilcoxon":
@@ -225,5 +225,4 @@ def _require_sources(n_sources: int, method: str) -> None:
             f"`groups` must name at least 3 sources for method={method!r}; got {n_sources}. "
             "Collect more sources, or ask about these alone with method='theta_b'."
         )
-    if n_sources < FEW_SOURCES:
-        warnings.warn(few_sources(n_sources, "test"), FewSourcesWarning, stacklevel=3)
+    warn_few_sources(n_sources, "test", stacklevel=3)

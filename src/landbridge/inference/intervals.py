@@ -96,11 +96,11 @@ class Interval:
     def advice(self) -> str:
         """What the width is made of and what would shrink it."""
         if self.standard_error == 0:
-            return "no loss differs from another, so that nothing measures how far it can be off"
+            return "all losses are equal, so the uncertainty cannot be estimated"
         if self.question == "fixed":
             return "noise within sources alone: more rows help"
         if math.isnan(self.within):
-            return "a source has one row, so that spread between and within cannot be told apart"
+            return "a source has one row, so spread between and within sources cannot be separated"
         if self.between_share >= 2 / 3:
             return (
                 "spread between sources dominates: collecting more sources helps, more rows do not"
@@ -164,8 +164,8 @@ def interval(
     summary = summarise_sources(
         losses, groups, sample_weight=sample_weight, source_weight=source_weight
     )
-    if question != "fixed" and 2 < summary.n_sources < FEW_SOURCES:
-        warnings.warn(few_sources(summary.n_sources, "interval"), FewSourcesWarning, stacklevel=2)
+    if question != "fixed":
+        warn_few_sources(summary.n_sources, "interval", stacklevel=2)
     return interval_of(summary, question, level, loss_range=loss_range, name=name)
 
 
@@ -247,12 +247,15 @@ def check_level(level: float) -> None:
         )
 
 
-def few_sources(n_sources: int, what: str) -> str:
-    """The message of `FewSourcesWarning`."""
-    return (
-        f"The {what} rests on {n_sources} sources and is very wide and uncertain below "
-        f"{FEW_SOURCES}. Collect more sources."
-    )
+def warn_few_sources(n_sources: int, what: str, *, stacklevel: int) -> None:
+    """Warn below five sources; fewer than three are refused elsewhere."""
+    if 2 < n_sources < FEW_SOURCES:
+        warnings.warn(
+            f"The {what} rests on {n_sources} sources and is very wide and uncertain below "
+            f"{FEW_SOURCES}. Collect more sources.",
+            FewSourcesWarning,
+            stacklevel=stacklevel + 1,
+        )
 
 
 def decimals(standard_error: float) -> int:

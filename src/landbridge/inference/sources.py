@@ -102,11 +102,44 @@ def summarise_sources(
         total = n_rows.astype(np.float64)
         mean, mean_variance = _moments(losses, codes, total)
     else:
-        weight = _check_weights(sample_weight, losses.shape[0])
+        weight = check_weights(sample_weight, losses.shape[0])
         total = _check_totals(np.bincount(codes, weight), names)
         mean, mean_variance = _weighted_moments(losses, codes, weight, total)
     share = total if source_weight == "proportional" else np.ones(len(names))
     return SourceSummary(names, n_rows, share / share.sum(), mean, mean_variance)
+
+
+def summarise_scores(
+    scores: Vector,
+    variances: Vector,
+    *,
+    names: Vector,
+    n_rows: Vector,
+    totals: Vector,
+    source_weight: SourceWeight = "equal",
+) -> SourceSummary:
+    """A summary of the scores of sources by any metric; sources whose score is NaN are left out.
+
+    Parameters
+    ----------
+    scores, variances : arrays of shape (n_sources,)
+        Score of each source and the variance of its error.
+    names, n_rows, totals : arrays of shape (n_sources,)
+        Name, number of rows and total weight of each source.
+    source_weight : {"equal", "proportional"}, default="equal"
+        As in `summarise_sources`.
+
+    Returns
+    -------
+    SourceSummary
+    """
+    check_choice(source_weight, "source_weight", ("equal", "proportional"))
+    known = ~np.isnan(scores)
+    require_two_sources(names[known])
+    share = totals[known] if source_weight == "proportional" else np.ones(known.sum())
+    return SourceSummary(
+        names[known], n_rows[known], share / share.sum(), scores[known], variances[known]
+    )
 
 
 def check_losses(losses: VectorLike, name: str) -> Vector:
@@ -146,9 +179,10 @@ def encode_groups(groups: VectorLike, n_rows: int) -> tuple[Vector, Vector]:
 def require_two_sources(names: Vector) -> None:
     """Raise for one source alone."""
     if len(names) < 2:
+        found = ", ".join([str(len(names)), *(repr(name) for name in names.tolist())])
         raise ValueError(
-            f"`groups` must name at least 2 sources; got 1, {names.tolist()[0]!r}. With one source "
-            "nothing can be said about others: use scikit-learn's cross-validation."
+            f"`groups` must name at least 2 sources; got {found}. With one source nothing can be "
+            "said about others: use scikit-learn's cross-validation."
         )
 
 
@@ -184,7 +218,8 @@ def _weighted_moments(
     return mean, np.where(known, squares / np.where(known, correction, 1.0), np.nan)
 
 
-def _check_weights(sample_weight: VectorLike, n_rows: int) -> Vector:
+def check_weights(sample_weight: VectorLike, n_rows: int) -> Vector:
+    """One finite weight of at least 0 per row."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,) or not weight.min() >= 0 or not np.isfinite(weight.sum()):
         raise ValueError(

@@ -1,87 +1,232 @@
-"""What multiple-source cross-validation found: pointwise losses, and every answer made of them."""
+"""Result of multiple-source cross-validation: kept predictions, and every answer made of them."""
 
-from dataclasses import dataclass, replace
-from itertools import combinations
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 
 from landbridge._storage import Saved
 from landbridge._typing import Vector
-from landbridge.inference import (
-    FriedmanTest,
-    Interval,
-    PairedTest,
-    SourceSummary,
-    cv_variance,
-    friedman_test,
-    holm,
-    interval,
-    paired_test,
-    summarise_sources,
+from landbridge._validation import Task
+from landbridge.inference import Interval, SourceSummary, cv_variance
+from landbridge.inference.intervals import (
+    QUESTIONS,
+    Question,
+    decimals,
+    interval_of,
+    warn_few_sources,
 )
-from landbridge.inference.intervals import QUESTIONS, Question, decimals, interval_of
-from landbridge.inference.sources import SourceWeight
-from landbridge.model_selection.losses import LOSS_RANGES
-
-LOSS_WORDS = {
-    "zero_one": "error",
-    "log": "log loss",
-    "absolute": "absolute error",
-    "squared": "squared error",
-}
+from landbridge.inference.sources import SourceWeight, summarise_scores
+from landbridge.model_selection._source_scores import constant_prediction, unit_scores
+from landbridge.model_selection.metric import Metric
+from landbridge.model_selection.metric_inference import MetricInterval, metric_interval
+from landbridge.model_selection.scoring import check_scoring
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MultiSourceResult(Saved):
-    """Losses of every row under the model that was trained without its source.
+class KeptPredictions(Saved):
+    """Predictions of rows under models that were trained without their source.
 
     Attributes
     ----------
-    losses : ndarray of shape (n_rows,)
-        NaN where the fit failed.
+    y : ndarray of shape (n_rows,)
+        Numbers, or positions in ``classes``.
+    predicted : ndarray of shape (…, n_rows)
+        Predicted numbers or positions in ``classes``; NaN or −1 where the fit failed.
+    probabilities : ndarray of shape (…, n_rows, n_classes)
+        NaN for models without ``predict_proba``; without classes for regression.
+    classes : ndarray of shape (n_classes,)
+        Empty for regression.
     source, source_names : ndarrays
         Row i belongs to ``source_names[source[i]]``.
-    fold : ndarray of shape (n_rows,)
-        The fit that judged the row: its source, or its block with ``scheme="random"``.
-    seconds : ndarray of shape (n_folds,)
-        Time to fit and judge each fold.
-    failures : tuple of (fold name, message)
-        Fits that failed. Their rows are in no estimate and in no interval.
-    loss, scheme, estimator : str
+    sample_weight : ndarray of shape (n_rows,)
+        Empty without weights.
+    scoring : tuple of str
+        Names of the metrics; the first one comes first in every answer.
     """
 
-    losses: Vector
+    y: Vector
+    predicted: np.ndarray
+    probabilities: np.ndarray
+    classes: Vector
     source: Vector
     source_names: Vector
+    sample_weight: Vector
+    scoring: tuple[str, ...]
+
+    @property
+    def task(self) -> Task:
+        """Classification or regression."""
+        return "classification" if self.classes.size else "regression"
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that were asked for."""
+        try:
+            return check_scoring(list(self.scoring), task=self.task, classes=self.classes)
+        except ValueError as error:
+            raise ValueError(
+                f"`metric` must be given as a function, because functions are not saved with a "
+                f"result, only their names, {list(self.scoring)}. Pass metric=..."
+            ) from error
+
+    def with_metrics(self, metrics: tuple[Metric, ...]) -> Self:
+        """Set metrics that may hold functions, which their names alone do not bring back."""
+        vars(self)["metrics"] = metrics  # the cache of the property
+        return self
+
+    @property
+    def there(self) -> np.ndarray:
+        """Which predictions there are; those of failed fits are missing."""
+        return ~np.isnan(self.predicted) if self.task == "regression" else self.predicted >= 0
+
+    def metric(self, metric: Any = None) -> Metric:
+        """The first metric, the one of this name, or any other that `check_scoring` accepts."""
+        if metric is None:
+            return self.metrics[0]
+        if isinstance(metric, str) and metric in self.scoring:
+            return self.metrics[self.scoring.index(metric)]
+        return check_scoring(metric, task=self.task, classes=self.classes)[0]
+
+    @property
+    def weight(self) -> Vector | None:
+        """The weights of the rows, if there are any."""
+        return self.sample_weight if self.sample_weight.size else None
+
+    def _read_by(self, metric: Metric, rows: Vector, cells: Any = ...) -> np.ndarray:
+        """Predictions in the layout of a metric: numbers, one-hot labels or probabilities."""
+        if metric.response == "probability":
+            found = self.probabilities[cells][..., rows, :]
+            if np.isnan(found).any():
+                raise ValueError(
+                    f"`metric` must not need probabilities, because the estimator has no "
+                    f"predict_proba; got {metric.name!r}. Use a metric of labels, or wrap the "
+                    "estimator in sklearn.calibration.CalibratedClassifierCV."
+                )
+            return found
+        labels = self.predicted[cells][..., rows]
+        if self.task == "regression":
+            return labels
+        return (labels[..., None] == np.arange(self.classes.size)).astype(np.float64)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MultiSourceResult(KeptPredictions):
+    """Predictions of every row by the model that was trained without its source.
+
+    Attributes
+    ----------
+    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring
+        What was predicted, as in `KeptPredictions`.
+    fold : ndarray of shape (n_rows,)
+        The fit that predicted the row: its source, or its block with ``scheme="random"``.
+    seconds : ndarray of shape (n_folds,)
+        Time to fit and predict each fold.
+    failures : tuple of (fold name, message)
+        Fits that failed. Their rows are in no estimate and in no interval.
+    scheme, estimator : str
+    """
+
     fold: Vector
     seconds: Vector
     failures: tuple[tuple[str, str], ...]
-    loss: str
     scheme: str
     estimator: str
 
-    @property
-    def source_means(self) -> Vector:
-        """Mean loss of each source, in the order of ``source_names``; NaN where the fit failed."""
-        return np.bincount(self.source, self.losses) / np.bincount(self.source)
+    def losses(self, metric: Any = None) -> Vector:
+        """The loss of each row for a metric that is a mean of such losses; NaN for failed fits."""
+        chosen, there = self.metric(metric), self.there
+        losses = np.full(self.y.shape[0], np.nan)
+        losses[there] = chosen.pointwise(self.y[there], self._read_by(chosen, there))
+        return losses
 
-    @property
-    def judged(self) -> tuple[Vector, Vector]:
-        """Losses and units (sources, or blocks with ``scheme="random"``) of the rows that count."""
-        units = self.source_names[self.source] if self.scheme == "source" else self.fold
-        there = ~np.isnan(self.losses)
-        return self.losses[there], units[there]
+    def summary(
+        self, metric: Any = None, *, source_weight: SourceWeight = "equal"
+    ) -> SourceSummary:
+        """The score of each source (or random block) and the variance of its error.
 
-    @property
-    def estimate(self) -> float:
-        """Mean of the source means."""
-        return self._summary().estimate
+        A source on which the metric is not defined, for example ROC AUC with one class, is left
+        out.
+        """
+        chosen = self.metric(metric)
+        names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
+        units = self.source if self.scheme == "source" else self.fold
+        there = self.there
+        scores, variances = unit_scores(
+            chosen,
+            self.y[there],
+            self._read_by(chosen, there),
+            units[there],
+            len(names),
+            _of_rows(self.weight, there),
+        )
+        totals = np.bincount(units[there], _of_rows(self.weight, there), minlength=len(names))
+        n_rows = np.bincount(units[there], minlength=len(names))
+        return summarise_scores(
+            scores,
+            variances,
+            names=names,
+            n_rows=n_rows,
+            totals=totals,
+            source_weight=source_weight,
+        )
+
+    def source_scores(self, metric: Any = None) -> Vector:
+        """Score of each source in the order of ``source_names``; NaN where there is none."""
+        chosen = self.metric(metric)
+
+        def score(rows: Vector, weight: Vector | None) -> float:
+            return chosen.score(self.y[rows], self._read_by(chosen, rows), weight)
+
+        return self._each_source(score)
+
+    def source_intervals(self, metric: Any = None, level: float = 0.95) -> tuple[Vector, Vector]:
+        """Ends of an interval for the score of each source, by `metric_interval`."""
+        chosen = self.metric(metric)
+
+        def ends(rows: Vector, weight: Vector | None) -> MetricInterval:
+            predictions = self._read_by(chosen, rows)
+            return metric_interval(chosen, self.y[rows], predictions, level, sample_weight=weight)
+
+        low, high = self._each_source(ends, 2).T
+        return low, high
+
+    def baseline_scores(self, metric: Any = None) -> Vector:
+        """Score of a constant prediction on each source: its own class shares, or its own mean.
+
+        The predicted class is that source's majority class. A model of other sources does not know
+        it, so this is a demanding baseline.
+        """
+        chosen = self.metric(metric)
+
+        def score(rows: Vector, weight: Vector | None) -> float:
+            constant = constant_prediction(self.y[rows], self.classes.size, weight)
+            return chosen.score(self.y[rows], constant, weight)
+
+        return self._each_source(score)
+
+    def _each_source(self, read: Callable[..., Any], n_values: int | None = None) -> np.ndarray:
+        """``read(rows, weight)`` of every source that has predictions; NaN for the others."""
+        shape = (
+            (len(self.source_names),) if n_values is None else (len(self.source_names), n_values)
+        )
+        values, there = np.full(shape, np.nan), self.there
+        for k in np.unique(self.source[there]):
+            rows = there & (self.source == k)
+            found = read(rows, _of_rows(self.weight, rows))
+            values[k] = found if n_values is None else tuple(found)
+        return values
+
+    def estimate(self, metric: Any = None) -> float:
+        """Mean of the scores of the sources."""
+        return self.summary(metric).estimate
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The questions that these losses can answer."""
-        summary = self._summary()
+        """The questions that these predictions can answer."""
+        summary = self.summary()
         about_others = self.scheme == "source" and summary.n_sources > 2
         can = {"new_source": about_others, "population": about_others}
         can["fixed"] = not np.isnan(summary.within)
@@ -91,35 +236,60 @@ class MultiSourceResult(Saved):
         self,
         question: Question = "new_source",
         level: float = 0.95,
+        metric: Any = None,
         *,
         source_weight: SourceWeight = "equal",
     ) -> Interval:
-        """The interval of `landbridge.inference.interval` for the named question."""
-        self._refuse_random(question)
-        return interval(
-            *self.judged,
-            question,
-            level,
-            source_weight=source_weight,
-            **self._words_and_range(),
-        )
+        """The interval of `landbridge.inference.interval` for the named question.
 
-    def variance(self, kind: str = "theta_b", **options: Any) -> float:
-        """`landbridge.inference.cv_variance` of these losses."""
-        return cv_variance(*self.judged, kind, **options)
+        Parameters
+        ----------
+        question : {"new_source", "population", "fixed"}, default="new_source"
+        level : float, default=0.95
+        metric : str, scorer or callable, optional
+            Any metric: predictions are kept. By default the first of ``scoring``.
+        source_weight : {"equal", "proportional"}, default="equal"
+
+        Returns
+        -------
+        Interval
+            On the scale of the score. The score of a source is the unit, so that metrics which
+            are no means have the same intervals as means.
+        """
+        self._refuse_random(question)
+        chosen = self.metric(metric)
+        summary = self.summary(chosen, source_weight=source_weight)
+        if question != "fixed":
+            warn_few_sources(summary.n_sources, "interval", stacklevel=2)
+        return _answer(summary, question, level, chosen)
+
+    def variance(self, kind: str = "theta_b", metric: Any = None, **options: Any) -> float:
+        """`landbridge.inference.cv_variance` of the losses of a metric that is their mean."""
+        losses, there = self.losses(metric), self.there
+        units = self.source_names[self.source] if self.scheme == "source" else self.fold
+        weight = _of_rows(self.weight, there)
+        return cv_variance(losses[there], units[there], kind, sample_weight=weight, **options)
 
     def describe(self, level: float = 0.95) -> str:
         """Every answer in words."""
-        summary = self._summary()
+        first, *others = self.metrics
+        summary = self.summary(first)
         lines = [self._heading()]
         for question in self.questions:
-            answer = interval_of(summary, question, level, **self._words_and_range())
+            answer = _answer(summary, question, level, first)
             lines.append(answer.describe(why=question == "new_source"))
             if question == "new_source":
-                lines.append(_what_shrinks(answer))
-        if self.scheme == "random":
-            lines.append("Random blocks share sources: expect more on a new source.")
-        elif summary.n_sources < 3:
+                lines.append(what_shrinks(answer))
+        for metric in others:
+            lines += [
+                _answer(self.summary(metric), question, level, metric).describe(why=False)
+                for question in self.questions[:1]
+            ]
+        if self.scheme == "source":
+            lines.append(self._against_constant(first))
+        else:
+            lines.append("Random blocks share sources: expect a worse score on a new source.")
+        if self.scheme == "source" and summary.n_sources < 3:
             lines.append("Two sources say nothing about a third: collect more sources.")
         lines += [f"Failed and left out: {fold} ({message})" for fold, message in self.failures]
         return "\n".join(lines)
@@ -127,17 +297,21 @@ class MultiSourceResult(Saved):
     def __repr__(self) -> str:
         return self.describe()
 
-    def _words_and_range(self) -> dict[str, Any]:
-        return {"name": loss_words(self.loss), "loss_range": LOSS_RANGES.get(self.loss)}
-
-    def _summary(self) -> SourceSummary:
-        return summarise_sources(*self.judged)
+    def _against_constant(self, metric: Metric) -> str:
+        own, constant = self.source_scores(metric), self.baseline_scores(metric)
+        known = ~np.isnan(own + constant)
+        better = int((metric.loss(own) < metric.loss(constant))[known].sum())
+        guess = "mean label" if self.task == "regression" else "majority class"
+        return (
+            f"Better than always predicting a source's own {guess} on {better} of "
+            f"{int(known.sum())} sources (its mean {metric.label} is "
+            f"{metric.format(float(np.mean(constant[known])))})"
+        )
 
     def _heading(self) -> str:
         held_out = "sources, each left out once" if self.scheme == "source" else "random blocks"
-        n_folds = len(self.seconds)
         return (
-            f"{self.estimator}: {self.loss} loss on {len(self.losses)} rows, {n_folds} {held_out}, "
+            f"{self.estimator}: {self.y.shape[0]} rows, {len(self.seconds)} {held_out}, "
             f"{self.seconds.sum():.2g} s"
         )
 
@@ -149,110 +323,24 @@ class MultiSourceResult(Saved):
             )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Comparison(Saved):
-    """Losses of several estimators on the same rows, and the tests built on them.
-
-    Attributes
-    ----------
-    names : ndarray of shape (n_estimators,)
-    losses : ndarray of shape (n_estimators, n_rows)
-        NaN where a fit failed; a source where any estimator failed is in no test.
-    source, source_names : ndarrays
-        Row i belongs to ``source_names[source[i]]``.
-    seconds : ndarray of shape (n_estimators, n_sources)
-    failures : tuple of (estimator, source, message)
-    loss : str
-    """
-
-    names: Vector
-    losses: np.ndarray
-    source: Vector
-    source_names: Vector
-    seconds: np.ndarray
-    failures: tuple[tuple[str, str, str], ...]
-    loss: str
-
-    @property
-    def source_means(self) -> np.ndarray:
-        """Mean loss of each estimator (row) on each source (column)."""
-        counts = np.bincount(self.source)
-        return np.stack([np.bincount(self.source, row) for row in self.losses]) / counts
-
-    def result(self, name: str) -> MultiSourceResult:
-        """The losses of one estimator alone."""
-        position = self._position(name)
-        failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
-        return MultiSourceResult(
-            losses=self.losses[position],
-            source=self.source,
-            source_names=self.source_names,
-            fold=self.source,
-            seconds=self.seconds[position],
-            failures=failures,
-            loss=self.loss,
-            scheme="source",
-            estimator=name,
-        )
-
-    def test(self, first: str, second: str, method: str = "t", level: float = 0.95) -> PairedTest:
-        """The paired test of two estimators, on the sources where none failed."""
-        there = ~np.isnan(self.losses).any(axis=0)
-        return paired_test(
-            self.losses[self._position(first), there],
-            self.losses[self._position(second), there],
-            self.source_names[self.source[there]],
-            method,
-            level=level,
-            names=(first, second),
-        )
-
-    def pairs(self, method: str = "t", level: float = 0.95) -> tuple[PairedTest, ...]:
-        """The paired test of every pair, with Holm's correction over all of them."""
-        tests = [self.test(a, b, method, level) for a, b in combinations(self.names.tolist(), 2)]
-        corrected = holm([test.p_value for test in tests])
-        return tuple(
-            replace(test, p_holm=float(p)) for test, p in zip(tests, corrected, strict=True)
-        )
-
-    def friedman(self, level: float = 0.95) -> FriedmanTest:
-        """Friedman's test of three or more estimators over the sources, with mean ranks."""
-        means = self.source_means
-        return friedman_test(means[:, ~np.isnan(means).any(axis=0)].T, level)
-
-    def __repr__(self) -> str:
-        tests = self.pairs()
-        digits = decimals(min(test.standard_error for test in tests))
-        means = np.nanmean(self.source_means, axis=1)
-        lines = [f"{loss_words(self.loss)} on left-out sources:"]
-        lines += [
-            f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
-        ]
-        lines += [f"  {test}" for test in tests]
-        lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
-        return "\n".join(lines)
-
-    def _position(self, name: str) -> int:
-        found = np.flatnonzero(self.names == name)
-        if not found.size:
-            raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
-        return int(found[0])
+def _of_rows(weight: Vector | None, rows: Vector) -> Vector | None:
+    return None if weight is None else weight[rows]
 
 
-def loss_words(loss: str) -> str:
-    """What a loss is called in sentences and pictures."""
-    return LOSS_WORDS.get(loss, "loss")
+def _answer(summary: SourceSummary, question: Question, level: float, metric: Metric) -> Interval:
+    return interval_of(summary, question, level, loss_range=metric.bounds, name=metric.label)
 
 
-def _what_shrinks(answer: Interval) -> str:
+def what_shrinks(answer: Interval) -> str:
+    """How wide the interval is, and how wide with twice the sources or twice the rows."""
     digits = decimals(answer.standard_error) + 1
-    now, sources, rows = (
-        answer.expected_half_width(sources=a, rows=b) for a, b in ((1, 1), (2, 1), (1, 2))
-    )
-    if np.isnan(rows):
+    now = answer.expected_half_width()
+    more_sources = answer.expected_half_width(sources=2)
+    more_rows = answer.expected_half_width(rows=2)
+    if np.isnan(more_rows):
         return f"  half-width {now:.{digits}f}"
     return (
-        f"  half-width {now:.{digits}f}; expect {sources:.{digits}f} with twice the sources, "
-        f"{rows:.{digits}f} with twice the rows ({100 * answer.between_share:.0f} % of the spread "
-        "lies between sources)"
+        f"  half-width {now:.{digits}f}; expect {more_sources:.{digits}f} with twice the sources, "
+        f"{more_rows:.{digits}f} with twice the rows ({100 * answer.between_share:.0f} % of the "
+        "spread lies between sources)"
     )

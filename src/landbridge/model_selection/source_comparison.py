@@ -1,0 +1,140 @@
+"""Several estimators on the same left-out sources, and the tests between them."""
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from landbridge._typing import Vector
+from landbridge.inference import FriedmanTest, PairedTest, SourceSummary, friedman_test, holm
+from landbridge.inference.comparison import paired_test_of
+from landbridge.inference.intervals import decimals
+from landbridge.inference.sources import summarise_scores
+from landbridge.model_selection._source_scores import unit_differences
+from landbridge.model_selection.metric import Metric
+from landbridge.model_selection.multi_source_result import KeptPredictions, MultiSourceResult
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(KeptPredictions):
+    """Predictions of several estimators for the same rows, and the tests built on them.
+
+    Tests are about losses, smaller is better: 1 − accuracy, RMSE, 1 − R².
+
+    Attributes
+    ----------
+    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring
+        What was predicted, as in `KeptPredictions`, estimators first.
+    names : ndarray of shape (n_estimators,)
+    seconds : ndarray of shape (n_estimators, n_sources)
+    failures : tuple of (estimator, source, message)
+        A source on which any estimator failed is in no test.
+    """
+
+    names: Vector
+    seconds: np.ndarray
+    failures: tuple[tuple[str, str, str], ...]
+
+    def source_losses(self, metric: Any = None) -> np.ndarray:
+        """Loss of each estimator (row) on each source (column); NaN where there is none."""
+        chosen = self.metric(metric)
+        results = [self.result(str(name)) for name in self.names]
+        return chosen.loss(np.stack([result.source_scores(chosen) for result in results]))
+
+    def result(self, name: str) -> MultiSourceResult:
+        """The result of one estimator alone."""
+        position = self._position(name)
+        failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
+        result = MultiSourceResult(
+            y=self.y,
+            predicted=self.predicted[position],
+            probabilities=self.probabilities[position],
+            classes=self.classes,
+            source=self.source,
+            source_names=self.source_names,
+            sample_weight=self.sample_weight,
+            scoring=self.scoring,
+            fold=self.source,
+            seconds=self.seconds[position],
+            failures=failures,
+            scheme="source",
+            estimator=name,
+        )
+        return result.with_metrics(self.metrics)
+
+    def test(
+        self,
+        first: str,
+        second: str,
+        method: str = "t",
+        level: float = 0.95,
+        metric: Any = None,
+    ) -> PairedTest:
+        """The paired test of two estimators, on the sources where none failed."""
+        return paired_test_of(
+            self.differences(first, second, metric), method, level, (first, second)
+        )
+
+    def differences(self, first: str, second: str, metric: Any = None) -> SourceSummary:
+        """The loss of the first minus that of the second on each source, with its variance."""
+        chosen = self.metric(metric)
+        there = self.there.all(axis=0)
+        pair = [self._position(first), self._position(second)]
+        weight = None if self.weight is None else self.weight[there]
+        units, n_sources = self.source[there], len(self.source_names)
+        predictions = self._read_by(chosen, there, pair)
+        values, variances = unit_differences(
+            chosen, self.y[there], predictions, units, n_sources, weight
+        )
+        return summarise_scores(
+            values,
+            variances,
+            names=self.source_names,
+            n_rows=np.bincount(units, minlength=n_sources),
+            totals=np.bincount(units, weight, minlength=n_sources),
+        )
+
+    def pairs(
+        self, method: str = "t", level: float = 0.95, metric: Any = None
+    ) -> tuple[PairedTest, ...]:
+        """The paired test of every pair, with Holm's correction over all of them."""
+        tests = [
+            self.test(a, b, method, level, metric) for a, b in combinations(self.names.tolist(), 2)
+        ]
+        corrected = holm([test.p_value for test in tests])
+        return tuple(
+            replace(test, p_holm=float(p)) for test, p in zip(tests, corrected, strict=True)
+        )
+
+    def friedman(self, level: float = 0.95, metric: Any = None) -> FriedmanTest:
+        """Friedman's test of three or more estimators over the sources, with mean ranks."""
+        losses = self.source_losses(metric)
+        return friedman_test(losses[:, ~np.isnan(losses).any(axis=0)].T, level)
+
+    def __repr__(self) -> str:
+        tests, metric = self.pairs(), self.metrics[0]
+        digits = decimals(min(test.standard_error for test in tests))
+        means = metric.score_of(np.nanmean(self.source_losses(), axis=1))
+        lines = [f"{metric.label} on left-out sources:"]
+        lines += [
+            f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
+        ]
+        lines += [f"  {loss_label(metric)} of {test}" for test in tests]
+        lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
+        return "\n".join(lines)
+
+    def _position(self, name: str) -> int:
+        found = np.flatnonzero(self.names == name)
+        if not found.size:
+            raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
+        return int(found[0])
+
+
+def loss_label(metric: Metric) -> str:
+    """What ``metric.loss`` is called: "error", "RMSE", "1 − ROC AUC"."""
+    if not metric.greater_is_better:
+        return metric.label
+    if metric.label == "accuracy":
+        return "error"
+    return f"1 − {metric.label}" if metric.bounds[1] == 1.0 else f"−{metric.label}"
