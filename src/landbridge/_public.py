@@ -56,7 +56,6 @@ from landbridge.kernels import (
 )
 from landbridge.mapping import CORAL, LatentMap, SubspaceAlignment
 from landbridge.model_selection import (
-    LeaveSourcesOut,
     MultiSourceCV,
     SearchInterval,
     SearchResult,
@@ -99,7 +98,6 @@ __all__ = [
     "LaplacianRLSClassifier",
     "LaplacianRLSRegressor",
     "LatentMap",
-    "LeaveSourcesOut",
     "LocallyWeightedEnsemble",
     "MultiSourceCV",
     "MultiSourceDisplay",

@@ -85,10 +85,19 @@ def example_summary() -> dict[str, Any]:
             ],
         },
         "sources": {
-            "loss": "zero-one loss",
-            "words": ["Expected loss on a new source: 0.24, 95 % between 0.12 and 0.37."],
+            "metric": "error",
+            "other_metrics": ["log loss"],
+            "words": ["Expected error on a new source: 0.24, 95 % between 0.12 and 0.37."],
             "per_source": [
-                {"source": f"s{k}", "rows": 100, "mean": 0.2 + k / 50, "low": 0.1, "high": 0.4}
+                {
+                    "source": f"s{k}",
+                    "rows": 100,
+                    "mean": 0.2 + k / 50,
+                    "low": 0.1,
+                    "high": 0.4,
+                    "baseline": 0.5,
+                    "other_metrics": [0.6],
+                }
                 for k in range(5)
             ],
             "intervals": [

@@ -63,6 +63,13 @@ MaxRows = Annotated[
     int, typer.Option("--max-rows", min=0, help="Most rows used of each domain; 0 for all.")
 ]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
+Metric = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--metric",
+        help="Metric of scikit-learn, like roc_auc, f1 or rmse; may be repeated, the first counts.",
+    ),
+]
 Level = Annotated[
     float, typer.Option("--level", min=0.5, max=0.999, help="Nominal coverage of intervals.")
 ]

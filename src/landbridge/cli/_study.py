@@ -18,7 +18,6 @@ from landbridge.cli._problem import Problem, require_labels
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection.candidates import default_candidates
-from landbridge.model_selection.losses import LossName
 from landbridge.persistence import save_model
 from landbridge.report import (
     summarise,
@@ -46,6 +45,7 @@ class Plan:
     correction: str | None = "auto"
     sources: str = "both"
     folds: int = 5
+    metrics: tuple[str, ...] = ()
     level: float = 0.95
     jobs: int = 1
     seed: int = 0
@@ -167,8 +167,8 @@ def data_part(problem: Problem) -> dict[str, Any]:
 def sources_part(problem: Problem, estimator: Any, plan: Plan) -> dict[str, Any]:
     """Multiple-source cross-validation of an estimator over all labelled domains."""
     model = Pipeline([("encode", make_encoder(plan.seed)), ("model", clone(estimator))])
-    loss: LossName = "squared" if problem.task == "regression" else "zero_one"
-    cv = MultiSourceCV(model, loss=loss, n_jobs=plan.jobs, random_state=plan.seed)
+    scoring = list(plan.metrics) or None
+    cv = MultiSourceCV(model, scoring=scoring, n_jobs=plan.jobs, random_state=plan.seed)
     cv.fit(**problem.grouped_arguments())
     return summarise_sources(cv.result_, level=plan.level)
 

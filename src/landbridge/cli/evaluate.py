@@ -16,6 +16,7 @@ def evaluate(
         str | None,
         typer.Option(help="Name of an estimator, like RandomForestClassifier; linear if omitted."),
     ] = None,
+    metric: options.Metric = None,
     task: options.Kind = None,
     drop: options.Drop = None,
     exclude: options.Exclude = None,
@@ -28,7 +29,7 @@ def evaluate(
     format: options.Output = options.Format.table,
     debug: options.Debug = False,
 ) -> None:
-    """Leave every domain out once; per-source table and the three intervals for the mean."""
+    """Leave every domain out once; scores by source beside a constant guess, and intervals."""
     with session(format is options.Format.json, debug) as current:
         from landbridge.cli._problem import Question, read_problem
         from landbridge.cli._study import Plan, run_sources
@@ -49,7 +50,7 @@ def evaluate(
             encoding=encoding,
         )
         problem = read_problem(question, current.note)
-        plan = Plan(level=level, jobs=jobs, seed=seed)
+        plan = Plan(metrics=tuple(metric or ()), level=level, jobs=jobs, seed=seed)
         with current.working("leaving every domain out once"):
             found = run_sources(problem, model, plan)
         current.show(found, sources_section(found).blocks)

@@ -6,11 +6,9 @@ import numpy as np
 
 from landbridge._extras import import_extra
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge.inference import source_intervals
-from landbridge.inference.intervals import QUESTIONS
+from landbridge.inference.intervals import t_quantile
 from landbridge.model_selection import Comparison, MultiSourceCV, MultiSourceResult
-from landbridge.model_selection.losses import LOSS_RANGES
-from landbridge.model_selection.multi_source_result import loss_words
+from landbridge.model_selection.source_comparison import loss_label
 
 ANSWERS = {"new_source": "a new source", "population": "all such sources", "fixed": "these sources"}
 SOURCE_COLOUR, ANSWER_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00", "#888888"
@@ -63,23 +61,21 @@ class MultiSourceDisplay:
         self.level = level
 
     @classmethod
-    def from_result(cls, result: MultiSourceResult, *, level: float = 0.95) -> Self:
-        """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their mean loss."""
-        losses, groups = result.judged
-        span = LOSS_RANGES.get(result.loss, (-np.inf, np.inf))
-        lows, highs = (np.clip(end, *span) for end in source_intervals(losses, groups, level))
-        questions = [q for q in QUESTIONS if q in result.questions]
-        found = [result.interval(q, level) for q in questions]
-        answers = [(ANSWERS[a.question], a.estimate, a.low, a.high) for a in found]
-        means = _means(losses, groups)
+    def from_result(
+        cls, result: MultiSourceResult, *, metric: Any = None, level: float = 0.95
+    ) -> Self:
+        """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their score."""
+        chosen = result.metric(metric)
+        scores, (lows, highs) = result.source_scores(chosen), result.source_intervals(chosen, level)
+        found = [result.interval(question, level, chosen) for question in result.questions]
         return cls._sorted(
-            groups,
-            means,
+            result.source_names,
+            scores,
             lows,
             highs,
-            answers,
-            xlabel=loss_words(result.loss),
-            reference=result.estimate,
+            [(ANSWERS[a.question], a.estimate, a.low, a.high) for a in found],
+            xlabel=chosen.label,
+            reference=result.estimate(chosen),
             level=level,
         )
 
@@ -105,6 +101,7 @@ class MultiSourceDisplay:
         first: str | None = None,
         second: str | None = None,
         *,
+        metric: Any = None,
         method: str = "t",
         level: float = 0.95,
     ) -> Self:
@@ -113,19 +110,18 @@ class MultiSourceDisplay:
         Left of zero ``first`` is better. Without names the first two are compared.
         """
         first, second = first or str(comparison.names[0]), second or str(comparison.names[1])
-        a, b = comparison.result(first), comparison.result(second)
-        there = ~np.isnan(a.losses + b.losses)
-        difference, groups = (a.losses - b.losses)[there], a.source_names[a.source][there]
-        test = comparison.test(first, second, method, level)
-        # Differences of errors are −1, 0, 1, so that the t interval of each source serves here.
-        lows, highs = source_intervals(difference, groups, level)
+        test = comparison.test(first, second, method, level, metric)
+        summary = comparison.differences(first, second, metric)
+        # One row has no spread: its interval is not drawn.
+        quantiles = [t_quantile(level, max(n - 1, 1)) for n in summary.n_rows]
+        half = np.array(quantiles) * np.sqrt(summary.mean_variance)
         return cls._sorted(
-            groups,
-            _means(difference, groups),
-            lows,
-            highs,
+            summary.names,
+            summary.mean,
+            summary.mean - half,
+            summary.mean + half,
             [(f"mean (p = {test.p_value:.2g})", test.difference, test.low, test.high)],
-            xlabel=f"{loss_words(comparison.loss)} of {first} − {second}",
+            xlabel=f"{loss_label(comparison.metric(metric))} of {first} − {second}",
             reference=0.0,
             level=level,
         )
@@ -133,15 +129,15 @@ class MultiSourceDisplay:
     @classmethod
     def _sorted(
         cls,
-        groups: Vector,
+        sources: Vector,
         means: Vector,
         lows: Vector,
         highs: Vector,
         answers: list[tuple[str, float, float, float]],
         **options: Any,
     ) -> Self:
-        order = np.argsort(means, kind="stable")
-        names = [str(name) for name in np.unique(groups)[order]]
+        order = np.argsort(means, kind="stable")[: np.sum(~np.isnan(means))]  # NaN comes last
+        names = [str(name) for name in sources[order]]
         return cls(names, means[order], lows[order], highs[order], answers, **options)
 
     def plot(self, ax: Any = None) -> Self:
@@ -166,8 +162,3 @@ class MultiSourceDisplay:
         ax.spines[["top", "right"]].set_visible(False)
         self.ax_, self.figure_ = ax, ax.figure
         return self
-
-
-def _means(losses: Vector, groups: Vector) -> Vector:
-    codes = np.unique(groups, return_inverse=True)[1]
-    return np.bincount(codes, losses) / np.bincount(codes)

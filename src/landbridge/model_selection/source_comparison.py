@@ -79,7 +79,7 @@ class Comparison(KeptPredictions):
     def differences(self, first: str, second: str, metric: Any = None) -> SourceSummary:
         """The loss of the first minus that of the second on each source, with its variance."""
         chosen = self.metric(metric)
-        there = self.there.all(axis=0)
+        there = np.asarray(self.there.all(axis=0))
         pair = [self._position(first), self._position(second)]
         weight = None if self.weight is None else self.weight[there]
         units, n_sources = self.source[there], len(self.source_names)

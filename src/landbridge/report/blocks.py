@@ -7,6 +7,8 @@ from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
+from landbridge.model_selection.metric import format_number
+
 State: TypeAlias = str  # "ok", "caution" or "problem"
 
 
@@ -55,6 +57,10 @@ class Picture:
     svg: Callable[[], Markup]
     table: "Table | None" = None
     kind: str = "picture"
+
+
+# The format of a column of scores in the unit of the label: four digits, rarely an exponent.
+FOUR_DIGITS = "four digits"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +141,6 @@ def _cell(column: Column, value: Any) -> Cell:
         return Cell("" if value is None else str(value), value, False)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return Cell("–", "", True)
+    if column.format == FOUR_DIGITS:
+        return Cell(format_number(value), value, True)
     return Cell(format(value, column.format), value, True)

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from landbridge.model_selection.metric import format_number
 from landbridge.report.blocks import (
     Block,
     Code,
@@ -192,7 +193,7 @@ def sources_section(sources: dict[str, Any]) -> Section:
         [
             *(Text(sentence) for sentence in sources["words"]),
             Picture(
-                f"Mean {sources['loss']} on each source when it was left out of training, and "
+                f"{sources['metric']} on each source when it was left out of training, and "
                 "intervals for the mean over sources.",
                 lambda: _sources_picture(sources),
             ),
@@ -209,7 +210,7 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
             s["mean"],
             _number(s["low"]),
             _number(s["high"]),
-            f"{s['source']}: {s['mean']:.4g} on {s['rows']} rows",
+            f"{s['source']}: {format_number(s['mean'])} on {s['rows']} rows",
         )
         for s in sources["per_source"]
     ]
@@ -219,7 +220,7 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
         )
         for i in sources["intervals"]
     ]
-    return interval_picture(rows, title=sources["loss"], description="Loss by source left out")
+    return interval_picture(rows, title=sources["metric"], description="Score by source left out")
 
 
 def features_section(features: dict[str, Any]) -> Section:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from landbridge._version import __version__
-from landbridge.inference.intervals import QUESTIONS, source_intervals
 from landbridge.inspection import ShiftDiagnosis
 from landbridge.model_selection.criteria import OF_LABELLED_ROWS
-from landbridge.model_selection.multi_source_result import LOSS_WORDS, MultiSourceResult
+from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.results import SearchResult
 from landbridge.model_selection.uncertainty import METHODS
+from landbridge.report.sources_summary import source_parts
 from landbridge.report.verdict import checks_of, verdict_sentences
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 ALL_SOURCES = "all sources"
 MOST_PAIRS = 8
-# With two sources nothing can be said about a third.
-FEWEST_FOR_NEW = 3
+LOSS_WORDS = {"log": "log loss", "absolute": "absolute error", "squared": "squared error"}
 CRITERION_WORDS = {
     "scv": "cross-validation on the source, which knows nothing of the target",
     "wcv": "cross-validation on the source, weighted towards the target",
@@ -39,11 +38,6 @@ CRITERION_WORDS = {
     "stv": "training on the source, validation on the labelled target rows",
     "tlv": "validation on labelled target rows, with source and other labelled rows in training",
     "anchored": "validation on labelled target rows, steadied by transfer cross-validation",
-}
-QUESTION_WORDS = {
-    "new_source": "one new source",
-    "population": "all sources of this kind",
-    "fixed": "these sources",
 }
 
 
@@ -82,35 +76,8 @@ def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, 
 
 
 def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Loss on every source when it was left out, and the three intervals."""
-    loss = LOSS_WORDS.get(result.loss, "loss")
-    losses, groups = result.judged
-    names, counts = np.unique(groups, return_counts=True)
-    low, high = source_intervals(losses, groups, level)
-    means = [losses[groups == name].mean() for name in names]
-    questions = QUESTIONS if names.size >= FEWEST_FOR_NEW else ("fixed",)
-    answers = [result.interval(question, level) for question in questions]
-    return plain(
-        {
-            "loss": loss,
-            "level": level,
-            "words": [answer.describe() + "." for answer in answers[:1]],
-            "per_source": [
-                dict(zip(("source", "rows", "mean", "low", "high"), line, strict=True))
-                for line in zip(names, counts, means, low, high, strict=True)
-            ],
-            "intervals": [
-                {
-                    "question": QUESTION_WORDS[answer.question],
-                    "estimate": answer.estimate,
-                    "low": answer.low,
-                    "high": answer.high,
-                    "words": answer.advice(),
-                }
-                for answer in answers
-            ],
-        }
-    )
+    """Score on every source when it was left out, and the three intervals."""
+    return plain(source_parts(result, level=level))
 
 
 def summarise_shift(

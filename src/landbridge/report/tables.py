@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from landbridge.report.blocks import Column, Table, make_table
+from landbridge.report.blocks import FOUR_DIGITS, Column, Table, make_table
 
 MOST_FEATURES = 12
 
@@ -73,17 +73,18 @@ def moved_table(source: dict[str, Any]) -> Table:
 
 
 def per_source_table(sources: dict[str, Any]) -> Table:
-    """One line a source that was left out."""
+    """One line per source that was left out."""
     columns = [
         Column("source left out"),
         Column("rows", "d"),
-        Column(sources["loss"], ".4g"),
-        Column("low", ".4g"),
-        Column("high", ".4g"),
+        Column(sources["metric"], FOUR_DIGITS),
+        Column("low", FOUR_DIGITS),
+        Column("high", FOUR_DIGITS),
+        Column("constant guess", FOUR_DIGITS),
+        *(Column(label, FOUR_DIGITS) for label in sources["other_metrics"]),
     ]
-    values = [
-        [s["source"], s["rows"], s["mean"], s["low"], s["high"]] for s in sources["per_source"]
-    ]
+    keys = ("source", "rows", "mean", "low", "high", "baseline")
+    values = [[*(s[key] for key in keys), *s["other_metrics"]] for s in sources["per_source"]]
     return make_table(columns, values)
 
 
@@ -91,9 +92,9 @@ def intervals_table(sources: dict[str, Any]) -> Table:
     """The three questions and their answers."""
     columns = [
         Column("question"),
-        Column("estimate", ".4g"),
-        Column("low", ".4g"),
-        Column("high", ".4g"),
+        Column("estimate", FOUR_DIGITS),
+        Column("low", FOUR_DIGITS),
+        Column("high", FOUR_DIGITS),
         Column("what it says"),
     ]
     values = [

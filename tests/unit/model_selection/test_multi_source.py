@@ -8,6 +8,7 @@ The promises of that table that make sense for it are checked here.
 import copy
 import logging
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -15,20 +16,25 @@ import polars as pl
 import pytest
 import sklearn
 from scipy import sparse
+from scipy.stats import ttest_1samp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import landbridge as lb
 from landbridge import MultiSourceCV
 from landbridge.model_selection import MultiSourceResult
+from landbridge.model_selection.multi_source_result import what_shrinks
+from landbridge.model_selection.scoring import check_scoring
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat(["a", "b", "c", "d", "e"], [30, 20, 25, 40, 35])
@@ -76,18 +82,19 @@ class FailsWithout(ClassifierMixin, BaseEstimator):
 
 
 def losses_of(estimator, X=X, y=Y, groups=GROUPS, **options):
-    return MultiSourceCV(estimator, **options).fit(X, y, groups=groups).result_.losses
+    return MultiSourceCV(estimator, **options).fit(X, y, groups=groups).result_.losses()
 
 
 def test_losses_are_those_of_leaving_each_source_out():
     predicted = cross_val_predict(GaussianNB(), X, Y, groups=GROUPS, cv=LeaveOneGroupOut())
     result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
-    assert np.array_equal(result.losses, predicted != Y)
+    assert np.array_equal(result.losses(), predicted != Y)
     assert np.array_equal(result.source_names[result.source], GROUPS)
     assert np.array_equal(result.fold, result.source)
     means = [(predicted != Y)[rows_of(name)].mean() for name in "abcde"]
-    assert result.source_means == pytest.approx(means, rel=1e-12)
-    assert result.estimate == pytest.approx(np.mean(means), rel=1e-12)
+    assert result.source_scores("zero_one") == pytest.approx(means, rel=1e-12)
+    assert result.source_scores() == pytest.approx(1 - np.array(means), rel=1e-12)
+    assert result.estimate() == pytest.approx(1 - np.mean(means), rel=1e-12)
 
 
 def test_trains_on_every_other_row_and_judges_on_the_left_out_ones():
@@ -128,23 +135,192 @@ def test_random_blocks_answer_no_question_about_new_sources():
     assert "new source:" not in repr(cv.result_)
 
 
-@pytest.mark.parametrize("loss", ["zero_one", "log", "absolute", "squared", lambda y, p: y + p])
-def test_every_loss(loss):
-    result = MultiSourceCV(GaussianNB(), loss=loss).fit(X, Y, groups=GROUPS).result_
-    assert result.losses.shape == (150,)
-    assert np.isfinite(result.losses).all()
-    assert result.loss == ("<lambda>" if callable(loss) else loss)
+@pytest.mark.parametrize("scoring", ["zero_one", "log", "mae", "roc_auc", "f1", ["f1", "log"]])
+def test_every_kind_of_metric(scoring):
+    result = MultiSourceCV(GaussianNB(), scoring=scoring).fit(X, Y, groups=GROUPS).result_
+    names = (scoring,) if isinstance(scoring, str) else tuple(scoring)
+    assert result.scoring == names
+    folds = cross_val_predict(
+        GaussianNB(), X, Y, groups=GROUPS, cv=LeaveOneGroupOut(), method="predict_proba"
+    )
+    (metric, *_) = check_scoring(scoring, task="classification", classes=[0, 1])
+    expected = [metric.score(Y[rows_of(name)], folds[rows_of(name)]) for name in "abcde"]
+    assert result.source_scores() == pytest.approx(expected)
+    answer = result.interval("new_source", 0.9)
+    variance = np.var(expected, ddof=1) * (1 + 1 / 5)
+    within = np.sum(result.summary().mean_variance) / 25
+    assert answer.estimate == pytest.approx(np.mean(expected))
+    assert answer.standard_error == pytest.approx(np.sqrt(max(variance, within)))
     assert "5 sources" in repr(result)
+    assert metric.label in repr(result)
 
 
-def test_regression():
-    y = X[:, 0] + RNG.normal(size=150)
-    result = MultiSourceCV(Ridge(), loss="squared").fit(X, y, groups=GROUPS).result_
+def test_functions_are_metrics_until_a_result_is_saved(tmp_path):
+    def gain(y_true, y_pred, sample_weight=None):
+        return float(np.average((y_true == y_pred) * 3.0, weights=sample_weight))
+
+    result = MultiSourceCV(GaussianNB(), scoring=gain).fit(X, Y, groups=GROUPS).result_
+    assert result.source_scores() == pytest.approx(3 * result.source_scores("accuracy"))
+    result.save(tmp_path / "gain.npz")
+    loaded = MultiSourceResult.load(tmp_path / "gain.npz")
+    with pytest.raises(ValueError, match="functions are not saved with a result"):
+        loaded.interval()
+    assert loaded.interval(metric=gain) == result.interval()
+    assert loaded.interval(metric="accuracy").estimate == pytest.approx(result.estimate() / 3)
+
+
+def test_any_metric_can_be_asked_for_afterwards():
+    result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
+    asked = MultiSourceCV(GaussianNB(), scoring="roc_auc").fit(X, Y, groups=GROUPS).result_
+    assert result.interval(metric="roc_auc") == asked.interval()
+    assert result.interval("fixed", metric="f1").standard_error > 0
+
+
+def test_the_variance_within_sources_of_a_metric_is_that_of_its_replicates():
+    """Accuracy as a function goes through replicates, by name through its exact form."""
+
+    def share(y_true, y_pred, sample_weight=None):
+        return float(np.average(y_true == y_pred, weights=sample_weight))
+
+    result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
+    exact, replicated = result.summary(), result.summary(share)
+    np.testing.assert_allclose(replicated.mean, exact.mean)
+    np.testing.assert_allclose(replicated.mean_variance, exact.mean_variance, rtol=0.25)
+    assert result.interval("fixed", metric=share).standard_error == pytest.approx(
+        result.interval("fixed").standard_error, rel=0.15
+    )
+
+
+def test_models_without_probabilities_serve_metrics_of_labels_only():
+    class Labels(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return np.where(X[:, 0] > 0, self.classes_[1], self.classes_[0])
+
+    result = MultiSourceCV(Labels(), scoring="f1").fit(X, Y, groups=GROUPS).result_
+    assert np.isfinite(result.source_scores("balanced_accuracy")).all()
+    with pytest.raises(ValueError, match="must not need probabilities.*got 'roc_auc'"):
+        result.interval(metric="roc_auc")
+    with pytest.raises(ValueError, match="must have predict_proba for the metric 'roc_auc'"):
+        MultiSourceCV(Labels(), scoring=["f1", "roc_auc"]).fit(X, Y, groups=GROUPS)
+
+
+def test_a_source_of_one_class_has_no_auc_and_leaves_its_interval():
+    y = np.where(GROUPS == "b", 1, Y)
+    result = MultiSourceCV(GaussianNB(), scoring=["accuracy", "roc_auc"]).fit(X, y, groups=GROUPS)
+    scores = result.result_.source_scores("roc_auc")
+    assert np.isnan(scores).tolist() == [False, True, False, False, False]
+    with pytest.warns(lb.FewSourcesWarning):
+        assert result.result_.interval(metric="roc_auc").n_sources == 4
+    assert result.result_.interval().n_sources == 5
+
+
+def test_predictions_are_those_of_predict_not_of_the_largest_probability():
+    class Cautious(GaussianNB):
+        def predict(self, X):
+            return np.where(self.predict_proba(X)[:, 1] > 0.9, 1, 0)
+
+    result = MultiSourceCV(Cautious()).fit(X, Y, groups=GROUPS).result_
+    assert result.predicted.mean() < (result.probabilities[:, 1] > 0.5).mean()
+    auc = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_.source_scores("roc_auc")
+    np.testing.assert_array_equal(result.source_scores("roc_auc"), auc)
+
+
+def test_regression_speaks_the_unit_of_the_label():
+    y = 1000 * (X[:, 0] + RNG.normal(size=150))
+    result = MultiSourceCV(Ridge()).fit(X, y, groups=GROUPS).result_
     predicted = cross_val_predict(Ridge(), X, y, groups=GROUPS, cv=LeaveOneGroupOut())
-    assert result.losses == pytest.approx((predicted - y) ** 2, rel=1e-10)
-    assert "Expected squared error on a new source" in repr(result)
-    with pytest.raises(ValueError, match="`loss` must measure a distance for regression"):
-        MultiSourceCV(Ridge()).fit(X, y, groups=GROUPS)
+    assert result.losses("mse") == pytest.approx((predicted - y) ** 2, rel=1e-10)
+    rmse = [np.sqrt(np.mean(((predicted - y) ** 2)[rows_of(name)])) for name in "abcde"]
+    assert result.source_scores() == pytest.approx(rmse)
+    text = repr(result)
+    assert "Expected RMSE on a new source" in text
+    assert "Expected MAE on a new source" in text
+    assert "Expected R² on a new source" in text
+    assert "e+" not in text
+    constant = [y[rows_of(name)].std() for name in "abcde"]
+    assert result.baseline_scores() == pytest.approx(constant)
+    assert result.baseline_scores("r2") == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(ValueError, match="must be a metric of numbers for regression"):
+        MultiSourceCV(Ridge(), scoring="accuracy").fit(X, y, groups=GROUPS)
+    with pytest.raises(
+        ValueError, match="`y` must be numeric for a regressor; got values like 'yes'"
+    ):
+        MultiSourceCV(Ridge()).fit(X, np.array(["no", "yes"])[Y], groups=GROUPS)
+
+
+def test_every_score_stands_beside_that_of_a_constant_guess():
+    result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
+    majority = [max(Y[rows_of(name)].mean(), 1 - Y[rows_of(name)].mean()) for name in "abcde"]
+    assert result.baseline_scores() == pytest.approx(majority)
+    assert result.baseline_scores("roc_auc") == pytest.approx(0.5)
+    assert result.baseline_scores("balanced_accuracy") == pytest.approx(0.5)
+    better = int((result.source_scores() > np.array(majority)).sum())
+    assert f"own majority class on {better} of 5 sources" in repr(result)
+    never = MultiSourceCV(DummyClassifier(strategy="constant", constant=0)).fit(X, Y, groups=GROUPS)
+    assert "own majority class on 0 of 5 sources" in repr(never.result_)
+
+
+# Weights
+
+
+def test_sample_weights_reach_the_fit_and_the_metric():
+    weight = np.random.default_rng(1).gamma(1.0, size=150)
+    result = MultiSourceCV(GaussianNB(), scoring=["accuracy", "roc_auc"]).fit(
+        X, Y, groups=GROUPS, sample_weight=weight
+    )
+    result = result.result_
+    for k, name in enumerate("abcde"):
+        there = rows_of(name)
+        model = GaussianNB().fit(X[~there], Y[~there], sample_weight=weight[~there])
+        wrong = np.average(model.predict(X[there]) != Y[there], weights=weight[there])
+        assert 1 - result.source_scores()[k] == pytest.approx(wrong)
+        auc = roc_auc_score(
+            Y[there], model.predict_proba(X[there])[:, 1], sample_weight=weight[there]
+        )
+        assert result.source_scores("roc_auc")[k] == pytest.approx(auc)
+        shares = np.bincount(Y[there], weight[there]) / weight[there].sum()
+        assert result.baseline_scores()[k] == pytest.approx(shares.max())
+    pipeline = make_pipeline(StandardScaler(), GaussianNB())
+    weighted = MultiSourceCV(pipeline).fit(X, Y, groups=GROUPS, sample_weight=weight).result_
+    assert not np.array_equal(weighted.probabilities, MultiSourceCV(pipeline).fit(
+        X, Y, groups=GROUPS).result_.probabilities)  # fmt: skip
+    equal = MultiSourceCV(pipeline).fit(X, Y, groups=GROUPS, sample_weight=np.ones(150)).result_
+    assert equal.source_scores() == pytest.approx(losses_to_scores(pipeline))
+
+
+def losses_to_scores(estimator):
+    return MultiSourceCV(estimator).fit(X, Y, groups=GROUPS).result_.source_scores()
+
+
+def test_weights_that_cannot_be_used_are_refused():
+    with pytest.raises(ValueError, match="must take sample_weight in fit.*KNeighborsClassifier"):
+        MultiSourceCV(KNeighborsClassifier()).fit(X, Y, groups=GROUPS, sample_weight=np.ones(150))
+    with pytest.raises(ValueError, match="one finite weight of at least 0"):
+        MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS, sample_weight=-np.ones(150))
+
+
+def test_settings_of_scikit_learn_reach_the_workers():
+    table = pd.DataFrame(X, columns=["u", "v", "w"])
+    pipeline = make_pipeline(StandardScaler(), NeedsTable())
+    with sklearn.config_context(transform_output="pandas"):
+        for n_jobs in (1, 2):
+            result = MultiSourceCV(pipeline, n_jobs=n_jobs).fit(table, Y, groups=GROUPS).result_
+            assert result.failures == ()
+
+
+class NeedsTable(GaussianNB):
+    def fit(self, X, y):
+        return super().fit(X[["u", "w"]], y)
+
+    def predict_proba(self, X):
+        return super().predict_proba(X[["u", "w"]])
+
+    def predict(self, X):
+        return super().predict(X[["u", "w"]])
 
 
 # The contract
@@ -154,15 +330,16 @@ def test_same_answer_for_any_number_of_jobs():
     forest = RandomForestClassifier(n_estimators=5)
     for scheme in ("source", "random"):
         one, two = (
-            losses_of(forest, scheme=scheme, random_state=3, n_jobs=n, loss="log") for n in (1, 2)
+            losses_of(forest, scheme=scheme, random_state=3, n_jobs=n, scoring="log")
+            for n in (1, 2)
         )
         assert one.tobytes() == two.tobytes()
-    assert losses_of(forest, random_state=4, loss="log").tobytes() != one.tobytes()
+    assert losses_of(forest, random_state=4, scoring="log").tobytes() != one.tobytes()
 
 
 def test_seeds_fill_only_what_is_unset():
     fixed = RandomForestClassifier(n_estimators=5, random_state=0)
-    first, second = (losses_of(fixed, random_state=seed, loss="log") for seed in (1, 2))
+    first, second = (losses_of(fixed, random_state=seed, scoring="log") for seed in (1, 2))
     assert np.array_equal(first, second)
 
 
@@ -216,7 +393,7 @@ def test_raw_tables_and_texts_reach_the_pipeline_as_they_are():
     encode = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["place"]))
     encode.remainder = "passthrough"
     result = MultiSourceCV(make_pipeline(encode, LogisticRegression())).fit(table, Y, groups=GROUPS)
-    assert result.result_.estimate < 0.5
+    assert result.result_.estimate() > 0.5
     texts = [f"word{'s' * y} of row {i}" for i, y in enumerate(Y)]
     bag = make_pipeline(CountVectorizer(), MultinomialNB())
     assert losses_of(bag, texts).mean() == 0
@@ -224,16 +401,18 @@ def test_raw_tables_and_texts_reach_the_pipeline_as_they_are():
 
 def test_row_order_is_irrelevant():
     order = RNG.permutation(150)
-    shuffled = losses_of(LogisticRegression(), X[order], Y[order], GROUPS[order], loss="log")
-    np.testing.assert_allclose(shuffled, losses_of(LogisticRegression(), loss="log")[order], 1e-4)
+    shuffled = losses_of(LogisticRegression(), X[order], Y[order], GROUPS[order], scoring="log")
+    np.testing.assert_allclose(
+        shuffled, losses_of(LogisticRegression(), scoring="log")[order], 1e-4
+    )
 
 
 def test_clone_pickle_and_repr():
-    cv = MultiSourceCV(GaussianNB(), loss="log", n_jobs=1).fit(X, Y, groups=GROUPS)
+    cv = MultiSourceCV(GaussianNB(), scoring="log", n_jobs=1).fit(X, Y, groups=GROUPS)
     assert "MultiSourceCV" in repr(cv)
     assert not hasattr(clone(cv), "result_")
     revived = pickle.loads(pickle.dumps(cv))  # noqa: S301
-    assert np.array_equal(revived.result_.losses, cv.result_.losses)
+    assert np.array_equal(revived.result_.losses(), cv.result_.losses())
 
 
 def test_progress_is_logged_not_printed(caplog, capsys):
@@ -257,11 +436,11 @@ def test_nested_search_with_any_splitter_and_with_metadata_routing(routing, cv):
 def test_nested_search_gets_the_groups_of_its_training_rows():
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=LeaveOneGroupOut())
     result = MultiSourceCV(search).fit(X, Y, groups=GROUPS).result_
-    assert np.isfinite(result.losses).all()
+    assert np.isfinite(result.losses()).all()
     inner = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=LeaveOneGroupOut())
     rest = GROUPS != "c"
     inner.fit(X[rest], Y[rest], groups=GROUPS[rest])
-    assert np.array_equal(result.losses[~rest], inner.predict(X[~rest]) != Y[~rest])
+    assert np.array_equal(result.losses()[~rest], inner.predict(X[~rest]) != Y[~rest])
 
 
 @pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
@@ -269,7 +448,7 @@ def test_a_nested_transfer_search_sees_the_left_out_rows_as_its_target():
     candidates = {"nb": GaussianNB(), "lr": LogisticRegression()}
     search = lb.TransferSearchCV(candidates, cv=3, random_state=0)
     cv = MultiSourceCV(search, unlabeled_target=True, random_state=0)
-    losses = cv.fit(X, Y, groups=GROUPS).result_.losses
+    losses = cv.fit(X, Y, groups=GROUPS).result_.losses()
     rest = GROUPS != "c"
     inner = clone(search).fit(X[rest], Y[rest], groups=GROUPS[rest], X_unlabeled=X[~rest])
     assert np.array_equal(losses[~rest], inner.predict(X[~rest]) != Y[~rest])
@@ -279,11 +458,11 @@ def test_a_nested_transfer_search_sees_the_left_out_rows_as_its_target():
 def test_transfer_estimators_get_the_left_out_rows_without_labels():
     weighted = lb.ReweightedClassifier(LogisticRegression(), lb.UniformWeights())
     result = MultiSourceCV(weighted, unlabeled_target=True).fit(X, Y, groups=GROUPS).result_
-    assert np.array_equal(result.losses, losses_of(LogisticRegression()))
+    assert np.array_equal(result.losses(), losses_of(LogisticRegression()))
     kmm = lb.ReweightedClassifier(LogisticRegression(), lb.KernelMeanMatching())
-    moved = MultiSourceCV(kmm, unlabeled_target=True, loss="log")
-    adapted = moved.fit(X, Y, groups=GROUPS).result_.losses
-    assert not np.array_equal(adapted, losses_of(LogisticRegression(), loss="log"))
+    moved = MultiSourceCV(kmm, unlabeled_target=True, scoring="log")
+    adapted = moved.fit(X, Y, groups=GROUPS).result_.losses()
+    assert not np.array_equal(adapted, losses_of(LogisticRegression(), scoring="log"))
 
 
 def test_plain_estimators_cannot_take_unlabelled_rows():
@@ -302,7 +481,7 @@ def test_plain_estimators_cannot_take_unlabelled_rows():
         ({"groups": GROUPS[:-1]}, "each of the 150 rows"),
         ({"groups": np.where(GROUPS == "a", np.nan, 1.0)}, "got 30 missing, the first in row 0"),
         ({"y": None}, "`y` must hold the label of each row; got None"),
-        ({"y": Y[:-1]}, "one label for each of the 150 rows of X; got 149"),
+        ({"y": Y[:-1]}, "one label for each of the 150 rows of X; got shape \\(149,\\)"),
         (
             {"y": np.where(Y == 1, np.nan, 0.0)},
             "`y` must have a label for every row; got .* missing",
@@ -319,7 +498,7 @@ def test_bad_input(changes, message):
     ("params", "message"),
     [
         ({"scheme": "blocked"}, "`scheme` must be one of 'source', 'random'; got 'blocked'"),
-        ({"loss": "hinge"}, "`loss` must be one of 'zero_one'"),
+        ({"scoring": "hinge"}, "`scoring` must be the name of a metric; got 'hinge'"),
     ],
 )
 def test_bad_parameters(params, message):
@@ -335,12 +514,12 @@ def test_a_failed_source_is_recorded_and_leaves_every_interval():
         result = cv.fit(X, Y, groups=GROUPS).result_
     assert len(seen) == 1
     assert result.failures == (("'b'", "RuntimeError: cannot live without ['b']"),)
-    assert np.array_equal(np.isnan(result.losses), GROUPS == "b")
-    assert np.isnan(result.source_means).tolist() == [False, True, False, False, False]
+    assert np.array_equal(np.isnan(result.losses()), GROUPS == "b")
+    assert np.isnan(result.source_scores()).tolist() == [False, True, False, False, False]
     with pytest.warns(lb.FewSourcesWarning, match="4 sources"):
         assert result.interval().n_sources == 4
     expected = [(np.zeros(150) != Y)[rows_of(name)].mean() for name in "acde"]
-    assert result.estimate == pytest.approx(np.mean(expected))
+    assert result.estimate("zero_one") == pytest.approx(np.mean(expected))
     assert "Failed and left out: 'b' (RuntimeError" in repr(result)
 
 
@@ -367,8 +546,10 @@ def test_too_many_failures_raise_with_the_first_reason(gone):
 
 
 def test_a_missing_predict_proba_is_an_error_not_a_result():
-    with pytest.raises(ValueError, match="got 5 failures.*must have predict_proba for loss='log'"):
-        MultiSourceCV(Recorder(), loss="log").fit(X, Y, groups=GROUPS)
+    with pytest.raises(
+        ValueError, match="got 5 failures.*must have predict_proba for the metric 'log'"
+    ):
+        MultiSourceCV(Recorder(), scoring="log").fit(X, Y, groups=GROUPS)
 
 
 def test_a_source_of_one_row_and_a_source_of_one_class():
@@ -380,14 +561,14 @@ def test_a_source_of_one_row_and_a_source_of_one_class():
         result.interval("fixed")
     assert "over these" not in repr(result)
     one_class = np.where(GROUPS == "a", 1, Y)
-    result = MultiSourceCV(GaussianNB(), loss="log").fit(X, one_class, groups=GROUPS).result_
-    assert np.isfinite(result.losses).all()
+    result = MultiSourceCV(GaussianNB(), scoring="log").fit(X, one_class, groups=GROUPS).result_
+    assert np.isfinite(result.losses()).all()
 
 
 def test_a_class_that_only_one_source_has():
     y = np.where(GROUPS == "a", 2, Y)
-    result = MultiSourceCV(GaussianNB(), loss="log").fit(X, y, groups=GROUPS).result_
-    assert (result.losses[GROUPS == "a"] > 36).all()
+    result = MultiSourceCV(GaussianNB(), scoring="log").fit(X, y, groups=GROUPS).result_
+    assert (result.losses()[GROUPS == "a"] > 36).all()
 
 
 def test_training_rows_of_one_class_are_a_recorded_failure():
@@ -401,7 +582,7 @@ def test_two_sources_answer_only_about_themselves():
     two = np.isin(GROUPS, ["a", "b"])
     result = MultiSourceCV(GaussianNB()).fit(X[two], Y[two], groups=GROUPS[two]).result_
     text = repr(result)
-    assert "Mean error over these 2 sources" in text
+    assert "Mean accuracy over these 2 sources" in text
     assert "Two sources say nothing about a third" in text
     with pytest.raises(ValueError, match="at least 3 sources"):
         result.interval()
@@ -414,19 +595,34 @@ def test_words_and_numbers():
     result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
     answer = result.interval("new_source", 0.9)
     text = result.describe(0.9)
-    assert text.splitlines()[0].startswith("GaussianNB(): zero_one loss on 150 rows, 5 sources")
+    assert text.splitlines()[0].startswith("GaussianNB(): 150 rows, 5 sources")
     assert str(answer) in text
-    assert f"expect {answer.expected_half_width(sources=2):.2f}"[:9] in text
-    assert "Mean error over all sources of this kind" in text
-    assert "Mean error over these 5 sources" in text
+    assert "Mean accuracy over all sources of this kind" in text
+    assert "Mean accuracy over these 5 sources" in text
     assert repr(result) == result.describe(0.95)
     assert answer.low >= 0
 
 
+def test_what_twice_the_sources_and_twice_the_rows_would_give():
+    """With sources that differ much, more sources narrow the interval and more rows do not."""
+    answer = lb.interval(
+        np.repeat([0.1, 0.5, 0.9, 0.3, 0.7], 100) + RNG.normal(size=500) / 100,
+        np.repeat(np.arange(5), 100),
+        "population",
+    )
+    more_sources, more_rows = (
+        f"{answer.expected_half_width(**more):.2f}" for more in ({"sources": 2}, {"rows": 2})
+    )
+    assert float(more_sources) < 0.8 * float(more_rows)
+    words = what_shrinks(answer)
+    assert re.search(f"{more_sources}\\d? with twice the sources", words)
+    assert re.search(f"{more_rows}\\d? with twice the rows", words)
+
+
 def test_variance_by_name():
     result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
-    assert result.variance() == lb.cv_variance(result.losses, GROUPS, "theta_b")
-    expected = lb.cv_variance(result.losses, GROUPS, "theta_omega", source="c")
+    assert result.variance() == lb.cv_variance(result.losses(), GROUPS, "theta_b")
+    expected = lb.cv_variance(result.losses(), GROUPS, "theta_omega", source="c")
     assert result.variance("theta_omega", source="c") == expected
 
 
@@ -443,7 +639,7 @@ def test_saved_and_loaded(tmp_path, groups):
 def test_results_are_frozen():
     result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
     with pytest.raises(AttributeError):
-        result.loss = "log"
+        result.scheme = "random"
 
 
 # Comparisons
@@ -453,25 +649,47 @@ def test_compare_two_estimators():
     comparison = lb.compare_estimators(GaussianNB(), DummyClassifier(), X, Y, groups=GROUPS)
     assert comparison.names.tolist() == ["GaussianNB", "DummyClassifier"]
     for name, estimator in (("GaussianNB", GaussianNB()), ("DummyClassifier", DummyClassifier())):
-        assert np.array_equal(comparison.result(name).losses, losses_of(estimator))
+        assert np.array_equal(comparison.result(name).losses(), losses_of(estimator))
     (test,) = comparison.pairs()
-    expected = lb.paired_test(*comparison.losses, GROUPS)
+    losses = [comparison.result(str(name)).losses() for name in comparison.names]
+    expected = lb.paired_test(*losses, GROUPS)
     assert (test.difference, test.p_value) == (expected.difference, expected.p_value)
     assert "GaussianNB − DummyClassifier" in repr(comparison)
 
 
 def test_compare_many_estimators_with_holm_and_ranks():
     many = {"nb": GaussianNB(), "lr": LogisticRegression(), "no": DummyClassifier()}
-    comparison = lb.compare_estimators(many, None, X, Y, groups=GROUPS, loss="log")
+    comparison = lb.compare_estimators(many, None, X, Y, groups=GROUPS, scoring="log")
     tests = comparison.pairs("nadeau_bengio", 0.9)
     assert [(t.first, t.second) for t in tests] == [("nb", "lr"), ("nb", "no"), ("lr", "no")]
     p_values = [t.p_value for t in tests]
     assert [t.p_holm for t in tests] == pytest.approx(lb.inference.holm(p_values))
     assert comparison.friedman().mean_ranks.shape == (3,)
-    assert comparison.source_means.shape == (3, 5)
-    with_b = lb.compare_estimators({"nb": GaussianNB()}, {"lr": Ridge()}, X, Y, groups=GROUPS,
-                                   loss="squared")  # fmt: skip
+    assert comparison.source_losses().shape == (3, 5)
+    two = {"nb": GaussianNB()}, {"lr": LogisticRegression()}
+    with_b = lb.compare_estimators(*two, X, Y, groups=GROUPS)
     assert with_b.names.tolist() == ["nb", "lr"]
+
+
+def test_compare_with_metrics_that_are_no_means():
+    many = {"nb": GaussianNB(), "no": DummyClassifier()}
+    comparison = lb.compare_estimators(many, None, X, Y, groups=GROUPS, scoring=["roc_auc", "f1"])
+    (test,) = comparison.pairs()
+    auc = comparison.result("nb").source_scores()
+    assert test.difference == pytest.approx(np.mean((1 - auc) - 0.5))
+    expected = ttest_1samp((1 - auc) - 0.5, 0.0)
+    assert test.p_value == pytest.approx(expected.pvalue)
+    assert "1 − ROC AUC of nb − no" in repr(comparison)
+    assert comparison.test("nb", "no", metric="accuracy").difference != test.difference
+    exact = comparison.differences("nb", "no", "accuracy")
+
+    def share(y_true, y_pred, sample_weight=None):
+        return float(np.average(y_true == y_pred, weights=sample_weight))
+
+    replicated = comparison.differences("nb", "no", share)
+    np.testing.assert_allclose(replicated.mean, exact.mean)
+    np.testing.assert_allclose(replicated.mean_variance, exact.mean_variance, rtol=0.3)
+    assert comparison.test("nb", "no", "theta_b", metric=share).standard_error > 0
 
 
 def test_twins_get_two_names():
@@ -484,11 +702,11 @@ def test_comparison_bit_identical_for_any_number_of_jobs_and_saved(tmp_path):
     forests = {f"forest{n}": RandomForestClassifier(n_estimators=n) for n in (3, 4)}
     one, two = (
         lb.compare_estimators(
-            forests, None, X, Y, groups=GROUPS, loss="log", n_jobs=n, random_state=0
+            forests, None, X, Y, groups=GROUPS, scoring="log", n_jobs=n, random_state=0
         )
         for n in (1, 2)
     )
-    assert one.losses.tobytes() == two.losses.tobytes()
+    assert one.probabilities.tobytes() == two.probabilities.tobytes()
     one.save(tmp_path / "comparison.npz")
     loaded = type(one).load(tmp_path / "comparison.npz")
     assert repr(loaded) == repr(one)
@@ -513,7 +731,7 @@ def test_a_source_that_fails_for_one_leaves_every_test():
     [
         (GaussianNB(), None, "at least 2 estimators together; got 1"),
         ({"nb": GaussianNB()}, {"nb": GaussianNB()}, "must not use the names of a again; got 'nb'"),
-        (DummyRegressor(), DummyRegressor(), "`loss` must measure a distance"),
+        (DummyRegressor(), DummyClassifier(), "must all be classifiers or all be regressors"),
     ],
 )
 def test_bad_comparisons(a, b, message):
@@ -545,7 +763,7 @@ def test_the_left_out_rows_reach_the_transfer_step_of_a_pipeline():
         scale.transform(X[rest]), Y[rest], X_unlabeled=scale.transform(X[there])
     )
     wrong = model.predict(scale.transform(X[there])) != Y[there]
-    np.testing.assert_array_equal(found.losses[there], wrong)
+    np.testing.assert_array_equal(found.losses()[there], wrong)
     plain = make_pipeline(StandardScaler(), GaussianNB())
     with pytest.raises(ValueError, match="must take X_unlabeled.*got Pipeline"):
         MultiSourceCV(plain, unlabeled_target=True).fit(X, Y, groups=GROUPS)
@@ -556,7 +774,7 @@ def test_labels_of_python_objects_are_those_of_numpy():
         MultiSourceCV(GaussianNB()).fit(X, (Y[0] == Y).astype(kind), groups=GROUPS).result_
         for kind in (bool, object)
     )
-    np.testing.assert_array_equal(first.losses, second.losses)
+    np.testing.assert_array_equal(first.losses(), second.losses())
 
 
 def test_words_for_a_source_of_one_row_and_for_losses_without_spread():
@@ -565,5 +783,5 @@ def test_words_for_a_source_of_one_row_and_for_losses_without_spread():
     assert "half-width" in words
     assert "nan" not in words
     right = MultiSourceCV(GaussianNB()).fit(Y[:, None] == Y[0], Y[0] == Y, groups=GROUPS).result_
-    assert right.estimate == 0
-    assert "nothing measures how far it can be off" in repr(right)
+    assert right.estimate() == 1
+    assert "the uncertainty cannot be estimated" in repr(right)
