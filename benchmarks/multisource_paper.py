@@ -26,7 +26,7 @@ from benchmarks._harness import RESULTS, Log
 from benchmarks._multisource_page import NAME, write
 from landbridge import MultiSourceCV, compare_estimators
 from landbridge.datasets import fetch_reviews
-from landbridge.inference import Interval, summarise_sources, variance_decomposition
+from landbridge.inference import Interval, variance_decomposition
 from landbridge.inference.intervals import interval_of
 from landbridge.inference.variance import VARIANCES
 
@@ -148,7 +148,7 @@ def draw(learner: Learner, k: int, m: int, index: int) -> dict:
     for _ in range(learner.repeats):
         drawn = sample(rng, inside, m, replace=True)
         result = cross_validate(learner, drawn, k, "source", 0)
-        summary = summarise_sources(*result.judged)
+        summary = result.summary("zero_one")
         found["cvs"].append(summary.estimate)
         found["thetas"].append({kind: VARIANCES[kind](summary) for kind in ("theta_a", "theta_b")})
         for q in questions:
@@ -159,7 +159,9 @@ def draw(learner: Learner, k: int, m: int, index: int) -> dict:
         found["new_m"].append([rng.choice(w, m).mean() for w in wrong])
         random_rows = sample(rng, inside, m, replace=False)
         seed = int(rng.integers(2**31))
-        found["cvr"].append(cross_validate(learner, random_rows, k, "random", seed).estimate)
+        found["cvr"].append(
+            cross_validate(learner, random_rows, k, "random", seed).estimate("zero_one")
+        )
     return {
         **{name: float(np.mean(found[name])) for name in ("cvs", "cvr", "new")},
         **{f"var_{name}": float(np.var(found[name], ddof=1)) for name in ("cvs", "cvr")},
@@ -226,9 +228,9 @@ def variance(learner: Learner, m: int, scheme: str) -> dict:
         rng = np.random.default_rng([SEED, m, index])
         drawn = sample(rng, rows, m, replace=True)
         result = cross_validate(learner, drawn, k, scheme, int(rng.integers(2**31)))
-        values, units = result.judged
-        losses.append(values[np.argsort(units, kind="stable")])
-        summary = summarise_sources(values, units)
+        units = result.source if result.scheme == "source" else result.fold
+        losses.append(result.losses()[np.argsort(units, kind="stable")])
+        summary = result.summary("zero_one")
         estimates.append({kind: function(summary) for kind, function in VARIANCES.items()})
     parts = variance_decomposition(np.array(losses), np.repeat(np.arange(k), m))
     table = {kind: [e[kind] for e in estimates] for kind in VARIANCES}

@@ -45,5 +45,5 @@ def work(state):
         losses = y != cross_val_predict(estimator, X, y, groups=groups, cv=split, n_jobs=n_jobs)
     else:
         cv = MultiSourceCV(estimator, n_jobs=n_jobs)
-        losses = cv.fit(X, y, groups=groups).result_.losses
+        losses = cv.fit(X, y, groups=groups).result_.losses()
     return {"digest": hashlib.sha256(losses.astype(np.float64).tobytes()).hexdigest()[:16]}

@@ -125,7 +125,12 @@ def test_several_files_are_domains(landbridge, table):
 def test_evaluate_reports_every_domain_and_three_intervals(landbridge, table):
     found = landbridge.json("evaluate", table, "--label", "good", "--domain", "region")
     assert [row["source"] for row in found["per_source"]] == ["north", "south", "west"]
-    assert len(found["intervals"]) == 3
+    assert [row["question"] for row in found["intervals"]] == [
+        "one new source",
+        "all sources of this kind",
+        "these sources",
+        "one new source, balanced accuracy",
+    ]
     mean = np.mean([row["mean"] for row in found["per_source"]])
     assert found["intervals"][0]["estimate"] == pytest.approx(mean)
     widths = [row["high"] - row["low"] for row in found["intervals"]]
@@ -134,6 +139,23 @@ def test_evaluate_reports_every_domain_and_three_intervals(landbridge, table):
         "evaluate", table, "--label", "good", "--domain", "region", "--model", "GaussianNB"
     )
     assert named["per_source"] != found["per_source"]
+
+
+def test_evaluate_with_metrics_beside_a_constant_guess(landbridge, table):
+    asked = ("evaluate", table, "--label", "good", "--domain", "region")
+    found = landbridge.json(*asked, "--metric", "roc_auc", "--metric", "f1")
+    assert found["metric"] == "ROC AUC"
+    assert found["other_metrics"][0].startswith("F1")
+    assert all(row["baseline"] == pytest.approx(0.5) for row in found["per_source"])
+    assert all(len(row["other_metrics"]) == 1 for row in found["per_source"])
+    assert "source's own majority class" in found["words"][1]
+    shown = landbridge(*asked, "--metric", "roc_auc").stdout
+    assert "constant guess" in shown
+    assert "ROC AUC" in shown
+    assert "`scoring` must be the name" in landbridge(*asked, "--metric", "auc", code=2).stderr
+    numbers = landbridge.json("evaluate", table, "--label", "noise", "--domain", "region")
+    assert numbers["metric"] == "RMSE"
+    assert numbers["other_metrics"] == ["MAE", "R²"]
 
 
 def test_features_name_the_one_that_matters(landbridge, table):

@@ -166,7 +166,7 @@ def test_theta_b_is_nearer_the_variance_of_a_trained_model_than_theta_a():
     for _ in range(runs):
         drawn = np.concatenate([rng.choice(of_source, rows) for of_source in pool])
         cv = MultiSourceCV(LinearDiscriminantAnalysis())
-        losses = cv.fit(world.X[drawn], world.y[drawn], groups=groups).result_.losses
+        losses = cv.fit(world.X[drawn], world.y[drawn], groups=groups).result_.losses()
         estimates.append(losses.mean())
         for kind, values in thetas.items():
             values.append(cv_variance(losses, groups, kind))
@@ -236,7 +236,7 @@ def test_level_of_the_test_of_two_equally_good_estimators():
     for seed in range(runs):
         data = make_sources(8, 40, 4, between=0.5, task="classification", random_state=seed)
         left, right = (
-            MultiSourceCV(LogisticRegression()).fit(X, data.y, groups=data.groups).result_.losses
+            MultiSourceCV(LogisticRegression()).fit(X, data.y, groups=data.groups).result_.losses()
             for X in (data.X[:, :2], data.X[:, 2:])
         )
         rejected += paired_test(left, right, data.groups).p_value < 0.05

@@ -60,8 +60,8 @@ class MetricInterval:
     Attributes
     ----------
     estimate, low, high, level : float
-    method : {"score", "skewed", "student"}
-        Which line of the table in `metric_inference` it is.
+    method : {"score", "skewed", "student", "none"}
+        Which line of the table in `metric_inference` it is; "none" where nothing is known.
     note : str
         What is known to fall short for these rows, or "".
     """
@@ -171,6 +171,9 @@ def metric_interval(
     if metric.bounds == (0.0, 1.0) and metric.decomposable and metric.response == "label":
         low, high = score_interval(centre, n / variance_factor, level)
         return MetricInterval(centre, float(low), float(high), level, "score")
+    if y.shape[0] < 2:
+        note = "one row does not show how much rows differ"
+        return MetricInterval(centre, *metric.bounds, level, "none", note)
     options = {"sample_weight": sample_weight, "weights": weights, "seed": seed}
     errors = _standard_errors(metric, y, predictions, own, n, **options)
     of_score, of_log = (math.sqrt(variance_factor) * error for error in errors)

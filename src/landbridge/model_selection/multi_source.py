@@ -130,7 +130,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     >>> print(answer.describe(why=False))
     Expected accuracy on a new source: 0.79, 90 % between 0.69 and 0.89
     >>> print(cv.result_.interval(metric="roc_auc", level=0.9).describe(why=False))
-    Expected ROC AUC on a new source: 0.87, 90 % between 0.77 and 0.97
+    Expected ROC AUC on a new source: 0.86, 90 % between 0.77 and 0.96
     >>> answer.advice()
     'noise within sources dominates: more rows in each source help'
     """

@@ -8,7 +8,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import landbridge as lb
 from landbridge import MultiSourceCV, MultiSourceDisplay
-from landbridge.inference import source_intervals
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -36,12 +35,12 @@ def labels_of(display):
 
 def test_rows_are_the_sources_by_mean_with_their_intervals(result):
     display = MultiSourceDisplay.from_result(result, level=0.9)
-    assert np.array_equal(display.means, np.sort(result.source_means))
-    by_name = dict(zip(result.source_names, result.source_means, strict=True))
+    assert np.array_equal(display.means, np.sort(result.source_scores()))
+    by_name = dict(zip(result.source_names, result.source_scores(), strict=True))
     assert [by_name[name] for name in display.names] == display.means.tolist()
-    low, _ = source_intervals(result.losses, GROUPS, 0.9)
-    order = np.argsort(result.source_means, kind="stable")
-    np.testing.assert_allclose(display.lows, np.clip(low[order], 0, 1))
+    low, _ = result.source_intervals(level=0.9)
+    order = np.argsort(result.source_scores(), kind="stable")
+    np.testing.assert_allclose(display.lows, low[order])
     assert (display.lows <= display.means).all()
     assert (display.means <= display.highs).all()
 
@@ -66,7 +65,7 @@ def test_plot_draws_what_it_was_given(result):
     ]
     points = display.ax_.lines[0].get_xdata()
     assert np.array_equal(points, display.means)
-    assert "error, 95 % intervals" in display.ax_.get_xlabel()
+    assert "accuracy, 95 % intervals" in display.ax_.get_xlabel()
 
 
 def test_plot_into_given_axes(result):
@@ -75,9 +74,9 @@ def test_plot_into_given_axes(result):
 
 
 def test_from_estimator_runs_the_procedure(result):
-    display = MultiSourceDisplay.from_estimator(GaussianNB(), X, Y, groups=GROUPS, loss="log")
-    expected = MultiSourceCV(GaussianNB(), loss="log").fit(X, Y, groups=GROUPS).result_
-    assert np.array_equal(display.means, np.sort(expected.source_means))
+    display = MultiSourceDisplay.from_estimator(GaussianNB(), X, Y, groups=GROUPS, scoring="log")
+    expected = MultiSourceCV(GaussianNB(), scoring="log").fit(X, Y, groups=GROUPS).result_
+    assert np.array_equal(display.means, np.sort(expected.source_scores()))
     assert display.xlabel == "log loss"
 
 
@@ -89,7 +88,7 @@ def test_only_answerable_questions_are_shown():
 
 def test_a_source_of_one_row_is_a_point_without_interval():
     groups = np.where(np.arange(150) == 0, "lonely", GROUPS)
-    cv = MultiSourceCV(DummyRegressor(), loss="squared").fit(X, X[:, 0], groups=groups)
+    cv = MultiSourceCV(DummyRegressor()).fit(X, X[:, 0], groups=groups)
     display = MultiSourceDisplay.from_result(cv.result_).plot()
     assert len(display.ax_.collections[0].get_segments()) == 5
     assert len(display.names) == 6
@@ -99,12 +98,14 @@ def test_a_source_of_one_row_is_a_point_without_interval():
 def test_comparison_shows_paired_differences():
     comparison = lb.compare_estimators(GaussianNB(), DummyClassifier(), X, Y, groups=GROUPS)
     display = MultiSourceDisplay.from_comparison(comparison).plot()
-    means = comparison.source_means
+    means = comparison.source_losses()
     assert display.means == pytest.approx(np.sort(means[0] - means[1]), abs=1e-15)
     assert display.reference == 0
     (test,) = comparison.pairs()
     assert display.answers[0][1:] == (test.difference, test.low, test.high)
-    assert "GaussianNB − DummyClassifier" in display.xlabel
+    assert display.xlabel == "error of GaussianNB − DummyClassifier"
+    by_auc = MultiSourceDisplay.from_comparison(comparison, metric="roc_auc")
+    assert by_auc.xlabel == "1 − ROC AUC of GaussianNB − DummyClassifier"
     swapped = MultiSourceDisplay.from_comparison(comparison, "DummyClassifier", "GaussianNB")
     assert swapped.means == pytest.approx(-display.means[::-1])
 

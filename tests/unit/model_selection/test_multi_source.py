@@ -610,13 +610,11 @@ def test_what_twice_the_sources_and_twice_the_rows_would_give():
         np.repeat(np.arange(5), 100),
         "population",
     )
-    more_sources, more_rows = (
-        f"{answer.expected_half_width(**more):.2f}" for more in ({"sources": 2}, {"rows": 2})
-    )
-    assert float(more_sources) < 0.8 * float(more_rows)
-    words = what_shrinks(answer)
-    assert re.search(f"{more_sources}\\d? with twice the sources", words)
-    assert re.search(f"{more_rows}\\d? with twice the rows", words)
+    found = re.search("expect (.+) with twice the sources, (.+) with twice", what_shrinks(answer))
+    sources, rows = (float(number) for number in found.groups())
+    assert sources == pytest.approx(answer.expected_half_width(sources=2), abs=0.001)
+    assert rows == pytest.approx(answer.expected_half_width(rows=2), abs=0.001)
+    assert sources < 0.8 * rows
 
 
 def test_variance_by_name():
