@@ -284,6 +284,7 @@ def compare_estimators(
 
 def task_of(estimator: Any) -> Task:
     """Regression for regressors, otherwise classification."""
+    check_estimator_given(estimator)
     return "regression" if is_regressor(estimator) else "classification"
 
 
@@ -357,7 +358,6 @@ def predict_folds(
 ) -> AllPredictions:
     """Predict every fold with every estimator; a fold has the same seed for all of them."""
     for estimator in estimators:
-        check_estimator_given(estimator)
         if unlabeled_target:
             _require_argument(estimator, "X_unlabeled", "with unlabeled_target=True")
         if folds.sample_weight.size:
