@@ -32,6 +32,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
@@ -132,6 +133,7 @@ class _LaplacianRLS(BaseEstimator):
         check_positive(self.ridge, "ridge", "because it makes the solution unique")
         check_count(self.n_neighbors, "n_neighbors")
 
+    @on_one_thread
     def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
         """Solve for centred columns Y over the labelled rows."""
         labeled = data.labeled_rows
@@ -175,6 +177,7 @@ class _LaplacianRLS(BaseEstimator):
             random_state=self.random_state,
         )
 
+    @on_one_thread
     def _columns(self, X: MatrixLike) -> np.ndarray:
         """f of new rows, one column a class or response."""
         check_is_fitted(self, "coef_")

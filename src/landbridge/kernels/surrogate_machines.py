@@ -14,6 +14,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._tasks.threads import on_one_thread, one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
@@ -172,20 +173,22 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
             X_unlabeled=X_unlabeled,
             plain_counterpart="a support vector machine with its kernel",
         )
-        inputs = self._training_input(data)
         if self.n_components is None:
             learner = SVC(C=self.C, kernel="precomputed")
         else:
             learner = LinearSVC(C=self.C, dual=False)
-        self.learner_ = learner.fit(inputs, data.labels)
+        with one_thread():
+            self.learner_ = learner.fit(self._training_input(data), data.labels)
         self.classes_ = self.learner_.classes_
         return self
 
+    @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
         """Classes of target rows."""
         inputs = self._input(X)
         return self.learner_.predict(inputs)
 
+    @on_one_thread
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Signed distances from the separating planes."""
         inputs = self._input(X)
@@ -266,16 +269,17 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
             multi_output=True,
             plain_counterpart="a kernel ridge regression with its kernel",
         )
-        inputs = self._training_input(data)
         response = data.labels.astype(float)
         self.mean_ = response.mean(axis=0)
         if self.n_components is None:
             learner = KernelRidge(alpha=self.alpha, kernel="precomputed")
         else:
             learner = Ridge(alpha=self.alpha, fit_intercept=False)
-        self.learner_ = learner.fit(inputs, response - self.mean_)
+        with one_thread():
+            self.learner_ = learner.fit(self._training_input(data), response - self.mean_)
         return self
 
+    @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
         """Responses of target rows."""
         inputs = self._input(X)

@@ -11,6 +11,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap, check_mapping
+from landbridge._tasks.threads import on_one_thread, one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
 from landbridge._validation import TransferData, check_not_negative, check_rows, stack_rows
 from landbridge.exceptions import NothingToAlignWarning
@@ -122,7 +123,8 @@ class SurrogateKernelMap(DomainMap):
             X_unlabeled=X_unlabeled,
             plain_counterpart="the features of its kernel",
         )
-        return self._fit_checked(data)
+        with one_thread():
+            return self._fit_checked(data)
 
     def _fit_checked(self, data: TransferData) -> Self:
         source, target = data.X, data.target_rows
@@ -159,10 +161,12 @@ class SurrogateKernelMap(DomainMap):
         self.trace_share_, self.n_clipped_ = alignment.trace_share, alignment.n_clipped
         self.scale_ = alignment.scale
 
+    @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Features of *target* rows."""
         return self._scaled_features(X)
 
+    @on_one_thread
     def transform_source(self, X: MatrixLike) -> np.ndarray:
         """Features of *source* rows, moved by T."""
         features = self._scaled_features(X)

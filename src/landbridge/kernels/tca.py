@@ -32,6 +32,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import check_mapping
+from landbridge._tasks.threads import on_one_thread, one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
@@ -326,8 +327,9 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         )
         target = data.target_rows
         rows = data.X if target is None else stack_rows([data.X, target])
-        self.width_ = resolve_width(self.width, rows)
-        side = self._side(data, rows)
+        with one_thread():
+            self.width_ = resolve_width(self.width, rows)
+            side = self._side(data, rows)
         if self.rank is None:
             self._fit_exact(rows, side)
         else:
@@ -349,6 +351,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             laplacian = graph * (self.manifold / n_rows**2)
         return Side(difference, label_matrix(labels, n_rows), self.label_weight, laplacian)
 
+    @on_one_thread
     def _fit_exact(self, rows: Matrix, side: Side) -> None:
         n_components = min(self.n_components, rows.shape[0])
         linear = self.kernel == "linear"
@@ -366,6 +369,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.features_ = KernelRows(None if linear else rows, self.kernel, self.width_)
         self._keep(theta, np.asarray(rows.T @ W) if linear else W)
 
+    @on_one_thread
     def _fit_low_rank(
         self, source: Matrix, target: Matrix | None, rows: Matrix, side: Side, rank: int
     ) -> None:
@@ -392,6 +396,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         scale = np.where(varies, theta, 1.0) ** -0.5 if self.whiten else 1.0
         self.components_ = components * np.where(varies, scale, 0.0)
 
+    @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:
         """The embedding of rows of either domain."""
         check_is_fitted(self, "components_")

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._tasks.threads import one_thread
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, check_two_domains
 from landbridge.exceptions import WeightingWarning
@@ -151,14 +152,17 @@ class Weighting(BaseEstimator, ABC):
         X_target : rows of the target, labelled and unlabelled stacked.
         """
         X, X_target = check_two_domains(self, X, X_target)
-        self.weights_ = self._weights(X, X_target)
-        self.diagnostics_ = diagnose_weights(
-            X,
-            X_target,
-            self.weights_,
-            bound=self._upper_bound(),
-            feature_names=getattr(self, "feature_names_in_", None),
-        )
+        # Rounding in threaded linear algebra depends on the number of threads, and the solvers
+        # here amplify it to differences of 1e-11 between machines.
+        with one_thread():
+            self.weights_ = self._weights(X, X_target)
+            self.diagnostics_ = diagnose_weights(
+                X,
+                X_target,
+                self.weights_,
+                bound=self._upper_bound(),
+                feature_names=getattr(self, "feature_names_in_", None),
+            )
         self.effective_sample_size_ = self.diagnostics_.effective_sample_size
         _warn_if_unstable(self, self.diagnostics_)
         return self

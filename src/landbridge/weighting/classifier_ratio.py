@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import check_choice, check_probabilistic, is_count, stack_rows
 from landbridge.weighting._base import Weighting
@@ -133,6 +134,7 @@ class ClassifierRatio(Weighting):
         self.classifier_ = clone(classifier).fit(rows, is_target)
         return odds_to_ratio(self._calibration(scores[: X.shape[0]]), *self._sizes)
 
+    @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
         """The estimated density ratio at new rows, from the classifier fitted on all rows."""
         X = self._new_rows(X)

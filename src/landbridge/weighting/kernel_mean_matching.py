@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils import check_random_state
 
+from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import check_choice, check_not_negative, is_count, is_number
 from landbridge.exceptions import NotConvergedWarning
@@ -188,6 +189,7 @@ class KernelMeanMatching(Weighting):
         self._keep_extension(X, X_target, problem, solution)
         return solution.beta
 
+    @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
         """The weights that the optimum assigns to new rows; needs a positive ridge.
 

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
+from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import is_count
 from landbridge.exceptions import NotConvergedWarning
@@ -160,6 +161,7 @@ class KLIEP(Weighting):
             )
         return self._basis.combine(X, self.alpha_)
 
+    @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
         """The estimated density ratio at new rows."""
         X = self._new_rows(X)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils import check_random_state
 
+from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import is_number
 from landbridge.weighting._base import Weighting
@@ -174,6 +175,7 @@ class RuLSIF(Weighting):
         )
         return self._ratio(X)
 
+    @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
         """The estimated relative density ratio at new rows."""
         return self._ratio(self._new_rows(X))
