@@ -1,4 +1,4 @@
-"""Shared data in one file that worker processes map into memory instead of receiving copies."""
+"""Shared data, packed so that workers use its arrays in place instead of receiving copies."""
 
 import mmap
 import os
@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from joblib.externals.loky.backend import resource_tracker
 
 from landbridge._tasks._pickling import dumps
@@ -20,28 +21,19 @@ MEMORY_DISK = "/dev/shm"
 
 
 class SharedFile:
-    """A temporary file with a pickled object whose arrays can be mapped.
+    """A temporary file with a packed object, whose arrays workers map into memory.
 
     The file lives in a folder of its own, which only this user can read. loky's resource tracker
     removes the folder if this process is killed.
     """
 
     def __init__(self, shared: Any):
-        buffers: list[pickle.PickleBuffer] = []
-        payload = dumps(shared, protocol=5, buffer_callback=buffers.append)
-        views = [buffer.raw() for buffer in buffers]
-        sizes = [view.nbytes for view in views]
-        header = pickle.dumps((payload, sizes))
-        n_bytes = len(header) + sum(sizes)
-        self.folder = tempfile.mkdtemp(prefix="landbridge-", dir=_place(n_bytes))
+        chunks = pack(shared)
+        self.folder = tempfile.mkdtemp(prefix="landbridge-", dir=_place(sum(map(len, chunks))))
         resource_tracker.register(self.folder, "folder")
         self.path = str(Path(self.folder) / "shared")
         with open(self.path, "wb") as file:
-            file.write(LENGTH.pack(len(header)))
-            file.write(header)
-            for view in views:
-                file.write(b"\0" * (-file.tell() % ALIGNMENT))
-                file.write(view)
+            file.writelines(chunks)
 
     def close(self) -> None:
         """Remove the file; workers that have mapped it keep their memory until they forget it."""
@@ -52,16 +44,45 @@ class SharedFile:
 def read_shared(path: str) -> Any:
     """The object of a `SharedFile`, with read-only arrays in mapped memory."""
     with open(path, "rb") as file:
-        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-    (n_header,) = LENGTH.unpack(mapped[: LENGTH.size])
+        return unpack(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+
+
+def pack(shared: Any) -> list[Any]:
+    """Bytes of an object in chunks: a header, then its arrays, each at an aligned place."""
+    buffers: list[pickle.PickleBuffer] = []
+    payload = dumps(shared, protocol=5, buffer_callback=buffers.append)
+    views = [buffer.raw() for buffer in buffers]
+    header = pickle.dumps((payload, [view.nbytes for view in views]))
+    chunks: list[Any] = [LENGTH.pack(len(header)), header]
+    place = LENGTH.size + len(header)
+    for view in views:
+        gap = -place % ALIGNMENT
+        chunks += [b"\0" * gap, view]
+        place += gap + view.nbytes
+    return chunks
+
+
+def unpack(packed: memoryview) -> Any:
+    """The object, with read-only arrays that use the memory of ``packed``, which is aligned."""
+    (n_header,) = LENGTH.unpack(packed[: LENGTH.size])
     place = LENGTH.size + n_header
-    payload, sizes = pickle.loads(mapped[LENGTH.size : place])  # noqa: S301 - our own file
+    payload, sizes = pickle.loads(packed[LENGTH.size : place])  # noqa: S301 - from this run
     buffers = []
     for size in sizes:
         place += -place % ALIGNMENT
-        buffers.append(mapped[place : place + size])
+        buffers.append(packed[place : place + size])
         place += size
-    return pickle.loads(payload, buffers=buffers)  # noqa: S301 - our own file
+    return pickle.loads(payload, buffers=buffers)  # noqa: S301 - from this run
+
+
+def aligned(packed: bytes) -> memoryview:
+    """A read-only copy at an aligned address."""
+    space = np.empty(len(packed) + ALIGNMENT, dtype=np.uint8)
+    start = -space.ctypes.data % ALIGNMENT
+    copy = space[start : start + len(packed)]
+    copy[:] = np.frombuffer(packed, dtype=np.uint8)
+    copy.flags.writeable = False
+    return copy.data
 
 
 def _place(n_bytes: int) -> str | None:
