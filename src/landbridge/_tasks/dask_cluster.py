@@ -21,16 +21,16 @@ from landbridge._tasks._pickling import dumps
 from landbridge._tasks.call import Answer, Settings, TaskFunction, call_within, cut
 from landbridge._tasks.records import TaskFailure, TaskResult
 from landbridge._tasks.shared_file import aligned, pack, unpack
-from landbridge._tasks.workers import Attempt
+from landbridge._tasks.workers import DEATHS, Attempt
 
 # Tasks per core that are sent ahead, so that no worker waits for the network.
 AHEAD = 2
 # Seconds between two looks at the size of the cluster and at the scattered data.
 LOOK = 2.0
+# Seconds that a finished task may take to hand over its answer; a dead worker never does.
+HANDOVER = 20
 # Seconds that a cluster may be without workers.
 WAIT = 600
-# Times that a task is sent again because the cluster lost it or the shared data.
-LOSSES = 20
 
 
 def run_on_dask(
@@ -49,7 +49,7 @@ def run_on_dask(
     try:
         while True:
             results: list[TaskResult] = []
-            while not exhausted and len(flight.futures) < AHEAD * flight.n_cores:
+            while flight.has_room() and not exhausted:
                 item = next(source, None)
                 if item is None:
                     exhausted = True
@@ -59,7 +59,7 @@ def run_on_dask(
                 else:
                     flight.send(item)
             yield from results
-            if not results and not flight.futures:
+            if not results and not flight.futures and not flight.suspects:
                 return
             if deadline is not None and time.monotonic() >= deadline:
                 yield from flight.cut()
@@ -78,13 +78,24 @@ class Flight:
         self.token = uuid4().hex
         self.futures: dict[str, tuple[Any, Attempt]] = {}
         self.done: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self.suspects: deque[Attempt] = deque()
+        self.alone = False
         self.looked = time.monotonic()
         self.shared = self._scatter()
+
+    def has_room(self) -> bool:
+        """Whether a further task may be sent; suspects are tried one by one first."""
+        if self.suspects and not self.futures:
+            self.alone = True
+            self.send(self.suspects.popleft())
+        self.alone = self.alone and bool(self.futures)
+        return not (self.suspects or self.alone) and len(self.futures) < AHEAD * self.n_cores
 
     def send(self, attempt: Attempt) -> None:
         """Submit a task."""
         attempt.started = time.monotonic()
-        key = f"landbridge-{self.token}-{attempt.index}-{attempt.deaths}"
+        attempt.sent += 1
+        key = f"landbridge-{self.token}-{attempt.index}-{attempt.sent}"
         future = self.client.submit(
             answer_on_dask,
             self.shared,
@@ -102,16 +113,17 @@ class Flight:
         with suppress(queue.Empty):
             key = self.done.get(timeout=patience) if patience else self.done.get_nowait()
             while True:
-                result = self._receive(key)
-                if result is not None:
-                    yield result
+                yield from self._receive(key)
                 key = self.done.get_nowait()
         if time.monotonic() - self.looked > LOOK:
-            self._look()
+            yield from self._look()
 
     def cut(self) -> Iterator[TaskResult]:
         """Give up everything that is not finished."""
         yield from self.landed(0.0)
+        for attempt in self.suspects:
+            yield cut().as_result(attempt.index, attempt.task)
+        self.suspects.clear()
         for future, attempt in list(self.futures.values()):
             future.cancel()
             seconds = time.monotonic() - (attempt.started or 0.0)
@@ -125,55 +137,88 @@ class Flight:
         self.futures = {}
         self.shared.release()
 
-    def _receive(self, key: str) -> TaskResult | None:
-        if key not in self.futures:  # sent again under another key
-            return None
+    def _receive(self, key: str) -> Iterator[TaskResult]:
+        if key not in self.futures:  # given up meanwhile
+            return
         future, attempt = self.futures.pop(key)
-        if future.status == "finished":
-            try:
-                answer, place = future.result()
-            except Exception:  # the worker died before it could hand over its answer
-                return self._send_again(attempt)
-            if answer.failure is not None and answer.failure.reason == "timeout":
-                self._restart(place)
-            return answer.as_result(attempt.index, attempt.task)
-        if future.status != "error":
-            return self._send_again(attempt)
-        return _failed(future.exception()).as_result(attempt.index, attempt.task)
+        if future.status == "error":
+            yield from self._failed(attempt, future.exception())
+            return
+        try:
+            answer, place = future.result(timeout=HANDOVER)
+        except Exception:  # cancelled, lost, or on a worker that died before handing it over
+            if self._holds_shared():
+                self.send(attempt)
+            else:
+                yield from self._recover(attempt)
+            return
+        if answer.failure is not None and answer.failure.reason == "timeout":
+            future.release()  # or its worker's restart would run the task once more
+            self._restart(place)
+        yield answer.as_result(attempt.index, attempt.task)
 
-    def _send_again(self, attempt: Attempt) -> TaskResult | None:
-        """Submit a task that the cluster has lost."""
+    def _failed(self, attempt: Attempt, error: BaseException) -> Iterator[TaskResult]:
+        if type(error).__name__ == "KilledWorker":
+            yield from self._suspect(attempt, certain=self.alone)
+            return
+        message = f"A Dask worker could not run the task: {type(error).__name__}: {error}"
+        failure = TaskFailure("error", message, "", error)
+        yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
+
+    def _suspect(self, attempt: Attempt, *, certain: bool = False) -> Iterator[TaskResult]:
+        """Blame a task for the death of workers; it is tried again when it can run alone."""
         attempt.deaths += 1
-        if attempt.deaths >= LOSSES:
-            failure = TaskFailure("worker_died", f"The cluster lost it {LOSSES} times.")
-            return Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
-        if self.shared.status != "finished":
-            self.shared = self._scatter()
-        self.send(attempt)
-        return None
+        if attempt.deaths < DEATHS and not certain:
+            self.suspects.append(attempt)
+            return
+        message = (
+            "It ended the Dask workers that ran it, also when it ran alone. It may crash, or need "
+            "more memory than they have."
+        )
+        failure = TaskFailure("worker_died", message)
+        yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
 
-    def _look(self) -> None:
-        """Follow a cluster that grows or shrinks, and replace shared data that it has lost."""
+    def _look(self) -> Iterator[TaskResult]:
+        """Follow a cluster that grows or shrinks; notice when it has lost the shared data."""
         self.looked = time.monotonic()
         self.n_cores = max(sum(self.client.ncores().values()), 1)
-        held = self.client.who_has([self.shared])
-        if not any(held.values()) and self.client.ncores():
-            self.shared = self._scatter()
-            again = deque(self.futures.values())
-            self.futures = {}
-            for future, attempt in again:
-                future.cancel()
-                self._send_again(attempt)
+        if not self._holds_shared():
+            yield from self._recover()
+
+    def _recover(self, *attempts: Attempt) -> Iterator[TaskResult]:
+        """Scatter again; all workers with the data died, so every task in flight is a suspect."""
+        in_flight, self.futures = list(self.futures.values()), {}
+        for future, _ in in_flight:
+            future.cancel()
+        self.shared = self._scatter()
+        for attempt in (*attempts, *(attempt for _, attempt in in_flight)):
+            yield from self._suspect(attempt)
+
+    def _holds_shared(self) -> bool:
+        if self.shared.status != "finished":
+            return False
+        return any(self.client.who_has([self.shared]).values())
 
     def _scatter(self) -> Any:
-        # All workers may be starting again, or a queue of jobs may not have started any yet.
-        self.client.wait_for_workers(1, timeout=WAIT)
-        return self.client.scatter([self.packed], broadcast=True, hash=False, timeout=WAIT)[0]
+        end = time.monotonic() + WAIT
+        while True:
+            # All workers may be starting again, or a queue of jobs may not have started any yet.
+            self.client.wait_for_workers(1, timeout=WAIT)
+            try:
+                return self.client.scatter([self.packed], broadcast=True, hash=False)[0]
+            except OSError:  # a worker died meanwhile
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.5)
 
     def _restart(self, place: str) -> None:
-        """Restart a worker whose task could not be stopped otherwise."""
-        with suppress(Exception):  # workers without a nanny cannot be restarted
-            self.client.restart_workers([place], timeout=10, raise_for_error=False)
+        """Restart a worker, in the background, whose task could not be stopped otherwise."""
+
+        def restart() -> None:
+            with suppress(Exception):  # workers without a nanny cannot be restarted
+                self.client.restart_workers([place], timeout=60, raise_for_error=False)
+
+        threading.Thread(target=restart, daemon=True).start()
 
 
 _unpacked: tuple[str, Any] = ("", None)
@@ -220,7 +265,7 @@ def dask_cluster(address: str) -> Iterator[Any]:
         )
     options: dict[str, Any] = {"address": address, "timeout": 10}
     if place == "local":
-        options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": None}
+        options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": ":0"}
     try:
         client = distributed.Client(**options)
     except (OSError, ValueError) as error:
@@ -230,17 +275,6 @@ def dask_cluster(address: str) -> Iterator[Any]:
         ) from error
     with client, parallel_config(backend="dask"):
         yield client
-
-
-def _failed(error: BaseException) -> Answer:
-    if type(error).__name__ == "KilledWorker":
-        message = (
-            "It ended the Dask workers that ran it. It may crash, or need more memory than they "
-            f"have. Dask said: {error}"
-        )
-        return Answer(None, TaskFailure("worker_died", message), 0.0)
-    message = f"A Dask worker could not run the task: {type(error).__name__}: {error}"
-    return Answer(None, TaskFailure("error", message, "", error), 0.0)
 
 
 def _patience(deadline: float | None) -> float:

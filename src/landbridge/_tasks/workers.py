@@ -53,6 +53,7 @@ class Attempt:
     index: int
     task: Task
     deaths: int = 0
+    sent: int = 0
     started: float | None = None
 
 

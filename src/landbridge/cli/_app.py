@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from landbridge._version import __version__
+from landbridge.cli.cache import cache
 from landbridge.cli.demo import demo
 from landbridge.cli.diagnose import diagnose
 from landbridge.cli.evaluate import evaluate
@@ -40,5 +41,5 @@ def program(
     """Transfer learning that a person can trust: from a table to a model, with error bars."""
 
 
-for command in (demo, diagnose, select, evaluate, features, predict, report, info):
+for command in (demo, diagnose, select, evaluate, features, predict, report, info, cache):
     app.command()(command)

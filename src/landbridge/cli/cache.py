@@ -1,0 +1,97 @@
+"""``landbridge cache``: what a directory of finished fits holds."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._errors import InputError
+from landbridge.cli._session import session
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def cache(
+    directory: Annotated[Path, typer.Argument(help="Directory given to `select --resume`.")],
+    prune: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGE",
+            help="Remove fits not used for so long, like 30d, 12h or 0 for all of them.",
+        ),
+    ] = None,
+    format: options.Output = options.Format.table,
+    debug: options.Debug = False,
+) -> None:
+    """Show what a directory of finished fits holds, and prune it."""
+    with session(format is options.Format.json, debug) as current:
+        from landbridge._tasks import TaskCache, duration, is_cache
+        from landbridge.report.blocks import Column, Facts, make_table
+
+        if not is_cache(directory):
+            raise InputError(
+                f"{directory}: not a directory of finished fits. Pass the directory that was given "
+                "to --resume."
+            )
+        fits = TaskCache(directory)
+        removed = None if prune is None else fits.prune(seconds_of(prune))
+        contents = fits.contents()
+        data = {
+            "directory": str(directory),
+            "fits": sum(contents.tasks.values()),
+            "bytes": sum(contents.bytes.values()),
+            "damaged": contents.damaged,
+            "removed": removed,
+            "kinds": [
+                {
+                    "name": name,
+                    "fits": contents.tasks[name],
+                    "bytes": contents.bytes[name],
+                    "seconds": contents.seconds[name],
+                }
+                for name in sorted(contents.tasks)
+            ],
+        }
+        facts = [
+            ("directory", str(directory)),
+            ("finished fits", f"{data['fits']}, {size_words(sum(contents.bytes.values()))}"),
+        ]
+        if contents.damaged:
+            facts.append(("damaged files, which are fitted again", str(contents.damaged)))
+        if removed is not None:
+            facts.append(("files removed", str(removed)))
+        columns = [
+            Column("candidate"),
+            Column("fits", ".0f"),
+            Column("size"),
+            Column("time saved"),
+        ]
+        rows = [
+            [
+                name,
+                contents.tasks[name],
+                size_words(contents.bytes[name]),
+                duration(contents.seconds[name]),
+            ]
+            for name in sorted(contents.tasks)
+        ]
+        current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of a duration like ``90``, ``5m``, ``12h`` or ``30d``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
+    if found is None:
+        raise InputError(f"{text!r}: a duration is a number with a unit, like 90s, 5m, 12h or 30d.")
+    return float(found[1]) * UNITS[found[2] or "s"]
+
+
+def size_words(n_bytes: float) -> str:
+    """A number of bytes in words."""
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"
