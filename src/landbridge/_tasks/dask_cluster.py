@@ -206,7 +206,7 @@ class Flight:
             self.client.wait_for_workers(1, timeout=WAIT)
             try:
                 return self.client.scatter([self.packed], broadcast=True, hash=False)[0]
-            except OSError:  # a worker died meanwhile
+            except Exception:  # of several kinds, when a worker dies meanwhile
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.5)
