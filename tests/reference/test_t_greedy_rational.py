@@ -23,10 +23,12 @@ def mean(values):
     return sum(values, F(0)) / len(values)
 
 
-def centred():
-    """Rows minus the average of the domain means, as fractions, and that centre."""
+def centred(center=True):
+    """Rows minus the average of the domain means, as fractions, and that centre; or as they are."""
     rows = {k: [tuple(map(F, row)) for row in part] for k, part in DOMAINS.items()}
     centre = [mean(mean(row[i] for row in part) for part in rows.values()) for i in range(P + 1)]
+    if not center:
+        return rows, [F(0)] * (P + 1)
     moved = {
         k: [tuple(v - m for v, m in zip(row, centre, strict=True)) for row in part]
         for k, part in rows.items()
@@ -34,9 +36,9 @@ def centred():
     return moved, centre
 
 
-def exact_path(criterion, n_steps):
+def exact_path(criterion, n_steps, center=True):
     """(feature, T², sign of T, effects, δ, losses) of each step, weights and intercept."""
-    rows, centre = centred()
+    rows, centre = centred(center)
     n, w, steps = len(rows), [F(0)] * P, []
     size = [mean(mean(row[i] ** 2 for row in part) for part in rows.values()) for i in range(P)]
 
@@ -53,8 +55,12 @@ def exact_path(criterion, n_steps):
             sum((c - m) ** 2 for c in e) / (n - 1) for e, m in zip(effects, mu, strict=True)
         ]
         T2 = [m**2 / (v / n) for m, v in zip(mu, variance, strict=True)]
-        score = T2 if criterion == "t" else [m**2 / s for m, s in zip(mu, size, strict=True)]
+        score = T2 if criterion != "loss" else [m**2 / s for m, s in zip(mu, size, strict=True)]
+        if criterion == "t_signed":
+            score = [t if m > 0 else F(0) for t, m in zip(T2, mu, strict=True)]
         i = max(range(P), key=lambda j: score[j])
+        if score[i] == 0:
+            break
         delta = mu[i] / size[i]
         w[i] += delta
         losses = [mean(residual(row) ** 2 for row in part) for part in rows.values()]
@@ -70,11 +76,13 @@ def arrays():
 
 
 @pytest.mark.filterwarnings("ignore:max_steps=6")
-@pytest.mark.parametrize("criterion", ["t", "loss"])
-def test_path_weights_and_losses_equal_the_rational_ones(criterion):
-    steps, w, intercept = exact_path(criterion, 6)
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("criterion", ["t", "t_signed", "loss"])
+def test_path_weights_and_losses_equal_the_rational_ones(criterion, center):
+    steps, w, intercept = exact_path(criterion, 6, center)
     X, y, groups = arrays()
-    model = TGreedySelector(criterion, stop=None, max_steps=6).fit(X, y, groups=groups)
+    model = TGreedySelector(criterion, stop=None, max_steps=6, center=center)
+    model.fit(X, y, groups=groups)
     path = model.path_
     features, T2, mu, effects, delta, losses = zip(*steps, strict=True)
     assert len(set(features)) > 1
@@ -93,6 +101,13 @@ def test_the_loss_falls_along_a_greedy_path():
     steps, _, _ = exact_path("loss", 6)
     losses = [mean(step[-1]) for step in steps]
     assert all(later <= earlier for earlier, later in pairwise(losses))
+
+
+def test_signed_and_uncentred_paths_differ_from_the_default():
+    steps, *_ = exact_path("t", 6)
+    assert any(mu < 0 for _, _, mu, *_ in steps)
+    assert all(mu > 0 for _, _, mu, *_ in exact_path("t_signed", 6)[0])
+    assert exact_path("t", 6, center=False)[0] != steps
 
 
 def test_two_criteria_pick_differently_on_these_rows():

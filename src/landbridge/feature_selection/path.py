@@ -78,7 +78,7 @@ def follow_path(
     alpha = options["alpha"]
     bound, holds = np.empty(0), np.empty(0, dtype=bool)
     if n_steps:
-        bound, holds = corollary_3(statistics, walk, alpha)
+        bound, holds = corollary_3(statistics, walk, alpha, center=options["center"])
     kept = n_steps
     if options["n_features"] is None:
         kept = number_of_steps(stop, walk.T, held_out, statistics.means.shape[1], alpha)

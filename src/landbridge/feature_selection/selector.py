@@ -80,8 +80,10 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
 
     Parameters
     ----------
-    criterion : {"t", "loss", "gate"}, default="t"
-        ``"t"``: the largest \|T\|, the published method. ``"loss"``: the largest drop of the
+    criterion : {"t", "t_signed", "loss", "gate"}, default="t"
+        ``"t"``: the largest \|T\|. ``"t_signed"``: the largest positive T, as printed in the paper;
+        the path ends when no effect is positive. It suits features that can only speak for a
+        class, such as products for a similarity. ``"loss"``: the largest drop of the
         average squared loss, greedy stagewise selection. ``"gate"``: the largest drop among
         features whose \|T\| exceeds the two-sided t quantile of level ``alpha`` with n − 1 degrees
         of freedom. T ignores the size of an effect, so ``"t"`` is slow where features are
@@ -103,6 +105,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     refit : {"stagewise", "ols"}, default="stagewise"
         ``"stagewise"`` changes one weight a step, as published. ``"ols"`` refits all chosen
         weights by least squares on the average domain after every step.
+    center : bool, default=True
+        Whether effects and second moments are taken about the average of the domain means, with
+        the intercept that follows. ``False``: about zero and without intercept, as printed.
     dtype : {None, "float32", "float64"}, default=None
         Precision of the products of features; ``None`` keeps that of the data. Everything else is
         computed in double precision.
@@ -148,6 +153,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         alpha: float = 0.05,
         refit: str = "stagewise",
         dtype: str | None = None,
+        center: bool = True,
     ):
         self.criterion = criterion
         self.n_features = n_features
@@ -156,6 +162,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         self.alpha = alpha
         self.refit = refit
         self.dtype = dtype
+        self.center = center
 
     def fit(self, X: MatrixLike, y: VectorLike, *, groups: VectorLike = None) -> Self:
         """Select on rows in memory; ``groups`` names the domain of each row."""
@@ -348,6 +355,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
             "max_steps": int(most),
             "refit": self.refit,
             "alpha": self.alpha,
+            "center": self.center,
         }
 
     def _forget(self) -> None:
@@ -398,7 +406,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
             self._warn_nothing_selected(path)
         elif self.n_features is not None and walk.selected.size < self.n_features:
             self._warn_too_few(walk, options["max_steps"])
-        intercept = statistics.label_means.mean() - statistics.means.mean(axis=0) @ coef
+        intercept = 0.0
+        if self.center:
+            intercept = statistics.label_means.mean() - statistics.means.mean(axis=0) @ coef
         return _Solution(path, support, coef, float(intercept), classes)
 
     def _warn_nothing_selected(self, path: FeaturePath) -> None:
@@ -408,6 +418,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
             reason = "no step lowers the average loss on domains left out"
         elif not len(path) and self.criterion == "gate":
             advice = "a larger alpha= lets more effects pass the gate"
+        elif not len(path) and self.criterion == "t_signed":
+            reason = "no effect is positive"
+            advice = "criterion='t' takes effects of either sign"
         elif not len(path):
             reason = "no column varies together with y"
             advice = "check how the columns were read"
@@ -422,6 +435,8 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         reason = "no other effect passes the gate; a larger alpha= lets more of them pass"
         if walk.feature.size == max_steps:
             reason = f"the path ended after {max_steps} steps; max_steps= makes it longer"
+        elif self.criterion == "t_signed":
+            reason = "no other effect is positive; criterion='t' takes effects of either sign"
         elif self.criterion != "gate":
             reason = "the others are constant or add nothing to these"
         warnings.warn(
@@ -437,6 +452,7 @@ _CHOICES = {
     "stop": RULES,
     "refit": ("stagewise", "ols"),
     "dtype": (None, "float32", "float64"),
+    "center": (True, False),
 }
 
 

@@ -14,7 +14,7 @@ from scipy.linalg import cholesky, solve_triangular
 from landbridge._typing import Vector
 from landbridge.exceptions import ConditionWarning
 from landbridge.feature_selection.statistics import Statistics
-from landbridge.feature_selection.t_greedy import Walk, centred_problem, greedy_path
+from landbridge.feature_selection.t_greedy import Walk, greedy_path, problem_of
 
 RULES = ("domain", "bonferroni", "bound", None)
 # Added to the diagonal, relative to it: a duplicated feature must not break the basis. At least
@@ -55,7 +55,9 @@ def theorem_1_holds(log_n_features: float, n_domains: int, alpha: float) -> bool
     return bool(log_n_features <= np.log(alpha / 2) + n_domains / 8)
 
 
-def corollary_3(statistics: Statistics, walk: Walk, alpha: float) -> tuple[Vector, Vector]:
+def corollary_3(
+    statistics: Statistics, walk: Walk, alpha: float, *, center: bool = True
+) -> tuple[Vector, Vector]:
     """Bound on L(μ̂_S) − L(μ_S) for the features S chosen up to each step, and its condition.
 
     With X̃ an orthonormal basis of S under the average second moments and [σ̂_S]_i the standard
@@ -66,7 +68,7 @@ def corollary_3(statistics: Statistics, walk: Walk, alpha: float) -> tuple[Vecto
     Deviation 1: the corollary is printed with log(2/δ); its proof, Theorem 1 for q p^q basis
     elements, gives 4 log(2/δ), which is used here.
     """
-    problem = centred_problem(statistics)
+    problem = problem_of(statistics, center=center)
     n, p = problem.effects.shape
     S = walk.selected
     among = problem.offsets[:, S]

@@ -10,9 +10,11 @@ feature i and domain k,
 one feature i* is chosen and w_i* += δ = μ_i* / mean_k E[X_i*² | d_k]. Since c_k loses
 δ E[X X_i* | d_k], a step reads one column of second moments and never the rows.
 
-Deviation 1: i* maximises |T_i|, not T_i, because a signed T never picks a feature with a negative
-effect and stalls. Deviation 2: X and Y are first centred on the average of the domain means, and
-the model has the intercept that follows from it. Deviation 3: where σ_i = 0 and μ_i ≠ 0,
+Deviation 1: i* maximises |T_i| unless the criterion is "t_signed", the printed argmax T_i, which
+never picks a feature with a negative effect and ends when all effects are negative. Deviation 2: X
+and Y are first centred on the average of the domain means, and the model has the intercept that
+follows from it; without centring, as printed, moments are about zero and there is no intercept.
+Deviation 3: where σ_i = 0 and μ_i ≠ 0,
 |T_i| is infinite; a constant feature is never picked; ties go to the lowest index. Values count
 as zero, and scores as tied, up to rounding.
 """
@@ -28,7 +30,7 @@ from landbridge.feature_selection.foresight import Outlook, Score
 from landbridge.feature_selection.moments import by_domain
 from landbridge.feature_selection.statistics import Statistics
 
-CRITERIA = ("t", "loss", "gate")
+CRITERIA = ("t", "t_signed", "loss", "gate")
 # Rounding errors that an effect gathers along a path, in units of the data's precision.
 ROUNDINGS = 64
 TIE = 1e-9
@@ -83,16 +85,23 @@ class Walk:
     losses: np.ndarray
 
 
-def centred_problem(statistics: Statistics, train: Vector | None = None) -> Problem:
-    """Moments about the average of the training domains' means (domain sizes do not weigh)."""
+def problem_of(
+    statistics: Statistics, train: Vector | None = None, *, center: bool = True
+) -> Problem:
+    """Moments about the average of the training domains' means (domain sizes do not weigh).
+
+    Without ``center`` they are moments about zero, as the paper prints them.
+    """
     n = statistics.means.shape[0]
     train = np.ones(n, dtype=bool) if train is None else train
-    offsets = statistics.means - statistics.means[train].mean(axis=0)
-    label_offsets = statistics.label_means - statistics.label_means[train].mean()
+    offsets, label_offsets = statistics.means.copy(), statistics.label_means.copy()
+    if center:
+        offsets -= statistics.means[train].mean(axis=0)
+        label_offsets -= statistics.label_means[train].mean()
     seconds = np.maximum(statistics.variances, 0.0) + offsets**2
     # A column that is constant where features are chosen leaves rounding behind, no feature.
     rounding = ROUNDINGS * statistics.rounding * np.abs(statistics.means[train]).max(axis=0)
-    constant = seconds[train].mean(axis=0) <= rounding**2
+    constant = center & (seconds[train].mean(axis=0) <= rounding**2)
     return Problem(
         effects=statistics.covariances + offsets * label_offsets[:, None],
         seconds=np.where(constant, 0.0, seconds),
@@ -118,11 +127,13 @@ def t_statistics(effects: np.ndarray, noise: Vector | float = 0.0) -> tuple[Vect
 
 
 def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:
-    """What a step maximises: |T|, the drop of the loss, or that drop where |T| is significant."""
+    """What a step maximises: |T|, T, the drop of the loss, or that drop if |T| is significant."""
     usable = size > 0
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
     if criterion == "t":
         return lambda mean, T: np.where(usable, np.abs(T), 0.0)
+    if criterion == "t_signed":
+        return lambda mean, T: np.where(usable, np.maximum(T, 0.0), 0.0)
     if criterion == "loss" or n < 2:  # The drop of the squared loss; one domain has no T.
         return lambda mean, T: mean**2 * inverse
     quantile = stats.t.isf(alpha / 2, n - 1)
@@ -190,10 +201,11 @@ def greedy_path(
     n_features: int | None = None,
     refit: str = "stagewise",
     alpha: float = 0.05,
+    center: bool = True,
     train: Vector | None = None,
 ) -> Walk:
     """The path on second moments; it ends early where no feature is eligible any more."""
-    problem = centred_problem(statistics, train)
+    problem = problem_of(statistics, train, center=center)
     size, noise, rows = problem.size, problem.noise, problem.train
 
     def score_at(features: Vector | slice) -> Score:
@@ -249,6 +261,7 @@ def residual_path(
     criterion: str = "t",
     max_steps: int = 300,
     alpha: float = 0.05,
+    center: bool = True,
 ) -> tuple[Vector, Vector, Vector]:
     """The same path from residuals, one pass over the rows a step: features, T and δ.
 
@@ -257,6 +270,8 @@ def residual_path(
     domains = list(by_domain(X, y, codes))
     X_mean = np.mean([rows.mean(axis=0) for rows, _ in domains], axis=0)
     y_mean = np.mean([labels.mean() for _, labels in domains])
+    if not center:
+        X_mean, y_mean = np.zeros_like(X_mean), np.zeros_like(y_mean)
     domains = [(rows - X_mean, (labels - y_mean).astype(X.dtype)) for rows, labels in domains]
     second = [np.einsum("ij,ij->j", rows, rows) / len(rows) for rows, _ in domains]
     size = np.asarray(second, dtype=np.float64).mean(axis=0)

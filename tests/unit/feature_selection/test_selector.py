@@ -36,7 +36,7 @@ def streamed(X, y, groups, order, n_batches=5, **params):
     return model
 
 
-@pytest.mark.parametrize("criterion", ["t", "loss", "gate"])
+@pytest.mark.parametrize("criterion", ["t", "t_signed", "loss", "gate"])
 @pytest.mark.parametrize("classes", [None, ["no", "yes"]])
 def test_stream_batch_shuffle_and_merge_agree(criterion, classes):
     X, y, groups = sample()
@@ -209,7 +209,10 @@ def test_more_steps_than_features_warn():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"criterion": "best"}, "`criterion` must be one of 't', 'loss', 'gate'; got 'best'"),
+        (
+            {"criterion": "best"},
+            "`criterion` must be one of 't', 't_signed', 'loss', 'gate'; got 'best'",
+        ),
         ({"stop": "never"}, "`stop` must be one of"),
         ({"refit": "ridge"}, "`refit` must be one of"),
         ({"dtype": "float16"}, "`dtype` must be one of"),
@@ -270,7 +273,9 @@ def test_bad_merges():
 def test_parameters_of_a_stream_are_checked_when_its_path_is():
     X, y, groups = sample()
     model = TGreedySelector().partial_fit(X, y, groups=groups).set_params(criterion="best")
-    with pytest.raises(ValueError, match="`criterion` must be one of 't', 'loss', 'gate'"):
+    with pytest.raises(
+        ValueError, match="`criterion` must be one of 't', 't_signed', 'loss', 'gate'"
+    ):
         _ = model.coef_
 
 
@@ -326,6 +331,7 @@ def test_squares_that_are_too_large_are_said(lazy):
     [
         ({"max_steps": 2, "n_features": 3}, "2 selected: the path ended after 2 steps"),
         ({"criterion": "gate", "n_features": 7}, "selected: no other effect passes the gate"),
+        ({"criterion": "t_signed", "n_features": 7}, "selected: no other effect is positive"),
         ({"n_features": 7}, "6 selected: the others are constant or add nothing"),
     ],
 )
@@ -340,6 +346,8 @@ def test_why_nothing_was_selected():
     X, y, groups = sample()
     with pytest.warns(lb.NothingSelectedWarning, match="a larger alpha= lets more effects pass"):
         TGreedySelector("gate", n_features=2, alpha=1e-12).fit(X, y, groups=groups)
+    with pytest.warns(lb.NothingSelectedWarning, match="criterion='t' takes effects of either"):
+        TGreedySelector("t_signed", n_features=1).fit(X[:, :1], -X[:, 0], groups=groups)
     with pytest.warns(lb.NothingSelectedWarning, match="no column varies together with y"):
         TGreedySelector(n_features=2).fit(np.ones_like(X), y, groups=groups)
 
@@ -350,3 +358,21 @@ def test_warnings_name_the_line_that_fits(stop):
     with pytest.warns(lb.LandbridgeWarning) as caught:
         TGreedySelector(stop=stop).fit(X, y, groups=groups)
     assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_without_centring_there_is_no_intercept_and_a_constant_is_a_feature():
+    X, y, groups = sample()
+    ones = np.column_stack([X, np.ones(len(X))])
+    model = TGreedySelector("loss", center=False, n_features=8, refit="ols", stop=None)
+    model.fit(ones, y + 100.0, groups=groups)
+    assert model.intercept_ == 0.0
+    assert model.coef_[-1] == pytest.approx(100.0, abs=5.0)
+    centred = TGreedySelector("loss", n_features=7, refit="ols", stop=None)
+    centred.fit(X, y + 100.0, groups=groups)
+    np.testing.assert_allclose(model.predict(ones), centred.predict(X), atol=1e-6)
+
+
+def test_centring_is_yes_or_no():
+    X, y, groups = sample()
+    with pytest.raises(ValueError, match="`center` must be one of True, False; got 'yes'"):
+        TGreedySelector(center="yes").fit(X, y, groups=groups)

@@ -42,12 +42,14 @@ def test_lazy_and_full_moments_give_one_path(criterion, refit, seed):
         np.testing.assert_allclose(other.losses, full.losses, rtol=1e-8)
 
 
-@pytest.mark.parametrize("criterion", ["t", "loss", "gate"])
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("criterion", ["t", "t_signed", "loss", "gate"])
 @pytest.mark.parametrize("seed", range(3))
-def test_residual_form_gives_the_same_path(criterion, seed):
+def test_residual_form_gives_the_same_path(criterion, center, seed):
     X, y, codes = sample(seed)
-    walk = greedy_path(LazyStatistics(X, y, codes), criterion=criterion, max_steps=60)
-    feature, T, delta = residual_path(X, y, codes, criterion=criterion, max_steps=60)
+    options = {"criterion": criterion, "center": center, "max_steps": 60}
+    walk = greedy_path(LazyStatistics(X, y, codes), **options)
+    feature, T, delta = residual_path(X, y, codes, **options)
     assert feature.tolist() == walk.feature.tolist()
     np.testing.assert_allclose(T, walk.T, rtol=1e-6)
     np.testing.assert_allclose(delta, walk.delta, rtol=1e-8)
