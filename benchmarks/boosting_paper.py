@@ -34,6 +34,7 @@ def accuracies(d: Draw) -> dict[str, float]:
         "pooled": adaboost().fit(*pooled),
     }
     corrections = {"TrAdaBoost": "none", **{f"cost {c}": c for c in COSTS}, "dynamic": "dynamic"}
+    corrections["printed"] = "paper"
     models = {
         name: TrAdaBoostClassifier(TrimmedTreeClassifier(target_error=0.5), correction=correction)
         for name, correction in corrections.items()
