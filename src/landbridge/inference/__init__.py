@@ -8,6 +8,7 @@ from landbridge.inference.decomposition import VarianceDecomposition, variance_d
 from landbridge.inference.e_process import EValue, e_value
 from landbridge.inference.intervals import Interval, interval, score_interval, source_intervals
 from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
+from landbridge.inference.quadratic import QuadraticEstimator, estimator_with_bias
 from landbridge.inference.ranks import FriedmanTest, friedman_test
 from landbridge.inference.sources import SourceSummary, summarise_sources
 from landbridge.inference.trusted_interval import (
@@ -27,6 +28,7 @@ __all__ = [
     "LabelCheck",
     "LabelledColumn",
     "PairedTest",
+    "QuadraticEstimator",
     "SourceSummary",
     "TrustedInterval",
     "VarianceDecomposition",
@@ -36,6 +38,7 @@ __all__ = [
     "control_variate_interval",
     "cv_variance",
     "e_value",
+    "estimator_with_bias",
     "friedman_test",
     "generalization_bound",
     "holm",
