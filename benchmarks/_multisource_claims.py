@@ -8,10 +8,11 @@ def claims(outside: list[dict], variance: list[dict], learners: list[str]) -> li
     rows = []
     for claim, measured, judge in CLAIMS:
         cells = []
+        about = outside if judge in ABOUT_NEW_DOMAINS else variance
         for learner in learners:
-            mine = [line for line in outside + variance if line["learner"] == learner]
-            verdict, values = judge(mine)
-            cells.append(f"{verdict} ({', '.join(values)})")
+            mine = [line for line in about if line["learner"] == learner]
+            verdict, values = judge(mine) if mine else ("–", [])
+            cells.append(f"{verdict} ({', '.join(values)})" if values else verdict)
         rows.append([claim, measured, *cells])
     return rows
 
@@ -71,6 +72,36 @@ def theta_5_beats_theta_3(lines: list[dict]) -> tuple[str, list[str]]:
     return _nearer(ratio(lines, "random", "theta_5"), ratio(lines, "random", "theta_3"))
 
 
+def theta_5_is_unbiased(lines: list[dict]) -> tuple[str, list[str]]:
+    """Within 20 % of θ at the smallest and at the largest M, if that can be told."""
+    random = sorted((v for v in lines if v["scheme"] == "random"), key=lambda v: v["M"])
+    found = [ratio([v], "random", "theta_5") for v in (random[0], random[-1])]
+    values = [_pm(*one, 2) for one in found]
+    if max(error for _, error in found) > 0.2:
+        return "unclear", values
+    return "yes" if all(abs(value - 1) <= 0.2 for value, _ in found) else "no", values
+
+
+def omega_is_a_matter_of_sources(lines: list[dict]) -> tuple[str, list[str]]:
+    shares = []
+    for scheme in ("source", "random"):
+        line = _largest(lines, scheme)
+        shares.append(line["parts"]["omega"] / line["total"])
+    return "yes" if shares[0] > 2 * abs(shares[1]) else "no", [f"{s:.2f}" for s in shares]
+
+
+def gamma_settles(lines: list[dict]) -> tuple[str, list[str]]:
+    source = sorted((v for v in lines if v["scheme"] == "source"), key=lambda v: v["M"])
+    left = []
+    for name in ("gamma", "omega"):
+        first, last = ((v[name][3] - v[name][1]) for v in (source[0], source[-1]))
+        left.append(last / first)
+    values = [f"{s:.2f}" for s in left]
+    if left[0] >= left[1]:
+        return "no", values
+    return "yes" if left[1] > 0.5 else "partly: both diminish, γ faster", values
+
+
 def _nearer(one: tuple[float, float], other: tuple[float, float]) -> tuple[str, list[str]]:
     """Whether the first ratio is nearer to 1 than the second."""
     gap = abs(other[0] - 1) - abs(one[0] - 1)
@@ -81,6 +112,7 @@ def _pm(value: float, error: float, digits: int = 3) -> str:
     return f"{value:.{digits}f} ± {error:.{digits}f}"
 
 
+ABOUT_NEW_DOMAINS = (cvs_is_pessimistic, cvr_is_optimistic)
 CLAIMS = [
     (
         "CVS is pessimistic and comes closer with more sources",
@@ -90,7 +122,7 @@ CLAIMS = [
     ("CVR is optimistic", "bias of CVR at K = 10, M = 1000", cvr_is_optimistic),
     (
         "CVS varies more than CVR, in the same order",
-        "standard deviations at K = 14, the largest M",
+        "standard deviations with all domains, the largest M",
         cvs_varies_more,
     ),
     (
@@ -107,6 +139,21 @@ CLAIMS = [
         "θ5 is less biased than θ3 for CVR",
         "means of θ3 / θ and θ5 / θ at the largest M",
         theta_5_beats_theta_3,
+    ),
+    (
+        "θ5 is almost unbiased even for small M",
+        "mean of θ5 / θ at M = 50 and 1000",
+        theta_5_is_unbiased,
+    ),
+    (
+        "ω is strongly positive for CVS and not for CVR",
+        "share of ω in θ at the largest M, CVS and CVR",
+        omega_is_a_matter_of_sources,
+    ),
+    (
+        "variation of γ_kl diminishes with M, that of ω_k hardly",
+        "interquartile range at the largest M over that at the smallest, γ and ω",
+        gamma_settles,
     ),
 ]
 
