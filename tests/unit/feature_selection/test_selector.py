@@ -321,7 +321,7 @@ def test_squares_that_are_too_large_are_said(lazy):
     single[:, 3] *= 1e25
     with pytest.raises(ValueError, match="1e38 in single precision; got larger ones in column 3"):
         fit(single, y, groups=groups)
-    with pytest.raises(ValueError, match=r"1e308 in double precision; .*in `y`. Divide it by a"):
+    with pytest.raises(ValueError, match="`y` must hold numbers of at most 1e"):
         fit(X, y * 1e200, groups=groups)
     TGreedySelector(dtype="float64").fit(single, y, groups=groups)
 
