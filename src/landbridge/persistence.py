@@ -34,6 +34,7 @@ OWN = {
     "boosting.tree_growth": "Tree",
     "feature_selection.path": "FeaturePath",
     "feature_selection.selector": "_Solution",
+    "interop.boosters": "BoosterClassifier BoosterRegressor",
     "kernels.low_rank": "LowRankFeatures",
     "kernels.tca": "KernelRows",
     "model_selection.results": "SearchResult",

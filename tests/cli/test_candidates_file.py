@@ -147,3 +147,27 @@ def test_bare_names_inside_params_are_estimators(tmp_path):
     model, grid = found["b"]
     assert isinstance(model.weighting, lb.KLIEP)
     assert [type(value) for value in grid["weighting"]] == [lb.KLIEP, lb.RuLSIF]
+
+
+def test_boosters_are_named_like_other_estimators(tmp_path):
+    pytest.importorskip("lightgbm")
+    (tmp_path / "c.yaml").write_text(
+        "a: LGBMClassifier\n"
+        "b:\n  estimator: lightgbm.LGBMRegressor\n  params: {num_leaves: 7}\n"
+        "  grid: {learning_rate: [0.1, 0.2]}\n"
+        "c: {estimator: Pooled, params: {estimator: LGBMClassifier}}\n"
+    )
+    found = read_candidates(tmp_path / "c.yaml")
+    assert type(found["a"].estimator).__name__ == "LGBMClassifier"
+    model, grid = found["b"]
+    assert model.estimator.num_leaves == 7
+    assert grid == {"estimator__learning_rate": [0.1, 0.2]}
+    assert type(found["c"].estimator.estimator).__name__ == "LGBMClassifier"
+    for text, message in [
+        ("a: {estimator: LGBMClassifier, params: {leaves: 7}}", "has no parameter 'leaves'"),
+        ("a: {estimator: LGBMClassifier, grid: {leaves: [7]}}", "has no parameter 'leaves'"),
+        ("a: os.LGBMClassifier", "estimators must come from"),
+    ]:
+        (tmp_path / "c.yaml").write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_candidates(tmp_path / "c.yaml")

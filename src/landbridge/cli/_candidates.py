@@ -5,6 +5,7 @@ landbridge; everything else is a plain value.
 """
 
 import importlib
+import inspect
 import math
 import re
 import tomllib
@@ -14,6 +15,13 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from landbridge.cli._errors import InputError, nearest
+from landbridge.interop.boosters import (
+    BoosterClassifier,
+    BoosterRegressor,
+    find_booster,
+    is_booster_name,
+    make_booster,
+)
 
 PACKAGES = ("landbridge", "sklearn")
 KEYS = ("estimator", "params", "grid")
@@ -21,6 +29,8 @@ KEYS = ("estimator", "params", "grid")
 MOST_BYTES = 1 << 20
 MOST_ENTRIES = 10_000
 DEEPEST = 20
+# Parameters of boosters that XGBClassifier's signature inherits.
+BOOSTER_PARAMETERS = ("n_estimators", "learning_rate", "max_depth", "random_state")
 MOST_POINTS = 10_000
 
 
@@ -50,7 +60,8 @@ class Entry:
     def names_estimator(self) -> bool:
         """Whether the text is the name of an estimator; other parameters are in lower case."""
         prefixes = tuple(f"{package}." for package in PACKAGES)
-        return self.value.startswith(prefixes) or self.value in _known_classes()
+        known = self.value in _known_classes() or is_booster_name(self.value)
+        return known or self.value.startswith(prefixes)
 
 
 def read_candidates(path: Path) -> dict[str, Any]:
@@ -66,18 +77,20 @@ def build_estimator(entry: Entry) -> Any:
     if isinstance(entry.value, str):
         return build_estimator(Entry({"estimator": entry}, entry.line, entry.path))
     _check_keys(entry, ("estimator", "params"))
-    cls = find_class(entry.value["estimator"])
+    named = entry.value["estimator"]
+    cls = find_class(named)
     params = entry.value.get("params", Entry({}, entry.line, entry.path))
     if not isinstance(params.value, dict):
         params.fail(f"params must map names to values; got {params.value!r}.")
-    known = cls._get_param_names()
+    known = _parameters(cls)
     for name, value in params.value.items():
         if name not in known:
             value.fail(f"{cls.__name__} has no parameter {name!r}.{nearest(name, known)}")
         if name in ("estimator", "weighting") and isinstance(value.value, str | int | float):
             find_class(value)
+    values = {name: value.plain() for name, value in params.value.items()}
     try:
-        return cls(**{name: value.plain() for name, value in params.value.items()})
+        return make_booster(cls.__name__, values) if _is_booster(cls) else cls(**values)
     except TypeError as error:
         entry.fail(f"{cls.__name__} cannot be made: {error}")
 
@@ -87,6 +100,9 @@ def find_class(entry: Entry) -> Any:
     name = entry.value
     if not isinstance(name, str):
         entry.fail(f"an estimator must be given by its name; got {name!r}.")
+    booster = _find_booster(entry)
+    if booster is not None:
+        return booster
     if "." not in name:
         if name not in _known_classes():
             entry.fail(f"no estimator is called {name!r}.{nearest(name, _known_classes())}")
@@ -122,7 +138,9 @@ def _candidate(entry: Entry) -> Any:
 def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
     if not isinstance(grid.value, dict):
         grid.fail("a grid must map parameters to lists of values, like  C: [0.1, 1, 10]")
-    known = list(estimator.get_params())
+    # Boosters are wrapped: their parameters are meant, not those of the wrapper.
+    inside = "estimator__" if isinstance(estimator, BoosterClassifier | BoosterRegressor) else ""
+    known = _parameters(type(estimator.estimator)) if inside else list(estimator.get_params())
     for name, values in grid.value.items():
         if name not in known:
             values.fail(
@@ -135,7 +153,7 @@ def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
         grid.fail(
             f"a grid must have at most {MOST_POINTS} points; got {points}. Shorten its lists."
         )
-    return {name: values.plain() for name, values in grid.value.items()}
+    return {f"{inside}{name}": values.plain() for name, values in grid.value.items()}
 
 
 def _check_keys(entry: Entry, known: tuple[str, ...]) -> None:
@@ -155,6 +173,30 @@ def _known_classes() -> dict[str, Any]:
     classes = dict(all_estimators(type_filter=["classifier", "regressor", "transformer"]))
     own = {name: getattr(landbridge, name) for name in landbridge.__all__}
     return classes | {name: value for name, value in own.items() if _is_estimator_class(value)}
+
+
+def _find_booster(entry: Entry) -> Any:
+    """The class of a name like ``LGBMClassifier`` or ``lightgbm.LGBMClassifier``, or None."""
+    library, _, name = entry.value.rpartition(".")
+    try:
+        cls = find_booster(name) if is_booster_name(name) else None
+    except ImportError as error:
+        entry.fail(str(error))
+    return cls if cls is not None and library in ("", cls.__module__.partition(".")[0]) else None
+
+
+def _is_booster(cls: Any) -> bool:
+    return is_booster_name(cls.__name__) and not cls.__module__.startswith(
+        ("sklearn", "landbridge")
+    )
+
+
+def _parameters(cls: Any) -> list[str]:
+    if not _is_booster(cls):
+        return cls._get_param_names()
+    # Wrappers of other libraries take further parameters as keywords; their own list has all.
+    names = inspect.signature(cls.__init__).parameters
+    return sorted({*names, *cls().get_params(), *BOOSTER_PARAMETERS} - {"self", "kwargs"})
 
 
 def _is_estimator_class(value: Any) -> bool:

@@ -1,6 +1,14 @@
-"""Estimators of other libraries as candidates: skada and ADAPT. Neither is a dependency."""
+"""Estimators of other libraries as candidates; none of them is a dependency."""
 
 from landbridge.interop.adapt import AdaptEstimator, from_adapt
+from landbridge.interop.boosters import BoosterClassifier, BoosterRegressor
 from landbridge.interop.skada import SkadaEstimator, from_skada
 
-__all__ = ["AdaptEstimator", "SkadaEstimator", "from_adapt", "from_skada"]
+__all__ = [
+    "AdaptEstimator",
+    "BoosterClassifier",
+    "BoosterRegressor",
+    "SkadaEstimator",
+    "from_adapt",
+    "from_skada",
+]

@@ -1,0 +1,103 @@
+"""Boosters of other libraries: classes of any type, saved as text that is checked."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import landbridge as lb
+from landbridge.interop.boosters import check_text, find_booster, make_booster
+from landbridge.persistence import load_model, save_model
+
+LIBRARIES = {"LGBM": "lightgbm", "XGB": "xgboost", "CatBoost": "catboost"}
+each = pytest.mark.parametrize("prefix", LIBRARIES)
+
+
+@pytest.fixture
+def rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4))
+    return X, X[:, 0] + 0.2 * rng.normal(size=120)
+
+
+def make(prefix, kind, **params):
+    pytest.importorskip(LIBRARIES[prefix])
+    return make_booster(prefix + kind, {"n_estimators": 5} | params)
+
+
+@each
+@pytest.mark.parametrize("cuts", [[0.0], [-0.5, 0.5]], ids=["two classes", "three classes"])
+def test_classes_of_any_name_get_the_probabilities_of_the_library(rows, prefix, cuts):
+    X, signal = rows
+    codes = np.searchsorted(cuts, signal)
+    model = make(prefix, "Classifier")
+    found = model.fit(X, np.array(["a", "b", "c"])[codes]).predict_proba(X)
+    plain = clone(model.estimator).fit(X, codes).predict_proba(X)
+    np.testing.assert_allclose(found, plain, atol=1e-6)
+    assert (model.predict(X) == model.classes_[plain.argmax(axis=1)]).all()
+
+
+@each
+@pytest.mark.parametrize("kind", ["Classifier", "Regressor"])
+def test_they_are_saved_inside_other_models_and_answer_the_same(tmp_path, rows, prefix, kind):
+    X, signal = rows
+    y = signal if kind == "Regressor" else np.where(signal > 0, "yes", "no")
+    model = lb.Pooled(make(prefix, kind)).fit(X, y, X_target=X[:20], y_target=y[:20])
+    save_model(model, tmp_path / "m.skops")
+    again = load_model(tmp_path / "m.skops").model
+    answer = "predict" if kind == "Regressor" else "predict_proba"
+    np.testing.assert_array_equal(getattr(again, answer)(X), getattr(model, answer)(X))
+    assert again.estimator.estimator.get_params()["n_estimators"] == 5
+
+
+def edit(text, library):
+    """Texts with one index that leads outside."""
+    if library == "lightgbm":
+        for name in ("left_child", "right_child", "split_feature"):
+            line = next(line for line in text.splitlines() if line.startswith(name))
+            yield text.replace(line, name + "=" + " ".join(["1000000"] * len(line.split())), 1)
+        yield text.replace("max_feature_idx=3", "max_feature_idx=30", 1)
+        return
+    for change in range(2):
+        model = json.loads(text)
+        if library == "xgboost":
+            tree = model["learner"]["gradient_booster"]["model"]["trees"][0]
+            tree[("left_children", "split_indices")[change]][0] = 10**9
+        else:
+            tree = model["oblivious_trees"][0]
+            if change:
+                tree["leaf_values"] = tree["leaf_values"][:-1]
+            else:
+                tree["splits"][0]["float_feature_index"] = 10**9
+        yield json.dumps(model)
+    yield "{"
+    yield "{}"
+
+
+@each
+def test_text_that_was_edited_is_refused(rows, prefix):
+    X, signal = rows
+    model = make(prefix, "Classifier").fit(X, signal > 0)
+    library = LIBRARIES[prefix]
+    check_text(library, model.model_text_, 4)
+    for wrong in edit(model.model_text_, library):
+        with pytest.raises(ValueError, match="`model_text_` must be trees as"):
+            check_text(library, wrong, 4)
+        with pytest.raises(ValueError, match="`model_text_` must be trees as"):
+            model.__setstate__(model.__getstate__() | {"model_text_": wrong})
+    with pytest.raises(ValueError, match="columns"):
+        check_text(library, model.model_text_, 2)
+
+
+def test_one_class_is_refused(rows):
+    X, _ = rows
+    with pytest.raises(ValueError, match="at least 2 classes; got 1 class, 'a'"):
+        make("LGBM", "Classifier").fit(X, ["a"] * len(X))
+
+
+def test_a_library_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "lightgbm", None)
+    with pytest.raises(ImportError, match="needs the package lightgbm. Install it with"):
+        find_booster("LGBMClassifier")
+    assert find_booster("SVC") is None
