@@ -118,7 +118,8 @@ def save_model(
             f"that it cannot ({error}). Choose another candidate or weighting for a model to save."
         ) from error
     content = io.BytesIO(dump)
-    refused = _refused_types(skops_io, content.getvalue())
+    types = skops_io.get_untrusted_types(data=content.getvalue())
+    refused = [name for name in types if not _is_allowed(name)]
     if refused:
         raise ValueError(
             "`model` must be made of estimators of scikit-learn, skrub and landbridge to be "
@@ -141,7 +142,8 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     card = load_card(path)
     content = Path(path).read_bytes()
     try:
-        refused = _refused_types(skops_io, content)
+        types = skops_io.get_untrusted_types(data=content)
+        refused = [name for name in types if not _is_allowed(name)]
     except Exception as error:  # whatever a description of types that was edited makes skops raise
         raise _does_not_fit(path, card, error) from error
     if refused:
@@ -150,7 +152,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
             f"{', '.join(refused)}. Do not use the file unless you know who made it."
         )
     try:
-        model = skops_io.loads(content, trusted=skops_io.get_untrusted_types(data=content))
+        model = skops_io.loads(content, trusted=types)
         check_parts(model)
     except Exception as error:
         raise _does_not_fit(path, card, error) from error
@@ -224,10 +226,6 @@ def _origin() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": package_versions(),
     }
-
-
-def _refused_types(skops_io: Any, content: bytes) -> list[str]:
-    return [name for name in skops_io.get_untrusted_types(data=content) if not _is_allowed(name)]
 
 
 def _is_allowed(name: str) -> bool:

@@ -1,9 +1,12 @@
 """Strange cells in the rows to predict, in every kind of column."""
 
 import csv
+import functools
 import io
 
 import pytest
+
+from landbridge import persistence
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +44,14 @@ def as_meant(table, column, cell):
     if column == "day":
         return cell in ("31/12/2020", "2020-06-15")
     return cell in table[column].to_list()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def loaded_once():
+    """Loading the model takes most of the time and is not what these cases are about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(persistence, "load_model", functools.cache(persistence.load_model))
+        yield
 
 
 @pytest.fixture(scope="module")
