@@ -1,5 +1,6 @@
 """Ways of writing the same table, ways of breaking it, and notations of labels and domains."""
 
+import contextlib
 import warnings
 
 import polars as pl
@@ -39,15 +40,8 @@ BROKEN = {
     "binary": lambda t: bytes(range(256)) * 20,
     "zip": lambda t: b"PK\x03\x04" + t.encode(),
     "cut inside a line": lambda t: t[: len(t) // 2 + 3].encode(),
-    "short row": lambda t: (
-        t.replace(",", "", 1 + t.count(",", 0, 200)).encode()[:0]
-        + "\n".join(
-            l if k != 7 else l.rsplit(",", 2)[0] for k, l in enumerate(t.splitlines())
-        ).encode()
-    ),
-    "long row": lambda t: "\n".join(
-        l if k != 7 else l + ",extra" for k, l in enumerate(t.splitlines())
-    ).encode(),
+    "short row": lambda t: t.replace(",red,", ",", 1).encode(),
+    "long row": lambda t: t.replace(",red,", ",red,extra,", 1).encode(),
     "column twice": lambda t: t.replace("colour", "size", 1).encode(),
     "column without a name": lambda t: t.replace("colour", "", 1).encode(),
     "latin-1": lambda t: t.replace("rose", "rosé").encode("latin-1"),
@@ -60,10 +54,7 @@ BROKEN = {
     "no header": lambda t: t.split("\n", 1)[1].encode(),
     "html": lambda t: b"<html><body>Please log in</body></html>\n",
     "json": lambda t: b'{"rows": [1, 2, 3]}\n',
-    "infinity": lambda t: (
-        t.replace("0.", "inf0.", 0).replace(",red,", ",red,", 0).encode()
-        + b"inf,1,red,001,2020-01-01,true,001,1\n"
-    ),
+    "infinity": lambda t: t.encode() + b"inf,1,red,001,2020-01-01,true,001,1\n",
     "1e308": lambda t: t.encode() + b"1e308,1,red,001,2020-01-01,true,001,1\n",
     "new domain of one row": lambda t: t.encode() + b"0.1,1,red,001,2020-01-01,true,1.0,1\n",
     "empty domain": lambda t: t.encode() + b"0.1,1,red,001,2020-01-01,true,,1\n",
@@ -128,17 +119,19 @@ def test_names_that_are_written_differently_are_different(world, tmp_path, first
     found = problem.labels.to_list() if column == "good" else problem.domains.tolist()
     assert found == frame[column].to_list()
     alike = first.strip().casefold() == second.strip().casefold()
-    try:
+    with contextlib.suppress(ValueError):
         alike = alike or float(first) == float(second)
-    except ValueError:
-        pass
     assert ("written differently" in cautions) == alike
 
 
 PAIRS = {
-    "numbers": "1.5", "text": "blue", "dates": "2020-01-05", "true and false": "true", "codes": "007",
+    "numbers": "1.5",
+    "text": "blue",
+    "dates": "2020-01-05",
+    "true and false": "true",
+    "codes": "007",
     "times": "2020-01-05T10:00:00",
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("first", PAIRS)
