@@ -9,8 +9,20 @@ import numpy as np
 
 from benchmarks._harness import PAGES
 
-COLOURS = {"t": "tab:blue", "loss": "tab:red", "gate": "tab:green"}
-NAMES = {"t": "T-greedy", "loss": "greedy", "gate": "gate"}
+COLOURS = {
+    "t": "tab:blue",
+    "loss": "tab:red",
+    "gate": "tab:green",
+    "signed": "tab:purple",
+    "printed": "tab:orange",
+}
+NAMES = {
+    "t": "T-greedy",
+    "loss": "greedy",
+    "gate": "gate",
+    "signed": "signed T",
+    "printed": "as printed",
+}
 
 
 def _save(figure, name: str) -> None:
@@ -21,6 +33,8 @@ def _save(figure, name: str) -> None:
 
 def _curve(axis, lines, criterion: str) -> None:
     chosen = [r for r in lines if r["criterion"] == criterion]
+    if len(chosen) < sum(r["criterion"] == "loss" for r in lines):
+        return
     grid = chosen[0]["grid"]
     source = np.array([r["source"] for r in chosen])
     target = np.array([r["target"] for r in chosen])
@@ -57,7 +71,10 @@ def splits(lines, name: str) -> None:
             _curve(axis, [r for r in lines if r["held_out"] == domain], criterion)
         _decorate(axis, f"held out: {domain}")
     for criterion, colour in COLOURS.items():
-        (row,) = [r for r in lines if (r["held_out"], r["criterion"]) == (held_out[-1], criterion)]
+        rows = [r for r in lines if (r["held_out"], r["criterion"]) == (held_out[-1], criterion)]
+        if not rows:
+            continue
+        row = rows[0]
         axes[-1].plot(np.arange(1, len(row["T"]) + 1), row["T"], color=colour)
     axes[-1].set(title=f"|T| of each step, held out: {held_out[-1]}", xlabel="step", yscale="log")
     low, high = axes[-1].get_ylim()

@@ -1,8 +1,24 @@
 """2000 features of images, learned without labels, in the place of deep belief networks."""
 
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
 import numpy as np
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.neural_network import BernoulliRBM
+
+CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-features"
+
+
+def kept(name: str, learn: Callable[[], np.ndarray]) -> np.ndarray:
+    """Features from the cache outside the repository, learned on first use."""
+    path = CACHE / f"{name}.npy"
+    if not path.exists():
+        CACHE.mkdir(parents=True, exist_ok=True)
+        np.save(path, learn())
+    return np.load(path)
 
 
 def stacked_rbm(X: np.ndarray, train: np.ndarray, seed: int = 0) -> np.ndarray:
