@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from landbridge import MultiSourceCV, cv_variance, interval, paired_test
 from landbridge.datasets import make_sources
@@ -62,7 +62,8 @@ def test_new_source_covers_errors_with_rates_that_differ(n_sources):
 
 @SOURCES
 @pytest.mark.parametrize("between", [0.3, 1.0])
-def test_population_covers_the_mean_over_all_sources(n_sources, between):
+def test_population_is_conservative_for_source_means_that_share_no_training(n_sources, between):
+    """Normal and independent means: the coverage is that of t with a quantile √f times as large."""
     rng, runs, rows = np.random.default_rng(2), 3000, 100
     groups = np.repeat(np.arange(n_sources), rows)
     hits = sum(
@@ -72,7 +73,28 @@ def test_population_covers_the_mean_over_all_sources(n_sources, between):
         )
         for _ in range(runs)
     )
-    assert hits / runs == pytest.approx(LEVEL, abs=tolerance(runs))
+    factor = np.sqrt((n_sources + 1) / (n_sources - 1))
+    quantile = factor * stats.t.ppf((1 + LEVEL) / 2, n_sources - 1)
+    expected = 1 - 2 * stats.t.sf(quantile, n_sources - 1)
+    assert hits / runs == pytest.approx(expected, abs=tolerance(runs, expected))
+
+
+@pytest.mark.parametrize(("n_sources", "metric"), [(5, "rmse"), (10, "rmse"), (5, "mse")])
+def test_population_covers_where_folds_share_training_rows(n_sources, metric):
+    """Ridge on sources with their own rules; the truth is the mean over 400 other sources."""
+    runs, rows, hits = 250, 50, 0
+    for seed in range(runs):
+        data = make_sources(n_sources + 400, rows, 6, between=0.5, random_state=seed)
+        codes = np.unique(data.groups, return_inverse=True)[1]
+        here = codes < n_sources
+        cv = MultiSourceCV(Ridge(), scoring=metric)
+        result = cv.fit(data.X[here], data.y[here], groups=codes[here]).result_
+        model = Ridge().fit(data.X[here], data.y[here])
+        errors = (model.predict(data.X[~here]) - data.y[~here]) ** 2
+        means = np.bincount(codes[~here] - n_sources, errors) / rows
+        truth = np.mean(np.sqrt(means) if metric == "rmse" else means)
+        hits += truth in result.interval("population", LEVEL)
+    assert LEVEL - 0.05 < hits / runs < LEVEL + 0.05
 
 
 @SOURCES
@@ -87,7 +109,7 @@ def test_population_is_conservative_where_sources_agree(n_sources):
         )
         for _ in range(runs)
     )
-    assert LEVEL - tolerance(runs) < hits / runs < 0.98
+    assert LEVEL - tolerance(runs) < hits / runs < 0.99
 
 
 def correlated_losses(rng, centres, n_rows, sigma2, omega, gamma):
@@ -151,7 +173,7 @@ def test_new_source_covers_the_error_of_a_fitted_model_on_a_new_source(n_sources
         cv = MultiSourceCV(LinearDiscriminantAnalysis()).fit(data.X, data.y, groups=data.groups)
         model = LinearDiscriminantAnalysis().fit(data.X, data.y)
         error = np.mean(model.predict(data.X_target) != data.y_target)
-        hits += error in cv.result_.interval(level=LEVEL)
+        hits += error in cv.result_.interval(level=LEVEL, metric="zero_one")
     # Besides the Monte Carlo error: errors are skewed, and K − 1 sources train a bit worse.
     assert hits / runs == pytest.approx(LEVEL, abs=tolerance(runs) + 0.015)
 

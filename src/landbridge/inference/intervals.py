@@ -4,7 +4,7 @@
 question   asks for                                            interval
 ========== =================================================== ====================================
 new_source the mean loss on one source nobody has seen         μ̂ ± t_{K−1} √max(S_b²(1 + 1/K), θ_A)
-population the mean loss over all sources of this kind         μ̂ ± t_{K−1} √max(θ^γ, θ_A)
+population the mean loss over all sources of this kind         μ̂ ± t_{K−1} √max(f θ^γ, θ_A)
 fixed      the mean loss over these K sources, rows drawn anew μ̂ ± z √θ_B
 ========== =================================================== ====================================
 
@@ -12,7 +12,13 @@ The first is the question people ask, and the widest: it does not shrink to noth
 rows or more sources, because sources differ. Geras and Sutton's θ_B answers the third; as an
 interval for a new source it covers far too seldom. Source means that agree by chance leave θ_A, the
 noise within them, so that a new source is never surer than the mean of all. With unequal shares π_k
-the number of sources in t and 1 + 1/K is the effective one, 1/Σπ_k².
+the number of sources in t, f and 1 + 1/K is the effective one, 1/Σπ_k².
+
+f = (K + 1)/(K − 1) allows for the training rows that folds share: a source unlike the others has a
+high loss itself and is missing from the training rows of the others only in its own fold, so that
+the source means vary less around their mean than that varies around the truth. On simulated sources
+the variance of μ̂ was 1.6, 1.2 and 1.1 times θ^γ with 5, 10 and 20 sources. Source means of squared
+errors have a long tail besides, and 90 % intervals for them covered .83 to .88; ask for RMSE.
 """
 
 import math
@@ -77,7 +83,9 @@ class Interval:
         k, within = self.effective_sources * sources, self.within / rows
         if self.question == "fixed":
             return 2 * within / k
-        return (self.between + within) * (1 / k + (self.question == "new_source"))
+        if self.question == "population":
+            return (self.between + within) * shared_training(k) / k
+        return (self.between + within) * (1 / k + 1)
 
     def describe(self, *, why: bool = True) -> str:
         """The answer in words; ``why`` adds `advice`."""
@@ -190,8 +198,11 @@ def interval_of(
         variance = theta_b(summary)
     else:
         within_only = 0.0 if math.isnan(within) else theta_a(summary)
-        own = spread if question == "new_source" else 0.0
-        variance = max(own + theta_gamma(summary), within_only)
+        if question == "population":
+            variance = shared_training(summary.effective_sources) * theta_gamma(summary)
+        else:
+            variance = spread + theta_gamma(summary)
+        variance = max(variance, within_only)
     half = _quantile(question, level, summary.effective_sources) * math.sqrt(variance)
     low, high = (-math.inf, math.inf) if loss_range is None else loss_range
     between = spread if math.isnan(within) else max(spread - within, 0.0)
@@ -237,6 +248,11 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
     centre = (2 * n * rate + z**2) / (2 * (n + z**2))
     half = z * np.sqrt(4 * n * rate * (1 - rate) + z**2) / (2 * (n + z**2))
     return centre - half, centre + half
+
+
+def shared_training(n_sources: float) -> float:
+    """f of the module; more than one source is needed, and unequal shares may leave hardly more."""
+    return (n_sources + 1) / max(n_sources - 1, 1.0)
 
 
 def check_level(level: float) -> None:

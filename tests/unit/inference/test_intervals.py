@@ -25,10 +25,19 @@ def test_new_source_is_the_prediction_interval_of_the_source_means():
     assert answer.estimate - answer.low == pytest.approx(half, rel=1e-12)
 
 
-def test_population_is_the_t_interval_of_the_source_means():
+def test_population_is_the_t_interval_of_source_means_that_share_training_rows():
     answer = interval(LOSSES, GROUPS, "population", 0.95)
-    expected = stats.ttest_1samp(MEANS, 0).confidence_interval(0.95)
-    assert (answer.low, answer.high) == pytest.approx(tuple(expected), rel=1e-12)
+    low, high = stats.ttest_1samp(MEANS, 0).confidence_interval(0.95)
+    assert answer.estimate == pytest.approx((low + high) / 2, rel=1e-12)
+    wider = (high - low) * math.sqrt(7 / 5)
+    assert answer.high - answer.low == pytest.approx(wider, rel=1e-12)
+
+
+def test_expected_half_width_of_population_allows_for_shared_training_rows():
+    answer = interval(LOSSES, GROUPS, "population")
+    quantile = stats.t.ppf(0.975, 11)
+    expected = quantile * MEANS.std(ddof=1) * math.sqrt(13 / 11 / 12)
+    assert answer.expected_half_width(sources=2) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("question", ["new_source", "population"])
@@ -141,7 +150,7 @@ def test_words_for_each_question():
         "Expected error on a new source: 0.5, 90 % between -0.1 and 1.1 (6 sources; "
     )
     population = interval(LOSSES, GROUPS, "population").describe(why=False)
-    assert population == "Mean loss over all sources of this kind: 0.49, 95 % between 0.21 and 0.77"
+    assert population == "Mean loss over all sources of this kind: 0.49, 95 % between 0.16 and 0.82"
     fixed = str(interval(LOSSES, GROUPS, "fixed"))
     assert fixed.startswith("Mean loss over these 6 sources: 0.49, 95 % between 0.39 and 0.59")
     assert "more rows help" in fixed
