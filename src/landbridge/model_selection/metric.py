@@ -32,6 +32,8 @@ class Metric:
         Smallest and largest possible score.
     vectorised : bool
         Whether `replicates` is fast; otherwise it calls the metric once per cell and replicate.
+    variance_factor : float
+        Variance of the error of the score relative to that of its replicates.
 
     Examples
     --------
@@ -56,6 +58,7 @@ class Metric:
     kernel: Kernel = field(repr=False)
     pointwise_kernel: Pointwise | None = field(default=None, repr=False)
     vectorised: bool = field(default=True, repr=False)
+    variance_factor: float = field(default=1.0, repr=False)
 
     @property
     def decomposable(self) -> bool:

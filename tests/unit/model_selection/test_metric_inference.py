@@ -1,6 +1,7 @@
 """Intervals and comparisons of metrics."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -187,6 +188,24 @@ def test_few_rows_of_a_class_are_noted():
     few = np.flatnonzero(np.cumsum(y == 1) * (y == 1) <= 2)
     note = metric_interval(metric, y[few], predictions[0, few]).note
     assert "the rarest class has 2 labelled rows" in note
+
+
+def test_log_losses_of_impossible_rows_are_noted():
+    y, predictions = draw(seed=6)
+    (log,) = classification("neg_log_loss")
+    assert metric_interval(log, y, predictions[0]).note == ""
+    certain = predictions[0].copy()
+    certain[0] = np.eye(2)[1 - y[0]]
+    assert "probability of zero" in metric_interval(log, y, certain).note
+
+
+def test_average_precision_is_known_to_vary_more_than_its_replicates():
+    y, predictions = draw(seed=12)
+    (metric,) = classification("average_precision")
+    assert metric.variance_factor > 1
+    plain = replace(metric, variance_factor=1.0)
+    wide, narrow = (metric_interval(m, y, predictions[0]) for m in (metric, plain))
+    assert wide.high - wide.low > narrow.high - narrow.low
 
 
 def test_intervals_in_words():
