@@ -83,8 +83,13 @@ def vote_weights(
     roles: Sequence[str],
     kinds: Sequence[Hashable] | None = None,
     strength: float = STRENGTH,
+    most: int = MOST_MEMBERS,
 ) -> Vector:
     """Learn the weights of the vote from labelled target rows by stacking.
+
+    Of more than ``most`` cells the heaviest are kept, and their weights are learnt again: the
+    weights of many similar cells are small, and those of the others alone would have lost the
+    balance of the roles.
 
     Parameters
     ----------
@@ -96,6 +101,8 @@ def vote_weights(
         See `role_prior`.
     strength : float
         λ, in rows: how much the prior counts.
+    most : int
+        At most so many cells have a weight.
 
     Returns
     -------
@@ -117,7 +124,19 @@ def vote_weights(
     if target.ndim == 2:
         # Numbers can be off without limit, so a terrible cell must not keep its share of the prior.
         prior = _without_terrible(prior, ((target - y) ** 2).mean(axis=1))
-    return stacked(target, y, prior, strength)
+    weights = stacked(target, y, prior, strength)
+    if weights.size <= most:
+        return weights
+    kept = np.sort(np.argsort(-weights, kind="stable")[:most])
+    members = np.zeros_like(weights)
+    members[kept] = vote_weights(
+        target[kept],
+        y,
+        roles=[roles[cell] for cell in kept],
+        kinds=None if kinds is None else [kinds[cell] for cell in kept],
+        strength=strength,
+    )
+    return members
 
 
 def stacked(target: np.ndarray, y: Vector, prior: Vector, strength: float) -> Vector:

@@ -86,6 +86,20 @@ def test_regression_weights_balance_errors_that_cancel_and_shut_out_a_terrible_c
     assert_allclose(weights, [0.5, 0.5, 0.0], atol=1e-3)
 
 
+def test_weights_of_the_members_are_learnt_among_them():
+    rng = np.random.default_rng(6)
+    y = rng.integers(0, 2, size=40)
+    target = probabilities(rng, y, np.linspace(0, 2, 8))
+    roles = ["source-only"] * 4 + ["pooled"] * 3 + ["target-only"]
+    everything = vote_weights(target, y, roles=roles, most=8)
+    weights = vote_weights(target, y, roles=roles)
+    kept = np.sort(np.argsort(-everything)[:5])
+    assert np.flatnonzero(weights).tolist() == kept.tolist()
+    expected = vote_weights(target[kept], y, roles=[roles[cell] for cell in kept])
+    assert_allclose(weights[kept], expected)
+    assert np.abs(expected - everything[kept] / everything[kept].sum()).max() > 0.01
+
+
 def test_prior_of_numbers_is_divided_by_the_squared_mean_squared_error():
     y = np.zeros(4)
     target = np.array([[1.0, -1.0, 1.0, -1.0], [2.0, 2.0, -2.0, -2.0]])
