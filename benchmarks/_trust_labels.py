@@ -42,23 +42,21 @@ def label_tasks() -> Iterator[LabelTask]:
                 yield LabelTask(part, kind, task)
 
 
-def labelled_rows(X: np.ndarray, pattern: str, rng: np.random.Generator) -> np.ndarray:
-    """Positions of the labelled rows; files of tables with a date are in its order."""
+def region_of(X: np.ndarray, pattern: str, rng: np.random.Generator) -> np.ndarray:
+    """Positions of the rows from which labels are drawn; tables with a date are in its order."""
     n = len(X)
-    few = max(int(SHARE * n), N_LABELS)
+    few = max(int(SHARE * n), 2 * N_LABELS)
     if pattern == "random":
-        where = np.arange(n)
-    elif pattern == "by time":
-        where = np.arange(few)
-    elif pattern == "by cluster":
+        return np.arange(n)
+    if pattern == "by time":
+        return np.arange(few)
+    if pattern == "by cluster":
         found = KMeans(5, n_init=1, random_state=int(rng.integers(2**31))).fit_predict(X)
         large = [k for k in range(5) if np.sum(found == k) >= N_LABELS]
-        where = np.flatnonzero(found == rng.choice(large))
-    else:
-        many = [k for k in range(X.shape[1]) if np.unique(X[:, k]).size > 10]
-        column = X[:, rng.choice(many)] * rng.choice([-1, 1])
-        where = np.argsort(column, kind="stable")[:few]
-    return rng.choice(where, N_LABELS, replace=False)
+        return np.flatnonzero(found == rng.choice(large))
+    many = [k for k in range(X.shape[1]) if np.unique(X[:, k]).size > 10]
+    column = X[:, rng.choice(many)] * rng.choice([-1, 1])
+    return np.argsort(column, kind="stable")[:few]
 
 
 def model_of(kind: str) -> Any:
@@ -75,11 +73,13 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
     rows = np.sort(rng.permutation(len(task.y_target))[:MOST_TARGET])
     X, y = task.X_target[rows], task.y_target[rows]
     source = rng.permutation(len(task.y))[:MOST_SOURCE]
-    labelled = labelled_rows(X, pattern, rng)
+    region = region_of(X, pattern, rng)
+    labelled = rng.choice(region, N_LABELS, replace=False)
     others = np.setdiff1d(np.arange(len(y)), labelled)
+    like = np.isin(others, region)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        losses, truth = _losses(
+        losses, missed = _losses(
             found.kind,
             (task.X[source], task.y[source]),
             (X[labelled], y[labelled]),
@@ -97,7 +97,8 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
         "pattern": pattern,
         "draw": draw,
         "plain": float(losses.mean()),
-        "truth": truth,
+        "truth": float(missed.mean()),
+        "off": off_by(missed[like], missed[~like]) if like.any() and not like.all() else 1.0,
         "p_value": check.p_value,
         "auc": check.auc,
         "overlap": check.overlap,
@@ -107,8 +108,21 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
     }
 
 
+def off_by(inside: np.ndarray, outside: np.ndarray) -> float:
+    """Factor between the errors on rows like the labelled ones and on others; 1 within noise."""
+    if min(inside.size, outside.size) < 20:
+        return 1.0
+    error = np.sqrt(inside.var() / inside.size + outside.var() / outside.size)
+    if abs(inside.mean() - outside.mean()) <= 2.58 * error:
+        return 1.0
+    # Half an error keeps the factor finite where one of the two has none.
+    a = inside.mean() + 0.5 * inside.max() / inside.size
+    b = outside.mean() + 0.5 * outside.max() / outside.size
+    return float(max(a / b, b / a))
+
+
 def _losses(kind: str, source: tuple, labelled: tuple, others: tuple, rng: Any) -> tuple:
-    """Out-of-fold losses of the labelled rows, and the mean loss of the refit on the others."""
+    """Out-of-fold losses of the labelled rows, and losses of the refit on the others."""
     model, folds = model_of(kind), rng.permutation(np.arange(N_LABELS) % 5)
     X, y = labelled
     losses = np.empty(N_LABELS)
@@ -117,7 +131,7 @@ def _losses(kind: str, source: tuple, labelled: tuple, others: tuple, rng: Any) 
         fitted = clone(model).fit(*source, X_target=X[inside], y_target=y[inside])
         losses[~inside] = _loss(kind, fitted, X[~inside], y[~inside])
     fitted = clone(model).fit(*source, X_target=X, y_target=y)
-    return losses, float(_loss(kind, fitted, *others).mean())
+    return losses, _loss(kind, fitted, *others)
 
 
 def _loss(kind: str, model: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:

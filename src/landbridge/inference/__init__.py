@@ -1,5 +1,6 @@
 """Pure functions of pointwise losses: variances, intervals, tests and bounds."""
 
+from landbridge.inference.agreement import AgreementInterval, agreement_interval
 from landbridge.inference.bounds import Bound, generalization_bound
 from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
@@ -19,6 +20,7 @@ from landbridge.inference.trusted_interval import (
 from landbridge.inference.variance import cv_variance
 
 __all__ = [
+    "AgreementInterval",
     "Bound",
     "ClassBalance",
     "ControlVariate",
@@ -33,6 +35,7 @@ __all__ = [
     "TrustedInterval",
     "VarianceDecomposition",
     "Withheld",
+    "agreement_interval",
     "check_labels",
     "class_balance",
     "control_variate_interval",

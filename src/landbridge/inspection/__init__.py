@@ -1,6 +1,7 @@
 """Look at data and fitted objects: shift diagnosis, and Displays that draw."""
 
 from landbridge.inference.label_check import LabelCheck, check_labels
+from landbridge.inspection.audit import AuditedColumn, ColumnAudit, Finding, audit_columns
 from landbridge.inspection.criteria_display import (
     CriteriaDisplay,
 )
@@ -11,6 +12,7 @@ from landbridge.inspection.kernel_alignment import (
     EigenfunctionDisplay,
     KernelAlignmentDisplay,
 )
+from landbridge.inspection.loss_split import Advice, Cause, LossSplit, explain_loss, split_loss
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
 )
@@ -36,11 +38,17 @@ from landbridge.inspection.weight_drift import (
 )
 
 __all__ = [
+    "Advice",
+    "AuditedColumn",
+    "Cause",
+    "ColumnAudit",
     "CriteriaDisplay",
     "EigenfunctionDisplay",
     "FeatureStabilityDisplay",
+    "Finding",
     "KernelAlignmentDisplay",
     "LabelCheck",
+    "LossSplit",
     "MultiSourceDisplay",
     "PairwiseDisplay",
     "SearchRankingDisplay",
@@ -49,6 +57,9 @@ __all__ = [
     "SourceCandidateDisplay",
     "WeightDriftDisplay",
     "WeightedSource",
+    "audit_columns",
     "check_labels",
     "diagnose_shift",
+    "explain_loss",
+    "split_loss",
 ]

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from scipy.stats import ks_2samp, norm
+from scipy.stats import ks_2samp, norm, ttest_ind
+from scipy.stats import t as t_distribution
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -162,6 +163,16 @@ def test_feature_shifts_have_their_definitions_and_signs():
     assert first.p_value <= 1
 
 
+def test_p_values_are_multiplied_by_the_number_of_columns():
+    # A shift that is neither certain nor absent, so that a missing factor shows.
+    X, Z = rows(60, d=4), rows(60, 0.3, seed=1, d=4)
+    shifts = {shift.name: shift for shift in feature_shifts(X, Z, (X, Z), "abcd")}
+    plain = [ks_2samp(X[:, k], Z[:, k], method="asymp").pvalue for k in range(4)]
+    assert any(1e-3 < p < 0.2 for p in plain)
+    for name, p in zip("abcd", plain, strict=True):
+        assert shifts[name].p_value == pytest.approx(min(1, 4 * p), abs=0)
+
+
 def test_sparse_columns_shift_like_dense_ones():
     X, Z = rows(40, d=3) * (rows(40, seed=5, d=3) > 0), rows(30, 1.0, seed=1, d=3)
     dense = feature_shifts(X, Z, (X, Z), "abc")
@@ -220,6 +231,18 @@ def test_means_of_numbers_and_their_sign():
     assert -1.3 < shift.effect < -0.7
     assert shift.source == pytest.approx((y.mean(), y.std(ddof=1)))
     assert shift.p_value < 1e-6
+
+
+def test_means_are_compared_by_welchs_test():
+    # The smaller sample has the larger spread: Student's pooled test is far too sure.
+    rng = np.random.default_rng(0)
+    y, y_target = rng.normal(0, 1, 200), rng.normal(0.8, 4, 12)
+    variances = y.var(ddof=1) / 200, y_target.var(ddof=1) / 12
+    t = (y_target.mean() - y.mean()) / np.sqrt(sum(variances))
+    freedom = sum(variances) ** 2 / (variances[0] ** 2 / 199 + variances[1] ** 2 / 11)
+    assert label_shift(y, y_target).p_value == pytest.approx(2 * t_distribution.sf(abs(t), freedom))
+    student = ttest_ind(y, y_target).pvalue
+    assert label_shift(y, y_target).p_value > 1.5 * student
 
 
 def test_whole_numbers_are_classes_unless_said_otherwise():

@@ -1,0 +1,109 @@
+"""Accuracy without labels: agreement between candidates, with a reference interval.
+
+Without labels nobody can know how accurate a model is. What can be counted is how often a candidate
+predicts the same as the other candidates on the target rows. On tasks whose labels were known
+afterwards this mean agreement was nearer to the accuracy than confidences and source scores were
+(benchmark `trust`); the interval holds the differences between accuracy and agreement that were seen
+there, every dataset counted alike. It is a reference from other data, not a confidence interval:
+candidates that all make the same mistake agree perfectly.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from landbridge._typing import Vector, VectorLike
+from landbridge.inference.intervals import check_level
+
+FEWEST_CANDIDATES = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AgreementInterval:
+    """Agreement with the other candidates and reference intervals for the accuracy.
+
+    Attributes
+    ----------
+    estimate : array of shape (n_candidates,)
+        Mean agreement of each candidate with the others.
+    low, high : arrays of shape (n_candidates,)
+    level : float
+        Share of the datasets behind the interval that it covers.
+    n_rows : int
+        Rows on which the candidates were compared.
+    """
+
+    estimate: Vector
+    low: Vector
+    high: Vector
+    level: float
+    n_rows: int
+
+    @property
+    def basis(self) -> str:
+        """What the interval rests on, in words."""
+        return (
+            f"agreement of {len(self.estimate)} candidates on {self.n_rows} unlabelled rows; the "
+            f"interval holds {100 * self.level:.0f} % of the differences between agreement and "
+            f"accuracy on {N_TASKS} tasks from {N_DATASETS} other datasets. No label was used."
+        )
+
+
+# Quantiles of accuracy − agreement over the tasks of the benchmark `trust`, every dataset with the
+# same weight: written by `python -m benchmarks trust`, which also measures the coverage with the
+# dataset in question left out.
+N_TASKS, N_DATASETS = 0, 0
+PROBABILITIES = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
+QUANTILES = np.array([0.0] * 11)
+
+
+def mean_agreement(predicted: VectorLike) -> Vector:
+    """Share of rows on which each candidate predicts the same as another, mean over the others.
+
+    Parameters
+    ----------
+    predicted : array of shape (n_candidates, n_rows)
+        Predicted classes.
+
+    Returns
+    -------
+    array of shape (n_candidates,)
+    """
+    predicted = np.asarray(predicted)
+    same = np.array([(predicted == one).mean(axis=1) for one in predicted])
+    return (same.sum(axis=1) - 1) / (len(predicted) - 1)
+
+
+def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> AgreementInterval:
+    """Reference interval for the accuracy of each candidate from unlabelled rows.
+
+    Parameters
+    ----------
+    predicted : array of shape (n_candidates, n_rows)
+        Classes that the candidates predict for the same unlabelled target rows.
+    level : float, default=0.9
+        Share of the other datasets' differences that the interval holds; at most 0.99.
+
+    Returns
+    -------
+    AgreementInterval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inference import agreement_interval
+    >>> predicted = np.array([[0, 1, 1, 0], [0, 1, 0, 0], [0, 1, 1, 1]])
+    >>> agreement_interval(predicted).estimate
+    array([0.75 , 0.625, 0.625])
+    """
+    check_level(level)
+    predicted = np.asarray(predicted)
+    if predicted.ndim != 2 or len(predicted) < FEWEST_CANDIDATES or predicted.shape[1] == 0:
+        raise ValueError(
+            f"`predicted` must hold the classes that at least {FEWEST_CANDIDATES} candidates "
+            f"predict for the same rows; got shape {predicted.shape}. Add candidates."
+        )
+    estimate = mean_agreement(predicted)
+    below, above = np.interp([(1 - level) / 2, (1 + level) / 2], PROBABILITIES, QUANTILES)
+    low, high = np.clip(estimate + below, 0, 1), np.clip(estimate + above, 0, 1)
+    return AgreementInterval(estimate, low, high, level, predicted.shape[1])

@@ -1,0 +1,217 @@
+"""Questions about single columns: identifiers, times, copies, and how text is written."""
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from itertools import pairwise
+
+import numpy as np
+
+from landbridge._typing import Vector
+
+# Text is examined on at most this many values.
+MOST_TEXTS = 5000
+FEWEST_ROWS = 20
+# Shares from which on a column counts as an identifier, as pure, or as written in one way.
+ALL_DIFFERENT, PURE, NEARLY_ALL = 0.99, 0.995, 0.9
+# Words from which on a typical text is free text.
+FREE_WORDS = 4
+
+_ID_NAME = re.compile(r"(^|[_\s.-])(id|uuid|guid|key|nr|no|index|number|code)$|^(id|index)", re.I)
+_GROUP_NAME = re.compile(
+    r"(patient|subject|user|customer|client|person|student|animal|machine|device|session|batch)",
+    re.I,
+)
+_TIME_NAME = re.compile(
+    r"(^|[_\s.-])(date|time|timestamp|datetime|year|month|day|week|hour)$", re.I
+)
+_CURRENCY = re.compile(
+    r"^\s*[-+]?\s*([$€£¥]|usd|eur|gbp|chf)\s*[\d.,]+|[\d.,]+\s*([$€£¥]|usd|eur)\s*$", re.I
+)
+_PERCENT = re.compile(r"^\s*[-+]?[\d.,]+\s*%\s*$")
+_THOUSANDS = re.compile(r"\d{1,3}([,' \u00a0]\d{3})+(\.\d+)?\b|\d{1,3}(\.\d{3})+(,\d+)\b")
+_LEADING_ZERO = re.compile(r"^0\d+$")
+_MISSING = frozenset(
+    {"n/a", "na", "-", "--", "?", "none", "null", "nan", "missing", "unknown", "nil", ".", "#n/a"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How the texts of a column are written."""
+
+    free_text: bool
+    currency: bool
+    percent: bool
+    thousands: bool
+    missing_marks: bool
+    leading_zeros: bool
+
+
+def plain(values: Vector) -> Vector:
+    """Numbers as floats, dates as days since 1970, truth values as such, the rest as objects."""
+    if values.dtype.kind == "b":
+        return values
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64)
+    if values.dtype.kind in "mM":
+        return values.astype("datetime64[s]" if values.dtype.kind == "M" else "timedelta64[s]")
+    known = [value for value in values.tolist() if not _is_none(value)]
+    if known and all(isinstance(value, bool) for value in known):
+        return values.astype(object)
+    if known and all(isinstance(value, int | float) for value in known):
+        return np.array([np.nan if _is_none(v) else float(v) for v in values.tolist()])
+    if known and all(isinstance(value, date | datetime) for value in known):
+        texts = [None if _is_none(value) else value for value in values.tolist()]
+        return np.array(texts, dtype="datetime64[s]")
+    return values.astype(object)
+
+
+def _is_none(value: object) -> bool:
+    return value is None or value != value
+
+
+def is_missing(values: Vector) -> Vector:
+    """Which values are None, NaN or no date."""
+    if values.dtype.kind == "f":
+        return np.isnan(values)
+    if values.dtype.kind in "mM":
+        return np.isnat(values)
+    if values.dtype == object:
+        return np.array([_is_none(value) for value in values.tolist()], dtype=bool)
+    return np.zeros(values.shape, dtype=bool)
+
+
+def kind_of(known: Vector) -> str:
+    """Type of a column as a person would call it."""
+    if known.size == 0:
+        return "empty"
+    if known.dtype.kind in "mM":
+        return "date"
+    if known.dtype.kind == "f":
+        return "number"
+    if known.dtype.kind == "b" or isinstance(known.tolist()[0], bool):
+        return "true or false"
+    return "date" if isinstance(known.tolist()[0], date | datetime | timedelta) else "text"
+
+
+def is_identifier(name: str, known: Vector, kind: str, n_unique: int) -> bool:
+    """Whether (nearly) every row has its own whole number or code.
+
+    Measurements with many digits differ from row to row too, so numbers must be whole, and either
+    nearly consecutive or called an identifier; texts must be single words.
+    """
+    if known.size < FEWEST_ROWS or n_unique < ALL_DIFFERENT * known.size:
+        return False
+    if kind == "number":
+        whole = bool((known == np.round(known)).all())
+        consecutive = known.max() - known.min() + 1 <= 2 * known.size
+        return whole and (consecutive or _ID_NAME.search(name) is not None)
+    return kind == "text" and typical_words(known) < 2
+
+
+def is_group(name: str, known: Vector, kind: str, n_unique: int) -> bool:
+    """Whether the name says "patient" or the like and values repeat."""
+    if kind not in ("number", "text") or not 2 < n_unique <= known.size / 2:
+        return False
+    if kind == "number" and not (known == np.round(known)).all():
+        return False
+    whose = _GROUP_NAME.search(name) is not None
+    return whose and (_ID_NAME.search(name) is not None or n_unique >= 5)
+
+
+def is_time(name: str, known: Vector, kind: str) -> bool:
+    """Whether a column holds dates, or numbers with the name of a time that rise along the rows."""
+    if kind == "date":
+        return True
+    if kind != "number" or _TIME_NAME.search(name) is None:
+        return False
+    return bool(np.mean(np.diff(known) >= 0) >= NEARLY_ALL)
+
+
+def constant_within(values: Vector, groups: Vector) -> bool:
+    """Whether every group has one value, and groups differ."""
+    codes = _codes(values)
+    if np.unique(groups).size < 2 or np.unique(codes).size < 2:
+        return False
+    return all(np.unique(codes[groups == g]).size == 1 for g in np.unique(groups))
+
+
+def names_groups(values: Vector, groups: Vector) -> bool:
+    """Whether values tell groups apart: ranges that do not meet, or values of one group each."""
+    names = np.unique(groups)
+    if names.size < 2 or values.size < FEWEST_ROWS:
+        return False
+    if values.dtype.kind in "fmM":
+        ends = sorted((values[groups == g].min(), values[groups == g].max()) for g in names)
+        if all(a[1] < b[0] for a, b in pairwise(ends)):
+            return True
+    # Values that occur once tell any two groups apart.
+    codes, counts = np.unique(_codes(values), return_counts=True)
+    if values.dtype.kind == "f" or codes.size > values.size / 5:
+        return False
+    return _purity(_codes(values), _codes(groups)) >= PURE and counts.min() > 1
+
+
+def copies(values: Vector, labels: Vector) -> bool:
+    """Whether a column and the label determine each other almost always."""
+    if values.size < FEWEST_ROWS or np.unique(_codes(labels)).size < 2:
+        return False
+    if values.dtype.kind == "f" and labels.dtype.kind == "f":
+        if np.ptp(values) == 0:
+            return False
+        if np.unique(labels).size > 20:
+            return bool(abs(np.corrcoef(values, labels)[0, 1]) >= 0.999)
+    a, b = _codes(values), _codes(labels)
+    n_labels = np.unique(b).size
+    if np.unique(a).size != n_labels:
+        return False
+    return bool(min(_purity(a, b), _purity(b, a)) >= PURE)
+
+
+def _purity(codes: Vector, groups: Vector) -> float:
+    """Share of rows whose group is the most frequent one of their value."""
+    table = np.zeros((codes.max() + 1, groups.max() + 1))
+    np.add.at(table, (codes, groups), 1)
+    return float(table.max(axis=1).sum() / table.sum())
+
+
+def _codes(values: Vector) -> Vector:
+    if values.dtype == object:
+        values = values.astype(str)
+    return np.unique(values, return_inverse=True)[1]
+
+
+def typical_words(known: Vector) -> float:
+    """Median number of words of the texts."""
+    return float(np.median([len(str(text).split()) for text in known[:MOST_TEXTS]]))
+
+
+def writing_of(known: Vector) -> Writing:
+    """How texts are written: amounts, percentages, marks of missing values, codes."""
+    texts = [str(text).strip() for text in known[:MOST_TEXTS].tolist()]
+    marks = [text.lower() in _MISSING for text in texts]
+    others = [text for text, mark in zip(texts, marks, strict=True) if not mark]
+
+    def nearly_all(pattern: re.Pattern[str]) -> bool:
+        matched = sum(pattern.search(text) is not None for text in others)
+        return bool(others) and matched >= NEARLY_ALL * len(others)
+
+    digits = [text for text in others if any(c.isdigit() for c in text)]
+    numbers = len(digits) >= NEARLY_ALL * max(len(others), 1) and bool(others)
+    all_codes = bool(others) and all(text.isdigit() for text in others)
+    return Writing(
+        free_text=typical_words(known) >= FREE_WORDS,
+        currency=nearly_all(_CURRENCY),
+        percent=nearly_all(_PERCENT),
+        thousands=numbers and _grouped(others),
+        missing_marks=any(marks),
+        leading_zeros=all_codes and any(_LEADING_ZERO.match(text) for text in others),
+    )
+
+
+def _grouped(texts: list[str]) -> bool:
+    """Whether the texts are numbers of which some have separators between thousands."""
+    numeric = [text for text in texts if re.fullmatch(r"[-+$€£¥%\s\d.,'\u00a0]+", text)]
+    some = any(_THOUSANDS.search(text) for text in numeric)
+    return len(numeric) >= NEARLY_ALL * len(texts) and some

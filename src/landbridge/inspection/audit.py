@@ -1,0 +1,236 @@
+"""Look at the columns of a table before anything is fitted.
+
+Identifiers, constants, columns that name the domain or copy the label, and numbers written as text
+spoil a comparison without any error message. `audit_columns` finds them and says what to do.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+from landbridge._typing import Vector
+from landbridge.inspection import _column_tests as tests
+
+
+class Finding(Enum):
+    """What is odd about a column; the value says what it means and what to do."""
+
+    IDENTIFIER = (
+        "every row has its own value; left out (keep it with --keep, group by it with --group)"
+    )
+    CONSTANT = "has one value only; left out"
+    EMPTY = "has no values; left out"
+    CONSTANT_WITHIN_DOMAINS = (
+        "is constant within each domain, so it says which domain a row is from and nothing else; "
+        "drop it with --drop"
+    )
+    NAMES_DOMAIN = (
+        "tells the domains apart almost perfectly; drop it with --drop if it will not help"
+    )
+    COPY_OF_LABEL = "is almost a copy of the label; drop it with --drop unless it is known in time"
+    TIME = "looks like a time; use --time so that folds respect the order"
+    GROUP = "looks like the name of a group with several rows; use --group to keep them together"
+    FREE_TEXT = "is free text; it becomes word frequencies (--text to change it)"
+    CURRENCY = "holds amounts of money as text; remove the currency sign"
+    PERCENT = "holds percentages as text; remove the percent sign"
+    THOUSANDS = "holds numbers with thousands separators as text; remove the separators"
+    MISSING_MARKS = "marks missing values by text; name the marks with --missing"
+    LEADING_ZEROS = "has codes with leading zeros; treated as text, not as numbers"
+    MOSTLY_MISSING = "is missing in more than half of the rows"
+
+
+LEFT_OUT = (Finding.IDENTIFIER, Finding.CONSTANT, Finding.EMPTY)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditedColumn:
+    """One column as it was read, and what is odd about it.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"number", "text", "date", "true or false", "empty"}
+    missing : float
+        Share of rows without a value.
+    unique : float
+        Number of different values over the number of rows that have one.
+    findings : tuple of Finding
+    """
+
+    name: str
+    kind: str
+    missing: float
+    unique: float
+    findings: tuple[Finding, ...]
+
+    @property
+    def left_out(self) -> bool:
+        """Whether the column is left out by default: identifiers, constants, empty columns."""
+        return any(finding in LEFT_OUT for finding in self.findings)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnAudit:
+    """What `audit_columns` found.
+
+    Attributes
+    ----------
+    columns : tuple of AuditedColumn
+        All columns but the label and the domain, in the order of the table.
+    """
+
+    columns: tuple[AuditedColumn, ...]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Names of the columns that are left out by default."""
+        return tuple(column.name for column in self.columns if column.left_out)
+
+    def with_finding(self, *findings: Finding) -> tuple[str, ...]:
+        """Names of the columns with one of the findings."""
+        return tuple(c.name for c in self.columns if any(f in findings for f in c.findings))
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """One sentence per finding, naming its columns."""
+        found = []
+        for finding in Finding:
+            names = self.with_finding(finding)
+            if names:
+                listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+                found.append(f"{listed}: {finding.value}")
+        return tuple(found)
+
+    def __str__(self) -> str:
+        width = max([6, *(len(column.name) for column in self.columns)])
+        lines = [f"{'column':<{width}}  {'type':<13}  missing  unique  findings"]
+        for c in self.columns:
+            words = ", ".join(finding.name.lower().replace("_", " ") for finding in c.findings)
+            figures = f"{100 * c.missing:6.1f}%  {100 * c.unique:5.1f}%"
+            lines.append(f"{c.name:<{width}}  {c.kind:<13}  {figures}  {words}".rstrip())
+        return "\n".join([*lines, *self.sentences])
+
+
+def audit_columns(
+    table: Any, *, label: str | None = None, domain: str | None = None
+) -> ColumnAudit:
+    """Find columns of a table that would spoil a comparison or are not what they seem.
+
+    Parameters
+    ----------
+    table : pandas or polars table
+    label, domain : str, optional
+        Names of the columns with the labels and the domains. Without them, copies of the label and
+        columns that name the domain are not looked for.
+
+    Returns
+    -------
+    ColumnAudit
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> from landbridge.inspection import audit_columns
+    >>> table = pl.DataFrame({
+    ...     "row_id": range(40), "price": ["$1,200", "$950"] * 20, "unit": ["kg"] * 40,
+    ...     "sold": [0, 1] * 20})
+    >>> audit = audit_columns(table, label="sold")
+    >>> audit.left_out
+    ('row_id', 'unit')
+    >>> [finding.name for finding in audit.columns[1].findings]
+    ['COPY_OF_LABEL', 'CURRENCY', 'THOUSANDS']
+    """
+    names = _check_table(table, label, domain)
+    labels = None if label is None else tests.plain(np.asarray(table[label]))
+    domains = None if domain is None else np.asarray(table[domain]).astype(str)
+    columns = [
+        audit_column(name, np.asarray(table[name]), labels, domains)
+        for name in names
+        if name not in (label, domain)
+    ]
+    return ColumnAudit(tuple(columns))
+
+
+def audit_column(
+    name: str, values: Vector, labels: Vector | None = None, domains: Vector | None = None
+) -> AuditedColumn:
+    """Examine one column, beside the labels and the domains of the same rows."""
+    values = tests.plain(values)
+    missing = tests.is_missing(values)
+    known = values[~missing]
+    kind = tests.kind_of(known)
+    n_unique = np.unique(known.astype(str) if known.dtype == object else known).size
+    unique = n_unique / known.size if known.size else 0.0
+    findings = list(_own_findings(name, known, kind, n_unique))
+    if known.size and not any(finding in LEFT_OUT for finding in findings):
+        findings += _findings_beside(values, missing, labels, domains)
+    if kind == "text":
+        findings += _text_findings(known)
+    share = float(missing.mean()) if missing.size else 1.0
+    if 0.5 < share < 1:
+        findings.append(Finding.MOSTLY_MISSING)
+    return AuditedColumn(name, kind, share, float(unique), tuple(findings))
+
+
+def _own_findings(name: str, known: Vector, kind: str, n_unique: int) -> Iterable[Finding]:
+    """Findings from the values of the column alone."""
+    if known.size == 0:
+        yield Finding.EMPTY
+    elif n_unique == 1:
+        yield Finding.CONSTANT
+    elif tests.is_identifier(name, known, kind, n_unique):
+        yield Finding.IDENTIFIER
+    elif tests.is_group(name, known, kind, n_unique):
+        yield Finding.GROUP
+    if known.size and n_unique > 1 and tests.is_time(name, known, kind):
+        yield Finding.TIME
+
+
+def _findings_beside(
+    values: Vector, missing: Vector, labels: Vector | None, domains: Vector | None
+) -> list[Finding]:
+    """Findings from the column together with the label and the domain."""
+    found = []
+    if domains is not None:
+        if tests.constant_within(values[~missing], domains[~missing]):
+            found.append(Finding.CONSTANT_WITHIN_DOMAINS)
+        elif tests.names_groups(values[~missing], domains[~missing]):
+            found.append(Finding.NAMES_DOMAIN)
+    if labels is not None:
+        both = ~missing & ~tests.is_missing(labels)
+        if tests.copies(values[both], labels[both]):
+            found.append(Finding.COPY_OF_LABEL)
+    return found
+
+
+def _text_findings(known: Vector) -> list[Finding]:
+    """Findings about how text is written."""
+    written = tests.writing_of(known)
+    marks = {
+        Finding.FREE_TEXT: written.free_text,
+        Finding.CURRENCY: written.currency,
+        Finding.PERCENT: written.percent,
+        Finding.THOUSANDS: written.thousands,
+        Finding.MISSING_MARKS: written.missing_marks,
+        Finding.LEADING_ZEROS: written.leading_zeros,
+    }
+    return [finding for finding, there in marks.items() if there]
+
+
+def _check_table(table: Any, label: str | None, domain: str | None) -> list[str]:
+    if not hasattr(table, "columns"):
+        raise ValueError(
+            f"`table` must be a pandas or polars table; got {type(table).__name__}. Give the "
+            "columns names first."
+        )
+    names = list(table.columns)
+    for option, name in (("label", label), ("domain", domain)):
+        if name is not None and name not in names:
+            raise ValueError(
+                f"`{option}` must name a column of the table; got {name!r}. The columns are "
+                f"{', '.join(map(str, names[:20]))}."
+            )
+    return names

@@ -1,0 +1,275 @@
+"""Why does a source-only model lose in the target? Moved features, or a changed relation?
+
+With P the source and Q the target, the difference of the mean losses is split over a distribution S
+of rows that both domains have in common (Cai, Namkoong and Yadlowsky, *Diagnosing model performance
+under distribution shift*, 2023):
+
+    E_Q ℓ − E_P ℓ = [E_S R_P − E_P R_P] + [E_S R_Q − E_S R_P] + [E_Q R_Q − E_S R_Q],
+
+where R(x) is the mean loss at x in a domain. The first and the last part come from moved features
+(X), the middle one from a changed relation (Y given X). S has the density p q/(p + q), so with
+π(x) = P(target | x) between balanced domains, source rows get the weight π(x) and target rows
+1 − π(x): never above 1, whatever the domains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+
+from landbridge._parallel import spawn_seeds
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import Task, stack_rows
+from landbridge.inference.intervals import check_level
+
+N_REPLICATES = 1000
+FEWEST = 10
+# Below this share of target rows that look like source rows, weights cannot help.
+LEAST_OVERLAP = 0.3
+
+
+class Cause(Enum):
+    """What most of a change of the loss comes from."""
+
+    NONE = "no change of the loss beyond chance"
+    FEATURES = "moved features (X)"
+    RELATION = "a changed relation (Y given X)"
+    UNCLEAR = "unclear: both parts are within chance"
+
+
+class Advice(Enum):
+    """What to do about it."""
+
+    STOP = "Use the source model: nothing is lost beyond chance."
+    REWEIGHT = "Reweight the source rows to the target."
+    LABEL = "Label target rows, and learn from them."
+
+
+@dataclass(frozen=True, slots=True)
+class LossPart:
+    """A part of the change of the loss, with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the interval excludes 0."""
+        return self.low > 0 or self.high < 0
+
+
+@dataclass(frozen=True, slots=True)
+class LossSplit:
+    """The change of the mean loss from source to target, split by its cause.
+
+    Attributes
+    ----------
+    source, target : float
+        Mean loss of the source-only model in both domains.
+    total, features, relation : LossPart
+        Target minus source; the parts from moved features and from a changed relation add up to it.
+    overlap : float
+        Share of the target that lies where source rows are: mean of min(1, odds of the source).
+    level : float
+    loss_name : str
+    """
+
+    source: float
+    target: float
+    total: LossPart
+    features: LossPart
+    relation: LossPart
+    overlap: float
+    level: float
+    loss_name: str = "loss"
+
+    @property
+    def cause(self) -> Cause:
+        """The larger part among those beyond chance."""
+        parts = {Cause.FEATURES: self.features, Cause.RELATION: self.relation}
+        clear = {cause: part for cause, part in parts.items() if part.beyond_chance}
+        if not clear:
+            return Cause.UNCLEAR if self.total.beyond_chance else Cause.NONE
+        return max(clear, key=lambda cause: abs(clear[cause].value))
+
+    @property
+    def advice(self) -> Advice:
+        """One of stop, reweight, label."""
+        if self.cause is Cause.NONE or self.total.high <= 0:
+            return Advice.STOP
+        if self.cause is Cause.FEATURES and self.overlap >= LEAST_OVERLAP:
+            return Advice.REWEIGHT
+        return Advice.LABEL
+
+    def __str__(self) -> str:
+        level = f"{100 * self.level:.0f} %"
+        return (
+            f"The {self.loss_name} of a source-only model goes from {self.source:.3g} in the source "
+            f"to {self.target:.3g} in the target. Moved features: {self.features.value:+.3g} "
+            f"({level} between {self.features.low:+.3g} and {self.features.high:+.3g}); changed "
+            f"relation: {self.relation.value:+.3g} ({self.relation.low:+.3g} to "
+            f"{self.relation.high:+.3g}). Cause: {self.cause.value}. {self.advice.value}"
+        )
+
+
+def split_loss(
+    X: MatrixLike,
+    losses: VectorLike,
+    X_target: MatrixLike,
+    losses_target: VectorLike,
+    *,
+    level: float = 0.9,
+    loss_name: str = "loss",
+    random_state: RandomState = None,
+) -> LossSplit:
+    """Split the change of a model's mean loss into moved features and a changed relation.
+
+    Parameters
+    ----------
+    X, X_target : source rows and labelled target rows
+        Numbers: numpy or CSR, with the same columns.
+    losses, losses_target : arrays of shape (n_source,) and (n_target,)
+        Losses of a model that learnt from source rows only, out of fold in the source.
+    level : float, default=0.9
+    loss_name : str, default="loss"
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    LossSplit
+    """
+    check_level(level)
+    parts = [np.asarray(part, dtype=np.float64) for part in (losses, losses_target)]
+    for rows, part, name in ((X, parts[0], "losses"), (X_target, parts[1], "losses_target")):
+        if part.shape != (rows.shape[0],) or len(part) < FEWEST:
+            raise ValueError(
+                f"`{name}` must hold one loss for each of at least {FEWEST} rows; got shape "
+                f"{part.shape} beside {rows.shape[0]} rows. Label more rows, or pass all losses."
+            )
+    seeds = spawn_seeds(random_state, 2)
+    share = target_share(X, X_target, seeds[0])
+    weights = share[: len(parts[0])], 1 - share[len(parts[0]) :]
+    values, replicates = _parts(parts, weights, seeds[1])
+    tails = 100 * (1 - level) / 2, 100 * (1 + level) / 2
+    total, features, relation = (
+        LossPart(float(value), *map(float, np.percentile(draws, tails)))
+        for value, draws in zip(values, replicates, strict=True)
+    )
+    odds = weights[1] / np.maximum(1 - weights[1], 1e-9)
+    return LossSplit(
+        source=float(parts[0].mean()),
+        target=float(parts[1].mean()),
+        total=total,
+        features=features,
+        relation=relation,
+        overlap=float(np.minimum(odds, 1).mean()),
+        level=level,
+        loss_name=loss_name,
+    )
+
+
+def _parts(losses: Sequence[Vector], weights: Sequence[Vector], seed: int) -> tuple[Vector, Vector]:
+    """Total, features and relation, and their Bayesian bootstrap replicates."""
+    rng = np.random.default_rng(seed)
+    plain, shared = [], []
+    for loss, weight in zip(losses, weights, strict=True):
+        draws = rng.standard_exponential((N_REPLICATES + 1, len(loss)))
+        draws[0] = 1.0  # the estimate itself
+        plain.append(draws @ loss / draws.sum(axis=1))
+        shared.append(draws @ (weight * loss) / (draws @ weight))
+    relation = shared[1] - shared[0]
+    total = plain[1] - plain[0]
+    both = np.stack([total, total - relation, relation])
+    return both[:, 0], both[:, 1:]
+
+
+def target_share(X: Matrix, X_target: Matrix, seed: int) -> Vector:
+    """Cross-fitted π(x) = P(target | x) between balanced domains, for all rows of both."""
+    rows = stack_rows([X, X_target])
+    z = np.repeat([0, 1], [X.shape[0], X_target.shape[0]])
+    if sparse.issparse(rows):
+        model: Any = make_pipeline(
+            MaxAbsScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)
+        )
+    else:
+        # Leaves of many rows: smooth shares matter more here than a sharp boundary.
+        leaf = max(3, int(0.01 * len(z)))
+        model = RandomForestClassifier(
+            100, min_samples_leaf=leaf, class_weight="balanced", random_state=seed
+        )
+    folds = StratifiedKFold(5, shuffle=True, random_state=seed)
+    share = cross_val_predict(model, rows, z, cv=folds, method="predict_proba")[:, 1]
+    return np.clip(share, 0.01, 0.99)
+
+
+def explain_loss(
+    X: MatrixLike,
+    y: VectorLike,
+    X_target: MatrixLike,
+    y_target: VectorLike,
+    *,
+    task: Task,
+    estimator: Any = None,
+    level: float = 0.9,
+    random_state: RandomState = None,
+) -> LossSplit:
+    """Fit a source-only model and split the change of its loss from source to target.
+
+    Zero-one losses for classification, absolute errors for regression.
+
+    Parameters
+    ----------
+    X, y : source rows and labels
+    X_target, y_target : labelled target rows
+    task : {"classification", "regression"}
+    estimator : estimator, optional
+        A random forest by default.
+    level : float, default=0.9
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    LossSplit
+
+    Examples
+    --------
+    >>> from landbridge.datasets import make_concept_shift
+    >>> from landbridge.inspection import explain_loss
+    >>> data = make_concept_shift(400, 200, 3, random_state=0)
+    >>> found = explain_loss(
+    ...     data.X, data.y, data.X_target, data.y_target, task="classification", random_state=0)
+    >>> found.cause.name, found.advice.name
+    ('RELATION', 'LABEL')
+    """
+    seeds = spawn_seeds(random_state, 2)
+    y, y_target = np.asarray(y), np.asarray(y_target)
+    classify = task == "classification"
+    if estimator is None:
+        forest = RandomForestClassifier if classify else RandomForestRegressor
+        estimator = forest(100, min_samples_leaf=3, random_state=seeds[0])
+    folds = KFold(5, shuffle=True, random_state=seeds[0])
+    predicted = cross_val_predict(clone(estimator), X, y, cv=folds)
+    predicted_target = clone(estimator).fit(X, y).predict(X_target)
+    if classify:
+        losses = (predicted != y).astype(float), (predicted_target != y_target).astype(float)
+    else:
+        losses = np.abs(predicted - y), np.abs(predicted_target - y_target)
+    return split_loss(
+        X,
+        losses[0],
+        X_target,
+        losses[1],
+        level=level,
+        loss_name="error rate" if classify else "mean absolute error",
+        random_state=seeds[1],
+    )
