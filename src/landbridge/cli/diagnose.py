@@ -20,6 +20,7 @@ def diagnose(
 ) -> None:
     """Say how far the target is from each source, which features moved, what weights can do."""
     with session(format is options.Format.json, debug) as current:
+        from landbridge.cli import _trust
         from landbridge.cli._problem import Question, read_problem
         from landbridge.cli._study import shift_part
         from landbridge.report.layout import shift_section
@@ -38,6 +39,17 @@ def diagnose(
             encoding=encoding,
         )
         problem = read_problem(question, current.note)
+        audit = _trust.audit_problem(problem)
+        problem = _trust.without(problem, audit.left_out)
         with current.working("comparing the target with each source"):
             found = shift_part(problem, seed)
-        current.show(found, shift_section(found).blocks)
+        with current.working("checking columns and labels"):
+            parts = (
+                audit,
+                _trust.check_target_labels(problem, seed),
+                _trust.explain_losses(problem, seed),
+            )
+        current.show(
+            {**found, **_trust.trust_data(*parts)},
+            [*_trust.trust_blocks(*parts), *shift_section(found).blocks],
+        )

@@ -18,27 +18,28 @@ from landbridge.inspection import _column_tests as tests
 class Finding(Enum):
     """What is odd about a column; the value says what it means and what to do."""
 
-    IDENTIFIER = (
-        "every row has its own value; left out (keep it with --keep, group by it with --group)"
-    )
+    IDENTIFIER = "every row has its own value; left out"
     CONSTANT = "has one value only; left out"
     EMPTY = "has no values; left out"
     CONSTANT_WITHIN_DOMAINS = (
-        "is constant within each domain, so it says which domain a row is from and nothing else; "
-        "drop it with --drop"
+        "is constant within each domain, so it names the domain and says nothing else; leave it "
+        "out with --drop"
     )
     NAMES_DOMAIN = (
-        "tells the domains apart almost perfectly; drop it with --drop if it will not help"
+        "tells the domains apart almost perfectly; leave it out with --drop if the label does not "
+        "depend on it"
     )
-    COPY_OF_LABEL = "is almost a copy of the label; drop it with --drop unless it is known in time"
-    TIME = "looks like a time; use --time so that folds respect the order"
-    GROUP = "looks like the name of a group with several rows; use --group to keep them together"
-    FREE_TEXT = "is free text; it becomes word frequencies (--text to change it)"
-    CURRENCY = "holds amounts of money as text; remove the currency sign"
-    PERCENT = "holds percentages as text; remove the percent sign"
-    THOUSANDS = "holds numbers with thousands separators as text; remove the separators"
-    MISSING_MARKS = "marks missing values by text; name the marks with --missing"
-    LEADING_ZEROS = "has codes with leading zeros; treated as text, not as numbers"
+    COPY_OF_LABEL = (
+        "is almost a copy of the label; leave it out with --drop unless it is known beforehand"
+    )
+    TIME = "looks like a time; labels of early rows say little about later ones"
+    GROUP = "names groups of rows that belong together; keep each group within one fold"
+    FREE_TEXT = "is free text; leave it out with --drop if it says nothing about the label"
+    CURRENCY = "holds amounts of money and is read as text; remove the currency sign"
+    PERCENT = "holds percentages and is read as text; remove the percent sign"
+    THOUSANDS = "holds numbers with thousands separators and is read as text; remove them"
+    MISSING_MARKS = "marks missing values by words or signs; leave those cells empty"
+    LEADING_ZEROS = "has codes with leading zeros and is read as text"
     MOSTLY_MISSING = "is missing in more than half of the rows"
 
 

@@ -114,8 +114,8 @@ class LossSplit:
     def __str__(self) -> str:
         level = f"{100 * self.level:.0f} %"
         return (
-            f"The {self.loss_name} of a source-only model goes from {self.source:.3g} in the source "
-            f"to {self.target:.3g} in the target. Moved features: {self.features.value:+.3g} "
+            f"The {self.loss_name} of a source-only model goes from {self.source:.3g} in the "
+            f"source to {self.target:.3g} in the target. Moved features: {self.features.value:+.3g} "
             f"({level} between {self.features.low:+.3g} and {self.features.high:+.3g}); changed "
             f"relation: {self.relation.value:+.3g} ({self.relation.low:+.3g} to "
             f"{self.relation.high:+.3g}). Cause: {self.cause.value}. {self.advice.value}"

@@ -1,0 +1,155 @@
+"""What `diagnose` adds about labels and columns: audit, label check, why a source model loses."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from landbridge.cli._encode import make_encoder
+from landbridge.cli._problem import Problem
+from landbridge.inspection import (
+    ColumnAudit,
+    LabelCheck,
+    LossSplit,
+    audit_columns,
+    check_labels,
+    explain_loss,
+)
+from landbridge.inspection.loss_split import FEWEST
+from landbridge.report.blocks import Column, Heading, Text, make_table
+
+if TYPE_CHECKING:
+    from landbridge.report.blocks import Block
+
+
+def audit_problem(problem: Problem) -> ColumnAudit:
+    """The features of the table, beside the domains and the labels."""
+    import polars as pl
+
+    domain, label = "__domain__", "__label__"
+    table = problem.features.with_columns(pl.Series(domain, problem.domains))
+    if problem.labels is None:
+        return audit_columns(table, domain=domain)
+    return audit_columns(
+        table.with_columns(problem.labels.alias(label)), domain=domain, label=label
+    )
+
+
+def without(problem: Problem, names: Sequence[str]) -> Problem:
+    """The problem without these columns, as long as others remain."""
+    features = problem.features.drop(list(names))
+    return replace(problem, features=features) if features.width else problem
+
+
+def check_target_labels(problem: Problem, seed: int) -> LabelCheck | None:
+    """Whether the labelled target rows are a random sample; None without both kinds of rows."""
+    labelled, others = (
+        problem.rows(problem.is_target & mask) for mask in (problem.has_label, ~problem.has_label)
+    )
+    return check_labels(labelled, others, random_state=seed)
+
+
+def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:
+    """Why a model of each source loses in the target, for sources and targets with labels."""
+    theirs = problem.is_target & problem.has_label
+    if problem.task is None or theirs.sum() < FEWEST:
+        return {}
+    X = np.asarray(make_encoder(seed).fit_transform(problem.features))
+    found = {}
+    for name in problem.sources:
+        mine = (problem.domains == name) & problem.has_label
+        if mine.sum() >= 5 * FEWEST and np.unique(problem.answers(mine)).size > 1:
+            found[name] = explain_loss(
+                X[mine],
+                problem.answers(mine),
+                X[theirs],
+                problem.answers(theirs),
+                task=problem.task,  # type: ignore[arg-type]
+                random_state=seed,
+            )
+    return found
+
+
+def trust_data(
+    audit: ColumnAudit, check: LabelCheck | None, splits: dict[str, LossSplit]
+) -> dict[str, Any]:
+    """All of it as plain values for JSON."""
+    return {
+        "columns": [
+            {
+                "name": column.name,
+                "type": column.kind,
+                "missing": column.missing,
+                "unique": column.unique,
+                "findings": [finding.name.lower() for finding in column.findings],
+            }
+            for column in audit.columns
+        ],
+        "label_check": None if check is None else _check_data(check),
+        "loss_split": {name: _split_data(split) for name, split in splits.items()},
+    }
+
+
+def trust_blocks(
+    audit: ColumnAudit, check: LabelCheck | None, splits: dict[str, LossSplit]
+) -> "list[Block]":
+    """All of it in words."""
+    blocks: list[Block] = []
+    if check is not None:
+        blocks.append(Heading("Are the labels a sample of the target?"))
+        alike = (
+            f"No difference between the {check.n_labelled} labelled and the "
+            f"{check.n_unlabelled} unlabelled target rows was found (p = {check.p_value:.2f})."
+        )
+        blocks.append(Text(check.verdict or alike))
+        if not check.representative:
+            blocks.append(_column_table(check))
+    if splits:
+        blocks.append(Heading("Why does a source model lose in the target?"))
+        blocks += [Text(f"{name}: {split}") for name, split in splits.items()]
+    if audit.sentences:
+        blocks.append(Heading("Columns to look at"))
+        blocks += [Text(sentence) for sentence in audit.sentences]
+    return blocks
+
+
+def _column_table(check: LabelCheck) -> "Block":
+    columns = [
+        Column("column"),
+        Column("labelled − others, sd", "+.2f"),
+        Column("others outside the labelled range", ".0%"),
+        Column("corrected p", ".3f"),
+    ]
+    rows = [[c.name, c.shift, c.outside, c.p_value] for c in check.columns]
+    return make_table(columns, rows)
+
+
+def _check_data(check: LabelCheck) -> dict[str, Any]:
+    return {
+        "representative": check.representative,
+        "p_value": check.p_value,
+        "auc": check.auc,
+        "overlap": check.overlap,
+        "effective_sample_size": check.effective_sample_size,
+        "withheld": check.withheld,
+        "verdict": check.verdict,
+        "rows_to_label": check.rows_to_label.tolist(),
+        "columns": [
+            {"name": c.name, "shift": c.shift, "outside": c.outside, "p_value": c.p_value}
+            for c in check.columns
+        ],
+    }
+
+
+def _split_data(split: LossSplit) -> dict[str, Any]:
+    parts = {"total": split.total, "features": split.features, "relation": split.relation}
+    return {
+        "loss": split.loss_name,
+        "source": split.source,
+        "target": split.target,
+        **{name: [part.value, part.low, part.high] for name, part in parts.items()},
+        "overlap": split.overlap,
+        "cause": split.cause.name.lower(),
+        "advice": split.advice.name.lower(),
+    }

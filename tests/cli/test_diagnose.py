@@ -1,0 +1,72 @@
+"""What `landbridge diagnose` says about columns, labels and losses."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+ASKED = ("--domain", "region", "--target", "west", "--label", "good")
+
+
+def write(path, *, by_size, n=60):
+    """Two sources and a target whose labels turn around; a third of its rows is labelled."""
+    rng = np.random.default_rng(0)
+    region = np.repeat(["north", "south", "west"], n)
+    size, weight = rng.normal(size=(2, 3 * n))
+    turned = np.where(region == "west", -1, 1)
+    good = np.where(size * turned > 0, "yes", "no").astype(object)
+    theirs = np.flatnonzero(region == "west")
+    order = theirs[np.argsort(size[theirs])] if by_size else rng.permutation(theirs)
+    good[order[n // 3 :]] = None
+    pl.DataFrame(
+        {
+            "row": np.arange(3 * n),
+            "size": size,
+            "weight": weight,
+            "country": np.where(region == "north", "NO", "FR"),
+            "region": region,
+            "good": good.tolist(),
+        }
+    ).write_csv(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def random_labels(tmp_path_factory):
+    return write(tmp_path_factory.mktemp("tables") / "t.csv", by_size=False)
+
+
+def test_a_turned_relation_is_named_with_its_advice(landbridge, random_labels):
+    found = landbridge.json("diagnose", random_labels, *ASKED)
+    assert set(found["loss_split"]) == {"north", "south"}
+    for split in found["loss_split"].values():
+        assert split["cause"] == "relation"
+        assert split["advice"] == "label"
+        value, low, high = split["relation"]
+        assert 0 < low < value < high
+    assert found["label_check"]["representative"]
+
+
+def test_odd_columns_are_listed(landbridge, random_labels):
+    said = landbridge("diagnose", random_labels, *ASKED).stdout
+    assert "row: every row has its own value; left out" in said
+    assert "row " not in said.split("Features that moved")[1]
+    assert "No difference between the 20 labelled and the 40 unlabelled target rows" in said
+    assert "Cause: a changed relation (Y given X). Label target rows" in said
+    columns = {
+        c["name"]: c["findings"]
+        for c in landbridge.json(
+            "diagnose", random_labels, "--domain", "region", "--target", "west"
+        )["columns"]
+    }
+    assert columns["row"] == ["identifier"]
+    assert "constant_within_domains" in columns["country"]
+
+
+def test_labels_of_the_smallest_rows_are_no_sample(landbridge, tmp_path):
+    table = write(tmp_path / "t.csv", by_size=True)
+    said = landbridge("diagnose", table, *ASKED).stdout
+    assert "The 20 labelled target rows are not a random sample of the target" in said
+    assert "size" in said.split("differ in")[1].split(",")[0]
+    check = landbridge.json("diagnose", table, *ASKED)["label_check"]
+    assert check["withheld"]
+    assert check["columns"][0]["outside"] == 1.0
