@@ -1,0 +1,102 @@
+"""Tasks and searches of the benchmark `scale`, importable by worker processes."""
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+
+import landbridge as lb
+
+N_FITS = 60
+KEPT = ("target", "source_to_target", "target_alone", "source", "reverse", "unlabelled")
+
+
+def wait(shared: Any, seconds: float) -> dict[str, Any]:
+    """A fit that takes so many seconds and no CPU, with the outcome of a typical fit."""
+    time.sleep(seconds)
+    return {"rows": np.arange(200), "values": np.full((200, 2), 0.5), "fit_seconds": seconds}
+
+
+def work(shared: Any, seconds: float) -> dict[str, Any]:
+    """A fit that takes so many CPU seconds, with the outcome of a typical fit and its CPU time."""
+    started, matrix = time.thread_time(), np.ones((60, 60))
+    while time.thread_time() - started < seconds:
+        matrix = matrix @ matrix / 60
+    outcome = {"rows": np.arange(200), "values": np.full((200, 2), 0.5)}
+    return {**outcome, "cpu": time.thread_time() - started}
+
+
+def burn(shared: Any, seed: int) -> dict[str, Any]:
+    """A fit with linear algebra whose last bits depend on the number of threads."""
+    time.sleep(0.05)
+    left = np.random.default_rng(seed).normal(size=(300, len(shared)))
+    return {"values": np.linalg.solve(shared.T @ shared + left.T @ left, left.T @ left[:, 0])}
+
+
+def misbehave(shared: Any, what: str) -> dict[str, Any]:
+    """A candidate that ends its process, never ends, or allocates without end."""
+    if what == "os._exit(1)":
+        os._exit(1)
+    if what == "sleeps forever":
+        time.sleep(10_000)
+    if what == "allocates without end":
+        import resource
+
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + 2**29
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+        kept = []
+        while True:
+            kept.append(np.ones(2**22))
+    return {"fine": True}
+
+
+def search(cache: Path | None) -> dict[str, bytes]:
+    """A search of sixty fits: four candidates, three sources, five folds; its kept predictions."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 8))
+    y = (X[:, 0] + 0.5 * X[:, 1] ** 2 + rng.normal(size=900) > 0.5).astype(int)
+    found = lb.TransferSearchCV(
+        {
+            "bayes": lb.SourceOnly(GaussianNB()),
+            "linear": lb.SourceOnly(LogisticRegression()),
+            "trees": lb.SourceOnly(ExtraTreesClassifier(15)),
+            "forest": lb.SourceOnly(ExtraTreesClassifier(25, min_samples_leaf=5)),
+        },
+        criterion="scv",
+        refit=False,
+        cache=cache,
+        random_state=0,
+    )
+    found.fit(X, y, groups=np.repeat(["a", "b", "c"], 300), X_unlabeled=X[:100] + 0.3)
+    return predictions_of(found.results_)
+
+
+def predictions_of(result: Any) -> dict[str, bytes]:
+    """Every kept array of a result, as bytes."""
+    return {
+        f"{kind}.{number}": np.ascontiguousarray(part.values).tobytes()
+        for kind in KEPT
+        for number, part in enumerate(getattr(result, kind))
+        if part is not None
+    }
+
+
+def killed_search(cache: Path, seconds: float, number: signal.Signals) -> bool:
+    """Start the search in a child, send it a signal after so many seconds; whether it was hit."""
+    child = os.fork()
+    if child == 0:
+        try:
+            search(cache)
+        finally:
+            os._exit(0)
+    time.sleep(seconds)
+    os.kill(child, number)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)

@@ -1,0 +1,279 @@
+"""What resuming, worker death and a cluster cost, and whether they keep their promises.
+
+Overheads are CPU seconds of the process beyond those of the tasks; wall times of a busy machine
+would say more about its other users. A search of 60 fits is killed at random moments and resumed. A
+fit counts as repeated if the file of its outcome was written again. Dask runs with two worker
+processes on one machine.
+"""
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import _scale_tasks as tasks
+from benchmarks._harness import Log, markdown_table, read, write_page
+from landbridge._tasks import Task, TaskCache, run_tasks, task_key
+
+NAME = "scale"
+
+
+def run(only: str = "") -> None:
+    """Measure every part, or those whose name contains ``only``; write results and page."""
+    log = Log(NAME, resume=bool(only))
+    parts: list[Callable[[Log], None]] = [
+        overhead, resume_time, kills, misbehaviour, dask_bytes, dask_deaths, dask_speed
+    ]  # fmt: skip
+    for part in parts:
+        if only in part.__name__:
+            part(log)
+    report()
+
+
+def overhead(log: Log) -> None:
+    """CPU beyond the tasks, without and with a cache."""
+    for seconds, n_tasks in ((0.02, 200), (0.3, 15)):
+        for cached in (False, True):
+            with tempfile.TemporaryDirectory() as folder:
+                cache = TaskCache(Path(folder) / "cache") if cached else None
+                planned = [
+                    Task(seconds, "k", task_key(i) if cached else None) for i in range(n_tasks)
+                ]
+                cpu = time.process_time()
+                results = list(run_tasks(tasks.work, planned, cache=cache))
+                cpu = time.process_time() - cpu
+            inside = sum(result.outcome["cpu"] for result in results)  # type: ignore[index]
+            log.write(
+                part="overhead",
+                seconds=seconds,
+                cache=cached,
+                share=cpu / inside - 1,
+                ms_per_task=1000 * (cpu - inside) / n_tasks,
+            )
+
+
+def resume_time(log: Log) -> None:
+    """Reading 1000 finished fits."""
+    with tempfile.TemporaryDirectory() as folder:
+        cache = TaskCache(Path(folder) / "cache")
+        planned = [Task(0.0, "k", task_key(i)) for i in range(1000)]
+        list(run_tasks(tasks.wait, planned, cache=cache))
+        wall, cpu = time.perf_counter(), time.process_time()
+        results = list(run_tasks(tasks.wait, planned, cache=cache))
+        wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    log.write(
+        part="resume", fits=len(results), wall=wall, cpu=cpu,
+        all_read=all(result.cached for result in results),
+    )  # fmt: skip
+
+
+def kills(log: Log, n_kills: int = 20) -> None:
+    """Kill a search at random moments, resume it, compare with an undisturbed run."""
+    started = time.perf_counter()
+    whole = tasks.search(None)
+    seconds = time.perf_counter() - started
+    rng = np.random.default_rng(0)
+    for number, count in ((signal.SIGKILL, n_kills), (signal.SIGTERM, n_kills // 4)):
+        for _ in range(count):
+            with tempfile.TemporaryDirectory() as folder:
+                cache = Path(folder) / "cache"
+                moment = rng.uniform(0, seconds)
+                hit = tasks.killed_search(cache, moment, number)
+                before = _files(cache)
+                resumed = tasks.search(cache)
+                after = _files(cache)
+            log.write(
+                part="kill", signal=number.name, moment=moment / seconds, hit=hit,
+                finished=len(before), fits=len(after), identical=resumed == whole,
+                repeated=sum(after.get(name) != inode for name, inode in before.items()),
+            )  # fmt: skip
+
+
+def misbehaviour(log: Log) -> None:
+    """Candidates that crash, hang or eat memory among candidates that do not."""
+    bad = ["os._exit(1)", "sleeps forever", "allocates without end"]
+    contents = ["fine", *bad, *["fine"] * 6]
+    started = time.perf_counter()
+    results = list(
+        run_tasks(tasks.misbehave, [Task(c) for c in contents], n_jobs=2, fit_timeout=15.0)
+    )
+    reasons = {r.task.content: (r.failure.reason, r.failure.message) for r in results if r.failure}
+    for name in bad:
+        log.write(
+            part="misbehaviour", candidate=name, reason=reasons[name][0],
+            message=reasons[name][1].splitlines()[0][:80], seconds=time.perf_counter() - started,
+            others_complete=sum(r.outcome is not None for r in results) == len(contents) - 3,
+        )  # fmt: skip
+
+
+def dask_bytes(log: Log) -> None:
+    """Bytes written by client and scheduler, for few and for many fits on the same data."""
+    shared = np.random.default_rng(0).normal(size=(1_000_000, 5))
+    with _cluster(), _counted() as sent:
+        for n_tasks in (20, 400):
+            before = sent[0]
+            list(run_tasks(tasks.wait, [Task(0.0) for _ in range(n_tasks)], shared=shared))
+            log.write(
+                part="bytes", fits=n_tasks, sent=sent[0] - before, data=shared.nbytes,
+                per_fit=(sent[0] - before - 2 * shared.nbytes) / n_tasks,
+            )  # fmt: skip
+
+
+def dask_deaths(log: Log, n_kills: int = 10) -> None:
+    """Kill one of two Dask workers in each of ten runs."""
+    shared = np.random.default_rng(0).normal(size=(200, 60))
+    planned = [Task(seed) for seed in range(40)]
+    here = [
+        result.outcome["values"].tobytes()
+        for result in run_tasks(tasks.burn, planned, shared=shared)
+    ]
+    rng = np.random.default_rng(1)
+    with _cluster() as client:
+        for _ in range(n_kills):
+            client.wait_for_workers(2)
+            victim = list(client.run(os.getpid).values())[int(rng.integers(2))]
+            moment = int(rng.integers(1, 30))
+            found: dict[int, Any] = {}
+            for result in run_tasks(tasks.burn, planned, shared=shared):
+                found[result.index] = result.outcome
+                if len(found) == moment:
+                    os.kill(victim, signal.SIGKILL)
+            same = [found[i]["values"].tobytes() if found.get(i) else None for i in range(40)]
+            log.write(
+                part="deaths", killed_after=moment, results=len(found), identical=same == here
+            )
+
+
+def dask_speed(log: Log) -> None:
+    """Two workers against one process, on fits that take 0.3 s."""
+    planned = [Task(0.3) for _ in range(40)]
+    started = time.perf_counter()
+    list(run_tasks(tasks.wait, planned))
+    one = time.perf_counter() - started
+    with _cluster():
+        list(run_tasks(tasks.wait, planned[:4]))  # imports on the workers
+        started = time.perf_counter()
+        list(run_tasks(tasks.wait, planned))
+        two = time.perf_counter() - started
+    log.write(part="speed", one=one, two=two, speed_up=one / two)
+
+
+def report() -> None:
+    """Write ``docs/benchmarks/scale.md`` from the results."""
+    lines = read(NAME)
+
+    def of(part: str) -> list[dict[str, Any]]:
+        return [line for line in lines if line["part"] == part]
+
+    text = [f"# {__doc__.splitlines()[0]}", *__doc__.strip().split("\n\n")[1:]]
+    text += ["## Overhead"]
+    limits = {(0.02, False): 0.01, (0.02, True): 0.10, (0.3, False): 0.01, (0.3, True): 0.02}
+    rows = [
+        [
+            f"{x['seconds']:g} s",
+            "yes" if x["cache"] else "no",
+            f"{x['ms_per_task']:.2f} ms",
+            f"{100 * x['share']:.2f} %",
+            f"{100 * limits[x['seconds'], x['cache']]:.0f} %",
+        ]
+        for x in of("overhead")
+    ]
+    header = ["fit", "cache", "CPU per fit beyond it", "share of the fit", "at most"]
+    text += [markdown_table(header, rows)]
+    text += [
+        f"Resuming {x['fits']} finished fits takes {x['cpu']:.2f} s of CPU ({x['wall']:.2f} s of "
+        "wall time); at most 5 s are allowed."
+        for x in of("resume")
+    ]
+    text += ["## Killed searches", _kill_table(of("kill"))]
+    text += ["## Candidates that misbehave"]
+    rows = [
+        [x["candidate"], x["reason"], x["message"], _yes(x["others_complete"])]
+        for x in of("misbehaviour")
+    ]
+    text += [markdown_table(["candidate", "recorded as", "message", "others complete"], rows)]
+    text += ["## Dask"]
+    rows = [
+        [x["fits"], f"{x['sent'] / x['data']:.3f}", f"{x['per_fit'] / 1000:.1f} kB"]
+        for x in of("bytes")
+    ]
+    text += [
+        markdown_table(
+            ["fits", "bytes sent / bytes of the data", "beyond two copies, per fit"], rows
+        ),
+        "The data goes to each of the two workers once; a fit adds only its own message.",
+    ]
+    deaths = of("deaths")
+    if deaths:
+        text += [
+            f"One of two workers killed in each of {len(deaths)} runs of 40 tasks: "
+            f"{sum(x['identical'] for x in deaths)} gave the answer of one process bit for bit, "
+            f"{sum(40 - x['results'] for x in deaths)} tasks were lost."
+        ]
+    text += [
+        f"Two workers are {x['speed_up']:.2f} × as fast as one process on fits that wait 0.3 s "
+        "(1.7 asked for). They wait rather than compute: this measures scheduling, not cores."
+        for x in of("speed")
+    ]
+    write_page(NAME, "\n\n".join(text))
+
+
+def _kill_table(lines: list[dict[str, Any]]) -> str:
+    rows = []
+    for name in dict.fromkeys(line["signal"] for line in lines):
+        own = [line for line in lines if line["signal"] == name]
+        rows.append(
+            [
+                name, len(own), sum(x["hit"] for x in own),
+                f"{min(x['finished'] for x in own)}–{max(x['finished'] for x in own)}",
+                sum(x["repeated"] for x in own),
+                f"{sum(x['identical'] for x in own)} of {len(own)}",
+            ]
+        )  # fmt: skip
+    header = [
+        "signal", "runs", "hit while running", "fits finished then", "finished fits repeated",
+        "bit-identical",
+    ]  # fmt: skip
+    return markdown_table(header, rows)
+
+
+def _files(cache: Path) -> dict[str, int]:
+    """Finished fits by name, with the number of the file on disk: a refit has another one."""
+    return {path.name: path.stat().st_ino for path in cache.glob("??/*.npz")}
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+@contextmanager
+def _cluster() -> Iterator[Any]:
+    from landbridge._tasks.dask_cluster import dask_cluster
+
+    with dask_cluster("local:2") as client:
+        yield client
+
+
+@contextmanager
+def _counted() -> Iterator[list[int]]:
+    """Bytes that this process, the client and the scheduler, writes to its connections."""
+    from distributed.comm.tcp import TCP
+
+    sent, write = [0], TCP.write
+
+    async def counting(self: Any, *arguments: Any, **options: Any) -> int:
+        n_bytes = await write(self, *arguments, **options)
+        sent[0] += n_bytes
+        return n_bytes
+
+    TCP.write = counting
+    try:
+        yield sent
+    finally:
+        TCP.write = write
