@@ -38,6 +38,7 @@ def run(only: str = "") -> None:
 
 def overhead(log: Log) -> None:
     """CPU beyond the tasks, without and with a cache."""
+    list(run_tasks(tasks.work, [Task(0.0)]))  # finds the native libraries of the process once
     for seconds, n_tasks in ((0.02, 200), (0.3, 15)):
         for cached in (False, True):
             with tempfile.TemporaryDirectory() as folder:

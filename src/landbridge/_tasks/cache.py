@@ -112,8 +112,6 @@ class TaskCache:
         path.parent.mkdir(exist_ok=True)
         with whole_file(path) as file:
             file.write(content.getbuffer())
-            file.flush()
-            os.fsync(file.fileno())
 
     def contents(self) -> CacheContents:
         """Count tasks, bytes and seconds by kind."""
