@@ -12,12 +12,14 @@ from landbridge._tasks.progress import Progress, TaskProgress, duration
 from landbridge._tasks.records import Task, TaskFailure, TaskResult
 from landbridge._tasks.run import run_tasks
 from landbridge._tasks.seeds import spawn_seeds
+from landbridge._tasks.shared_file import SharedData
 from landbridge._tasks.threads import on_one_thread, one_thread
 
 __all__ = [
     "CacheContents",
     "NoStableDescription",
     "Progress",
+    "SharedData",
     "StoredTask",
     "Task",
     "TaskCache",

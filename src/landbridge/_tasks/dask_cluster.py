@@ -20,7 +20,7 @@ from landbridge._extras import import_extra
 from landbridge._tasks._pickling import dumps
 from landbridge._tasks.call import Answer, Settings, TaskFunction, call_within, cut
 from landbridge._tasks.records import TaskFailure, TaskResult
-from landbridge._tasks.shared_file import aligned, pack, unpack
+from landbridge._tasks.shared_file import SharedData, aligned, pack, unpack
 from landbridge._tasks.workers import DEATHS, Attempt
 
 # Tasks per core that are sent ahead, so that no worker waits for the network.
@@ -38,13 +38,13 @@ def run_on_dask(
     function: TaskFunction,
     source: Iterator[Attempt | TaskResult],
     *,
-    shared: Any,
+    shared: SharedData,
     n_jobs: int,
     fit_timeout: float | None,
     deadline: float | None,
 ) -> Iterator[TaskResult]:
     """Answer the tasks of ``source`` on the workers of ``client``, in order of completion."""
-    flight = Flight(client, b"".join(pack((function, Settings(), shared))), fit_timeout, n_jobs)
+    flight = Flight(_scattered(client, function, shared), fit_timeout, n_jobs)
     exhausted = False
     try:
         while True:
@@ -72,16 +72,15 @@ def run_on_dask(
 class Flight:
     """Tasks that are on the cluster."""
 
-    def __init__(self, client: Any, packed: bytes, fit_timeout: float | None, n_jobs: int):
-        self.client, self.packed, self.fit_timeout = client, packed, fit_timeout
-        self.n_cores = max(n_jobs, 1)
+    def __init__(self, scattered: "Scattered", fit_timeout: float | None, n_jobs: int):
+        self.scattered, self.client = scattered, scattered.client
+        self.fit_timeout, self.n_cores = fit_timeout, max(n_jobs, 1)
         self.token = uuid4().hex
         self.futures: dict[str, tuple[Any, Attempt]] = {}
         self.done: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.suspects: deque[Attempt] = deque()
         self.alone = False
         self.looked = time.monotonic()
-        self.shared = self._scatter()
 
     def has_room(self) -> bool:
         """Whether a further task may be sent; suspects are tried one by one first."""
@@ -98,8 +97,8 @@ class Flight:
         key = f"landbridge-{self.token}-{attempt.index}-{attempt.sent}"
         future = self.client.submit(
             answer_on_dask,
-            self.shared,
-            self.token,
+            self.scattered.future,
+            self.scattered.token,
             self.fit_timeout,
             dumps(attempt.task.content),
             key=key,
@@ -135,7 +134,6 @@ class Flight:
         with suppress(Exception):  # the cluster may be gone
             self.client.cancel([future for future, _ in self.futures.values()])
         self.futures = {}
-        self.shared.release()
 
     def _receive(self, key: str) -> Iterator[TaskResult]:
         if key not in self.futures:  # given up meanwhile
@@ -147,7 +145,7 @@ class Flight:
         try:
             answer, place = future.result(timeout=HANDOVER)
         except Exception:  # cancelled, lost, or on a worker that died before handing it over
-            if self._holds_shared():
+            if self.scattered.is_held():
                 self.send(attempt)
             else:
                 yield from self._recover(attempt)
@@ -182,7 +180,7 @@ class Flight:
         """Follow a cluster that grows or shrinks; notice when it has lost the shared data."""
         self.looked = time.monotonic()
         self.n_cores = max(sum(self.client.ncores().values()), 1)
-        if not self._holds_shared():
+        if not self.scattered.is_held():
             yield from self._recover()
 
     def _recover(self, *attempts: Attempt) -> Iterator[TaskResult]:
@@ -190,26 +188,9 @@ class Flight:
         in_flight, self.futures = list(self.futures.values()), {}
         for future, _ in in_flight:
             future.cancel()
-        self.shared = self._scatter()
+        self.scattered.send()
         for attempt in (*attempts, *(attempt for _, attempt in in_flight)):
             yield from self._suspect(attempt)
-
-    def _holds_shared(self) -> bool:
-        if self.shared.status != "finished":
-            return False
-        return any(self.client.who_has([self.shared]).values())
-
-    def _scatter(self) -> Any:
-        end = time.monotonic() + WAIT
-        while True:
-            # All workers may be starting again, or a queue of jobs may not have started any yet.
-            self.client.wait_for_workers(1, timeout=WAIT)
-            try:
-                return self.client.scatter([self.packed], broadcast=True, hash=False)[0]
-            except Exception:  # of several kinds, when a worker dies meanwhile
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.5)
 
     def _restart(self, place: str) -> None:
         """Restart a worker, in the background, whose task could not be stopped otherwise."""
@@ -219,6 +200,50 @@ class Flight:
                 self.client.restart_workers([place], timeout=60, raise_for_error=False)
 
         threading.Thread(target=restart, daemon=True).start()
+
+
+class Scattered:
+    """Packed data on the workers of a cluster."""
+
+    def __init__(self, client: Any, common: tuple[TaskFunction, Settings], content: Any):
+        self.client, self.common = client, common
+        self.packed = b"".join(pack((*common, content)))
+        self.token = uuid4().hex
+        self.send()
+
+    def send(self) -> None:
+        """Send the data to all workers, waiting for workers if there are none."""
+        end = time.monotonic() + WAIT
+        while True:
+            # All workers may be starting again, or a queue of jobs may not have started any yet.
+            self.client.wait_for_workers(1, timeout=WAIT)
+            try:
+                self.future = self.client.scatter([self.packed], broadcast=True, hash=False)[0]
+                return
+            except Exception:  # of several kinds, when a worker dies meanwhile
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.5)
+
+    def is_held(self) -> bool:
+        """Whether a worker still has the data."""
+        if self.future.status != "finished":
+            return False
+        return any(self.client.who_has([self.future]).values())
+
+    def release(self) -> None:
+        """Free the memory of the workers."""
+        with suppress(Exception):  # the cluster may be gone
+            self.future.release()
+
+
+def _scattered(client: Any, function: TaskFunction, shared: SharedData) -> Scattered:
+    """The shared data on the cluster, sent at the first run that needs it."""
+    found, common = shared.scattered, (function, Settings())
+    if found is None or found.client is not client or found.common != common:
+        found = shared.scattered = Scattered(client, common, shared.content)
+        shared.on_close.append(found.release)
+    return found
 
 
 _unpacked: tuple[str, Any] = ("", None)

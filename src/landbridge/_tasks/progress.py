@@ -175,6 +175,13 @@ class TaskProgress(Progress):
         self.total = (self.total or 0) - count
 
     def seconds_left(self) -> float | None:
+        """Time until all tasks are done, or until the deadline if that is sooner."""
+        seconds = self.work_left()
+        if seconds is None or self.deadline is None:
+            return seconds
+        return min(seconds, max(self.deadline - time.monotonic(), 0.0))
+
+    def work_left(self) -> float | None:
         """Mean seconds per kind times tasks left of the kind; new kinds take the overall mean."""
         n_measured = self.measured.total()
         if not n_measured:
@@ -185,10 +192,7 @@ class TaskProgress(Progress):
             for kind, count in list(self.left.items())
             if count > 0
         )
-        seconds = work / self.n_jobs
-        if self.deadline is not None:
-            seconds = min(seconds, max(self.deadline - time.monotonic(), 0.0))
-        return seconds
+        return work / self.n_jobs
 
 
 def duration(seconds: float) -> str:

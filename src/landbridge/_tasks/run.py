@@ -18,6 +18,7 @@ from landbridge._tasks.cache import TaskCache
 from landbridge._tasks.call import TaskFunction, call, cut
 from landbridge._tasks.joblib_backends import run_with_joblib
 from landbridge._tasks.records import Task, TaskResult
+from landbridge._tasks.shared_file import SharedData
 from landbridge._tasks.workers import Attempt, run_in_workers
 from landbridge.exceptions import CacheWarning
 
@@ -46,8 +47,9 @@ def run_tasks(
     tasks : iterable of Task
         Pulled one by one when a worker is free, in this order. A generator can therefore leave
         out tasks that earlier results have made unnecessary.
-    shared : object, default=None
-        Data that all tasks read, sent to each worker once. Arrays arrive read-only. They should
+    shared : object or SharedData, default=None
+        Data that all tasks read, sent to each worker once per run; with `SharedData` once for
+        several runs. Arrays arrive read-only. They should
         be contiguous: sending changes the memory layout of other arrays, hence the rounding of
         sums over them.
     n_jobs : int, default=None
@@ -86,7 +88,8 @@ def _run(
     on_result: Callable[[TaskResult], None] | None,
 ) -> Iterator[TaskResult]:
     source = _pull(tasks, cache, deadline)
-    results = _engine(function, source, shared, n_jobs, fit_timeout, deadline)
+    data = shared if isinstance(shared, SharedData) else SharedData(shared)
+    results = _engine(function, source, data, n_jobs, fit_timeout, deadline)
     store = _Store(cache)
     try:
         for result in results:
@@ -96,6 +99,8 @@ def _run(
             yield result
     finally:
         results.close()  # type: ignore[attr-defined]  # generators have it
+        if data is not shared:
+            data.close()
         store.finish()
     store.warn()
 
@@ -103,7 +108,7 @@ def _run(
 def _engine(
     function: TaskFunction,
     source: Iterator[Attempt | TaskResult],
-    shared: Any,
+    shared: SharedData,
     n_jobs: int | None,
     fit_timeout: float | None,
     deadline: float | None,
@@ -125,7 +130,7 @@ def _engine(
         )
     if isinstance(backend, (LokyBackend, SequentialBackend)):
         if n_workers == 1 and fit_timeout is None:
-            return _run_here(function, source, shared)
+            return _run_here(function, source, shared.content)
         return run_in_workers(
             function,
             source,
@@ -135,7 +140,7 @@ def _engine(
             deadline=deadline,
         )
     return run_with_joblib(
-        function, source, shared=shared, n_jobs=n_workers, fit_timeout=fit_timeout
+        function, source, shared=shared.content, n_jobs=n_workers, fit_timeout=fit_timeout
     )
 
 

@@ -6,8 +6,9 @@ import pickle
 import shutil
 import struct
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib.externals.loky.backend import resource_tracker
@@ -18,6 +19,39 @@ from landbridge._tasks._pickling import dumps
 ALIGNMENT = 64
 LENGTH = struct.Struct("<Q")
 MEMORY_DISK = "/dev/shm"
+
+
+class SharedData:
+    """Data that all tasks of one or several runs read.
+
+    Pass it as ``shared`` to several calls of `run_tasks` to send the data to the workers once.
+    Close it, or use it in a ``with`` statement, to free the memory of the workers.
+    """
+
+    def __init__(self, content: Any):
+        self.content = content
+        self.on_close: list[Callable[[], None]] = []
+        self.scattered: Any = None
+        self._file: SharedFile | None = None
+
+    def path(self) -> str:
+        """A file from which worker processes of this machine read the content."""
+        if self._file is None:
+            self._file = SharedFile(self.content)
+            self.on_close.append(self._file.close)
+        return self._file.path
+
+    def close(self) -> None:
+        """Free files and the memory of workers."""
+        while self.on_close:
+            self.on_close.pop()()
+        self.scattered = self._file = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 class SharedFile:

@@ -33,7 +33,7 @@ from landbridge._tasks.call import (
     timed_out,
 )
 from landbridge._tasks.records import Task, TaskFailure, TaskResult
-from landbridge._tasks.shared_file import SharedFile, read_shared
+from landbridge._tasks.shared_file import SharedData, read_shared
 
 DEATHS = 3  # of workers, until the task they ran is recorded as failed
 IDLE_SECONDS = 300.0  # after which an unused worker ends by itself
@@ -68,13 +68,13 @@ class Worker:
         )
         self.process.start()
         other_end.close()
-        self.run: str | None = None
+        self.setup: bytes | None = None
 
-    def prepare(self, run: str, setup: bytes) -> None:
+    def prepare(self, setup: bytes) -> None:
         """Send what all tasks of a run have in common, once."""
-        if self.run != run:
+        if self.setup != setup:
             self.send(RUN, setup)
-            self.run = run
+            self.setup = setup
 
     def send(self, order: bytes, message: bytes = b"") -> None:
         """One order with its message; an OSError means that the worker is gone."""
@@ -83,7 +83,7 @@ class Worker:
 
     def forget(self) -> None:
         """Let the worker release the shared data of its last run."""
-        self.run = None
+        self.setup = None
         self.send(FORGET)
 
     def stop(self) -> None:
@@ -117,13 +117,15 @@ class IdleWorkers:
 
     def give_back(self, worker: Worker) -> None:
         """Keep a worker for the next run."""
-        try:
-            worker.forget()
-        except OSError:
-            worker.stop()
-            return
         with self.lock:
             self.workers.append(worker)
+
+    def forget(self) -> None:
+        """Let all idle workers release their shared data."""
+        with self.lock:
+            for worker in self.workers if self.owner == os.getpid() else ():
+                with suppress(OSError):  # one that died is replaced when it is needed
+                    worker.forget()
 
     def stop(self) -> None:
         """End all idle workers."""
@@ -141,14 +143,15 @@ def run_in_workers(
     function: TaskFunction,
     source: "Iterator[Attempt | TaskResult]",
     *,
-    shared: Any,
+    shared: SharedData,
     n_jobs: int,
     fit_timeout: float | None,
     deadline: float | None,
 ) -> Iterator[TaskResult]:
     """Answer the tasks of ``source`` with ``n_jobs`` worker processes, in order of completion."""
-    file = SharedFile(shared)
-    team = Team(file.path, dumps((function, Settings(), file.path)), fit_timeout)
+    team = Team(dumps((function, Settings(), shared.path())), fit_timeout)
+    if idle_workers.forget not in shared.on_close:
+        shared.on_close.append(idle_workers.forget)
     again: deque[Attempt] = deque()
     waiting: Iterator[Attempt | TaskResult] = source
     try:
@@ -169,14 +172,13 @@ def run_in_workers(
             finished = team.collect(again, deadline, block=not finished)
     finally:
         team.disband()
-        file.close()
 
 
 class Team:
     """The workers of one run."""
 
-    def __init__(self, run: str, setup: bytes, fit_timeout: float | None):
-        self.run, self.setup, self.fit_timeout = run, setup, fit_timeout
+    def __init__(self, setup: bytes, fit_timeout: float | None):
+        self.setup, self.fit_timeout = setup, fit_timeout
         self.busy: dict[Worker, Attempt] = {}
         self.free: list[Worker] = []
 
@@ -187,7 +189,7 @@ class Team:
         while True:
             worker = self.free.pop() if self.free else idle_workers.take()
             try:
-                worker.prepare(self.run, self.setup)
+                worker.prepare(self.setup)
                 worker.send(TASK, content)
             except OSError:
                 worker.stop()

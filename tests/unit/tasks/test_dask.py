@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from joblib import parallel_config
 
-from landbridge._tasks import Task, run_tasks
-from landbridge._tasks.dask_cluster import Flight, dask_cluster
+from landbridge._tasks import SharedData, Task, run_tasks
+from landbridge._tasks.dask_cluster import Scattered, dask_cluster
 from unit.tasks.task_functions import misbehave, product, scale, threads
 
 distributed = pytest.importorskip("distributed")
@@ -32,14 +32,15 @@ def client():
 
 def test_answers_are_bit_identical_and_data_is_scattered_once(client, monkeypatch):
     scattered = []
-    scatter = Flight._scatter
-    monkeypatch.setattr(Flight, "_scatter", lambda self: scattered.append(1) or scatter(self))
+    send = Scattered.send
+    monkeypatch.setattr(Scattered, "send", lambda self: scattered.append(1) or send(self))
     shared = np.asfortranarray(np.random.default_rng(0).normal(size=(200, 7)))
     tasks = [Task(seed) for seed in range(12)]
     here = outcomes(run_tasks(product, tasks, shared=shared))
-    with parallel_config(backend="dask"):
-        there = outcomes(run_tasks(product, tasks, shared=shared))
-    assert scattered == [1]
+    with parallel_config(backend="dask"), SharedData(shared) as sent:
+        there = outcomes(run_tasks(product, tasks, shared=sent))
+        outcomes(run_tasks(product, tasks, shared=sent))
+    assert scattered == [1], "two runs share the data"
     for one, other in zip(here, there, strict=True):
         assert one["product"].tobytes() == other["product"].tobytes()
 

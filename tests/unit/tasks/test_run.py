@@ -12,7 +12,7 @@ import pytest
 from joblib import parallel_config
 from sklearn import config_context
 
-from landbridge._tasks import Task, one_thread, run_tasks
+from landbridge._tasks import SharedData, Task, one_thread, run_tasks
 from landbridge._tasks.workers import idle_workers
 from unit.tasks.task_functions import (
     misbehave,
@@ -107,6 +107,18 @@ def test_workers_know_the_configuration_and_share_the_data():
         assert outcome["address"] == 0
         assert outcome["sum"] == shared.sum()
         assert outcome["pid"] != os.getpid()
+
+
+def test_several_runs_can_share_data(tmp_path):
+    with SharedData(np.arange(1000.0)) as shared:
+        runs = [
+            outcomes(run_tasks(settings, [Task(0), Task(1)], shared=shared, n_jobs=2))
+            for _ in range(2)
+        ]
+        folder = Path(shared.path()).parent
+        assert folder.exists()
+    assert not folder.exists()
+    assert {outcome["sum"] for run in runs for outcome in run} == {np.arange(1000.0).sum()}
 
 
 def test_one_bad_task_does_not_stop_the_others(tmp_path):
