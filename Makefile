@@ -5,7 +5,7 @@ STAMPS := .venv/.stamps
 # One thread for each linear algebra call: with two test workers more threads only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: demo test slow lint format bench docs clean
+.PHONY: demo test slow lowest lint format bench docs clean
 
 demo: $(STAMPS)/demo
 	$(ONE_THREAD) $(BIN)/landbridge demo
@@ -16,6 +16,12 @@ test: $(STAMPS)/dev
 
 slow: $(STAMPS)/dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+lowest: $(STAMPS)/dev
+	$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-lowest
+	$(BIN)/uv pip install --quiet --python .venv-lowest/bin/python --resolution lowest-direct -e ".[test]"
+	$(ONE_THREAD) .venv-lowest/bin/python -m pytest -n 2 -m "not slow"
 
 lint: $(STAMPS)/dev
 	$(BIN)/ruff format --check .

@@ -174,7 +174,7 @@ def test_infinity_is_refused_with_its_place(tmp_path, name):
 
 
 def test_numbers_that_are_too_large_to_square_are_refused_with_their_place(tmp_path):
-    with pytest.raises(InputError, match="at most 1e.150 in size; 'a' holds 1e.308 in row 2"):
+    with pytest.raises(InputError, match="at most 1e.18 in size; 'a' holds 1e.308 in row 2"):
         read_table(write(tmp_path / "t.csv", "a,b\n1,2\n1e308,3\n"))
 
 
@@ -252,11 +252,11 @@ def test_names_are_read_as_they_are_written(tmp_path):
 
 
 def test_times_of_day_and_numbers_too_long_for_any_type(tmp_path):
-    path = write(tmp_path / "t.csv", f"at,n,k\n10:00,{'9' * 45},{10**20}\n11:30,2,3\n")
-    frame = read_table(path)
+    frame = read_table(write(tmp_path / "t.csv", "at,k\n10:00,1\n11:30,3\n"))
     assert frame["at"].to_list() == ["10:00", "11:30"]
-    assert frame["n"].to_list() == [1e45, 2.0]
-    assert frame["k"].to_list() == [1e20, 3.0]
+    for long in ("9" * 45, str(10**20)):
+        with pytest.raises(InputError, match="at most 1e.18 in size; 'n' holds 1e.* in row 1"):
+            read_table(write(tmp_path / "t.csv", f"n,k\n{long},1\n2,3\n"))
 
 
 def test_an_empty_row_inside_the_table_is_announced(tmp_path):

@@ -106,22 +106,22 @@ LABELS = ["1", "01", "1.0", "+1", "1e0", " 1", "yes", "Yes", "YES", "true", "TRU
 
 
 @pytest.mark.parametrize("first", LABELS)
-@pytest.mark.parametrize("second", LABELS)
 @pytest.mark.parametrize("column", ["good", "where"])
-def test_names_that_are_written_differently_are_different(world, tmp_path, first, second, column):
-    if first == second:
-        pytest.skip("one name")
+def test_names_that_are_written_differently_are_different(world, tmp_path, first, column):
     values = world.table[column].to_list()
-    names = dict(zip(dict.fromkeys(values), (first, second, "003"), strict=False))
-    frame = world.table.with_columns(pl.Series(column, [names[v] for v in values]))
-    frame.write_csv(tmp_path / "t.csv")
-    problem, cautions = read(tmp_path / "t.csv")
-    found = problem.labels.to_list() if column == "good" else problem.domains.tolist()
-    assert found == frame[column].to_list()
-    alike = first.strip().casefold() == second.strip().casefold()
-    with contextlib.suppress(ValueError):
-        alike = alike or float(first) == float(second)
-    assert ("written differently" in cautions) == alike
+    for second in LABELS:
+        if first == second:
+            continue
+        names = dict(zip(dict.fromkeys(values), (first, second, "003"), strict=False))
+        frame = world.table.with_columns(pl.Series(column, [names[v] for v in values]))
+        frame.write_csv(tmp_path / "t.csv")
+        problem, cautions = read(tmp_path / "t.csv")
+        found = problem.labels.to_list() if column == "good" else problem.domains.tolist()
+        assert found == frame[column].to_list()
+        alike = first.strip().casefold() == second.strip().casefold()
+        with contextlib.suppress(ValueError):
+            alike = alike or float(first) == float(second)
+        assert (f"'{column}' holds" in cautions) == alike
 
 
 PAIRS = {

@@ -15,6 +15,8 @@ from landbridge.cli._errors import listing
 if TYPE_CHECKING:
     import polars as pl
 
+# The encoder computes in single precision, where larger numbers and their squares overflow.
+LARGEST = 1e18
 # A column keeps its type if at least this share of its filled cells fits it.
 MOST_CELLS = 0.9
 # Below that, a column of which this share are numbers is announced as text.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._cells import announce_notation, read_dates, read_numbers, strays
+from landbridge.cli._cells import LARGEST, announce_notation, read_dates, read_numbers, strays
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.report.data_summary import column_kind
 
@@ -161,7 +161,8 @@ def _cast(column: "pl.Series", kind: str, comma_separated: bool) -> "pl.Series":
         if kind == "number":
             numbers = read_numbers(column, comma_separated=comma_separated)
             announce_notation(numbers, "new rows")
-            return numbers.values
+            usable = (numbers.values.abs() <= LARGEST).fill_null(False)
+            return numbers.values.set(~usable, None)
         if kind == "true or false":
             names = column.str.strip_chars().str.to_lowercase()
             return names.replace_strict({"true": True, "false": False}, default=None)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._cells import MOST_CELLS, read_dates, strays, warn_similar_names
+from landbridge.cli._cells import LARGEST, MOST_CELLS, read_dates, strays, warn_similar_names
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._tables import DEFAULT_DOMAIN, LARGEST, read_data, require_column
+from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from landbridge.cli._cells import LEADING_ZERO, find_types, is_code
+from landbridge.cli._cells import LARGEST, LEADING_ZERO, find_types, is_code
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._text_files import MISSING, TextFile, check_names, check_rectangular
 
@@ -24,8 +24,6 @@ SUFFIXES = TEXT_SUFFIXES | PARQUET_SUFFIXES | JSON_SUFFIXES | EXCEL_SUFFIXES
 DEFAULT_DOMAIN = "domain"
 # Rows from which the types of columns are guessed first; a later surprise reads the whole file.
 GUESS_FROM = 10_000
-# Squares of larger numbers overflow, and with them every variance.
-LARGEST = 1e150
 
 
 def read_data(
