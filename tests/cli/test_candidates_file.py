@@ -111,6 +111,8 @@ def test_both_forms_give_the_estimators_and_their_grids(tmp_path, name, text):
         ("c.yaml", "a: {estimator: Pooled, params: {estimator: Ridg}}\n", "'Ridg'. Did you mean"),
         ("c.yaml", "a: {estimator: Pooled, params: {estimator: 5}}\n", "given by its name; got 5"),
         ("c.yaml", "a: 2020-13-45\n", "this is not YAML"),
+        ("c.yaml", "a: StandardScaler\n", "must be a classifier or a regressor; got StandardSc"),
+        ("c.yaml", "a: {estimator: Pooled, params: {estimator: [SVC]}}\n", "given by its name"),
         ("c.toml", "a = " + "[" * 20_000 + "\n", "must be nested at most 20 deep|not TOML"),
         ("c.yaml", "a: !!python/name:os.system\n", "this is not YAML"),
         ("c.yaml", "", "the file must map names"),

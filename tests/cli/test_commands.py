@@ -249,6 +249,7 @@ def test_report_is_rebuilt_from_saved_results(landbridge, table):
         (None, ("--target", "East"), "--target must be one of the names in 'region'.*'north'"),
         (None, ("--exclude", "est"), "--exclude must be one of the names"),
         (None, ("--drop", "siz"), "--drop must name a column"),
+        (None, ("--text", "siz"), "--text must name a column.*Did you mean 'size'"),
         (pl.lit("yes").alias("good"), (), "labels must differ between rows; got 'yes'"),
         (pl.lit(None).alias("good"), (), "source must have labels; got none"),
         (pl.lit("west").alias("region"), (), "source besides the target"),

@@ -12,6 +12,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import NoneType
 from typing import Any, NoReturn
 
 from landbridge.cli._errors import InputError, nearest
@@ -86,7 +87,7 @@ def build_estimator(entry: Entry) -> Any:
     for name, value in params.value.items():
         if name not in known:
             value.fail(f"{cls.__name__} has no parameter {name!r}.{nearest(name, known)}")
-        if name in ("estimator", "weighting") and isinstance(value.value, str | int | float):
+        if name in ("estimator", "weighting") and not isinstance(value.value, dict | NoneType):
             find_class(value)
     values = {name: value.plain() for name, value in params.value.items()}
     try:
@@ -125,14 +126,23 @@ def find_class(entry: Entry) -> Any:
 
 def _candidate(entry: Entry) -> Any:
     if isinstance(entry.value, str):
-        return build_estimator(entry)
+        return _require_predict(build_estimator(entry), entry)
     if not isinstance(entry.value, dict) or "estimator" not in entry.value:
         entry.fail("a candidate must be the name of an estimator, or have the key 'estimator'.")
     _check_keys(entry, KEYS)
     inner = {key: value for key, value in entry.value.items() if key != "grid"}
-    estimator = build_estimator(Entry(inner, entry.line, entry.path))
+    estimator = _require_predict(build_estimator(Entry(inner, entry.line, entry.path)), entry)
     grid = entry.value.get("grid")
     return estimator if grid is None else (estimator, _grid(grid, estimator))
+
+
+def _require_predict(estimator: Any, entry: Entry) -> Any:
+    if not hasattr(type(estimator), "predict"):
+        entry.fail(
+            f"a candidate must be a classifier or a regressor; got {type(estimator).__name__}, "
+            "which does not predict."
+        )
+    return estimator
 
 
 def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:

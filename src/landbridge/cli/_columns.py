@@ -43,7 +43,9 @@ def check_card(card: dict[str, Any], path: object) -> list[dict[str, Any]]:
     columns = card.get("columns")
     if columns is None:
         raise InputError(f"{path}: must be a model that `landbridge select --save` wrote.")
+    names = [card.get(name, "") for name in ("label", "domain")]
     whole = isinstance(columns, list) and all(map(_is_description, columns))
+    whole = whole and all(isinstance(name, str) for name in names)
     if not whole or len({column["name"] for column in columns}) < len(columns):
         raise InputError(
             f"{path}: the columns on its card must be as `landbridge select --save` wrote them; "

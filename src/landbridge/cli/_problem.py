@@ -239,6 +239,8 @@ def _check_columns(frame: "pl.DataFrame", domain: str, question: Question) -> No
                 f"--label must hold numbers, text or true and false; {question.label!r} holds "
                 f"{kind}. Name another column, or convert this one."
             )
+    for name in question.text:
+        require_column(frame, name, "--text")
     for name in question.drop:
         require_column(frame, name, "--drop")
         if name in (question.label, domain):

@@ -218,4 +218,5 @@ def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         name = f"{error.filename}: " if error.filename else ""
         return f"{name}{error.strerror}. Check the place, its space and its permissions."
-    return str(error)
+    # Failures of candidates carry the traceback of their worker; --debug shows it.
+    return str(error).partition("\nTraceback (most recent call last)")[0]
