@@ -49,7 +49,7 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
     for field in fields(record):
         value = getattr(record, field.name)
         if isinstance(value, np.ndarray):
-            arrays[field.name] = _plain_array(value, field.name)
+            arrays[field.name] = plain_array(value, field.name)
         else:
             values[field.name] = value
     header = json.dumps(
@@ -68,17 +68,18 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
 
 def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
     """Read what `save_record` wrote; tuples come back as tuples, arrays as read-only arrays."""
-    path = Path(path)
-    require_regular_file(path)
-    with path.open("rb") as file:
-        arrays = _read_arrays(file, path)
-    header = _read_header(arrays.pop(HEADER, None), path)
+    arrays, header = read_archive(path)
+    if header["format"] > FORMAT:
+        raise ValueError(
+            f"`{path}` must have format {FORMAT} or older; got format {header['format']}, saved by "
+            f"landbridge {header['landbridge']}. Upgrade landbridge to read it."
+        )
     if header["record"] != cls.__name__:
         raise ValueError(
             f"`{path}` must hold a saved {cls.__name__}; got a saved {header['record']}. "
             f"Read it with {header['record']}.load."
         )
-    content = {**arrays, **{name: _as_tuple(v) for name, v in header["values"].items()}}
+    content = {**arrays, **{name: as_tuple(v) for name, v in header["values"].items()}}
     expected = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     if set(content) != expected:
         raise ValueError(
@@ -96,6 +97,15 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
             f"{error} Copy it again from where it was saved."
         ) from error
     return record
+
+
+def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays of a saved file, read-only, and its header."""
+    path = Path(path)
+    require_regular_file(path)
+    with path.open("rb") as file:
+        arrays = _read_arrays(file, path)
+    return arrays, _read_header(arrays.pop(HEADER, None), path)
 
 
 @contextlib.contextmanager
@@ -160,8 +170,7 @@ def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
 def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
     try:
         header = json.loads(array.tobytes())  # type: ignore[union-attr]
-        version = header["format"]
-        whole = isinstance(version, int) and isinstance(header["values"], dict)
+        whole = isinstance(header["format"], int)
         if not whole or not {"record", "landbridge"} <= set(header):
             raise ValueError("a header without its parts")
     except (AttributeError, TypeError, ValueError, KeyError, RecursionError) as error:
@@ -169,15 +178,10 @@ def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
             f"`{path}` must be a result saved by landbridge; got an .npz file without its header. "
             "Pass the path that was given to save."
         ) from error
-    if version > FORMAT:
-        raise ValueError(
-            f"`{path}` must have format {FORMAT} or older; got format {version}, saved by "
-            f"landbridge {header['landbridge']}. Upgrade landbridge to read it."
-        )
     return header
 
 
-def _plain_array(array: np.ndarray, name: str) -> np.ndarray:
+def plain_array(array: np.ndarray, name: str) -> np.ndarray:
     """Arrays of Python objects would need pickle: text is stored as text, the rest refused."""
     if array.dtype != object:
         return array
@@ -199,9 +203,9 @@ def plain_value(value: Any) -> Any:
     )
 
 
-def _as_tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
     if isinstance(value, list):
-        return tuple(_as_tuple(item) for item in value)
+        return tuple(as_tuple(item) for item in value)
     if isinstance(value, dict):
-        return {key: _as_tuple(item) for key, item in value.items()}
+        return {key: as_tuple(item) for key, item in value.items()}
     return value

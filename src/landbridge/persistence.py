@@ -37,7 +37,7 @@ OWN = {
     "interop.boosters": "BoosterClassifier BoosterRegressor",
     "kernels.low_rank": "LowRankFeatures",
     "kernels.tca": "KernelRows",
-    "model_selection.results": "SearchResult",
+    "model_selection.search_result": "SearchResult",
     "model_selection.vote": "VotingModel",
     "weighting._base": "WeightDiagnostics",
     "weighting._features": "FourierFeatures NystroemFeatures",

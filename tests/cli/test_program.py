@@ -62,7 +62,7 @@ def test_help_waits_for_no_heavy_package():
 
 def test_the_demo_tells_the_whole_story(tmp_path):
     out, _ = run("demo", "--folder", "story", folder=tmp_path)
-    for words in ("VERDICT", "Train ", "labels that were hidden say", "Next:"):
+    for words in ("VERDICT", "Predict USA with the vote", "labels that were hidden say", "Next:"):
         assert words in out
     files = {file.name for file in (tmp_path / "story").iterdir()}
     assert files == {"cars.csv", "report.html", "model.skops"}
@@ -98,7 +98,7 @@ def test_real_wine_from_two_files(tmp_path, wine):
     out, err = run("select", *files, *question, *options, folder=tmp_path)
     found = json.loads(out)
     best = found["ranking"]["candidates"][0]
-    assert best["source"] == "red"
+    assert best["role"] == "vote"
     assert 0.1 < best["low"] < best["score"] < best["high"] < 0.9
     assert found["shift"]["sources"][0]["auc"] > 0.95
     assert "white: 300 of 4898 rows are used" in err

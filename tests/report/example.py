@@ -9,11 +9,11 @@ NAMES = ["pooled linear", f"svm C=1 {EVIL}", "target-only linear", "source-only 
 def example_summary() -> dict[str, Any]:
     """Plain values only, as they come back from a JSON file."""
     return {
-        "format": 1,
+        "format": 2,
         "title": f"quality of wine: red & rosé → white {EVIL}",
         "subtitle": "Transfer report",
         "verdict": [
-            "Train pooled linear on red: expected accuracy 0.54 on white (0.49 to 0.59).",
+            "Train pooled linear on red: accuracy 0.54 on white (0.49 to 0.59).",
             f"Transfer is worth it: it beats {EVIL}.",
         ],
         "checks": [
@@ -23,9 +23,40 @@ def example_summary() -> dict[str, Any]:
         ],
         "ranking": {
             "score": "accuracy",
+            "other_scores": ["balanced accuracy"],
             "higher_is_better": True,
+            "answer": "vote",
+            "of_target": True,
+            "beats_baseline": True,
+            "baseline": {"name": "majority class", "score": 0.4},
+            "simplest": None,
+            "vote": {
+                "learnt": "labels",
+                "members": [
+                    {"name": NAMES[k], "weight": 0.25, "disagreement": 0.1 * k} for k in range(4)
+                ],
+            },
+            "classes": {
+                "names": ["good", EVIL],
+                "rows": [70.0, 30.0],
+                "predicted": [75.0, 25.0],
+                "recall": [0.9, None],
+                "precision": [0.84, 0.7],
+                "confusion": [[63.0, 7.0], [12.0, 18.0]],
+                "rarest": 1,
+                "rarest_share": 0.3,
+                "is_rare": False,
+            },
+            "label_check": {
+                "representative": True,
+                "withheld": False,
+                "p_value": 0.4,
+                "labelled": 100,
+                "words": "",
+            },
+            "sampling": None,
             "criterion": {"name": "anchored", "words": "Criterion: anchored, by default."},
-            "interval": {"level": 0.95, "words": "Lines are 95 % intervals."},
+            "interval": {"level": 0.95, "words": "Lines are 95 % intervals.", "withheld": None},
             "candidates": [
                 {
                     "rank": 1 + k,
@@ -35,6 +66,10 @@ def example_summary() -> dict[str, Any]:
                     "score": None if k == 7 else 0.55 - 0.02 * k,
                     "low": None if k == 7 else 0.5 - 0.02 * k,
                     "high": None if k == 7 else 0.6 - 0.02 * k,
+                    "other_scores": [0.5],
+                    "weight": 0.0 if k > 3 else 0.25,
+                    "role": "pooled",
+                    "status": "failed" if k == 7 else "complete",
                     "seconds": 0.2 + k,
                     "note": "failed" if k == 7 else "",
                 }

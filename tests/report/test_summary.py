@@ -1,12 +1,14 @@
 """Summaries say what the objects of the library say; checks change state when they should."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 
-from landbridge import Pooled, SearchRankingDisplay, SourceOnly, TransferSearchCV
+from landbridge import Pooled, SourceOnly, TargetOnly, TransferSearchCV
+from landbridge.model_selection.search_result import Failure
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.pictures import three_digits
 from landbridge.report.summary import plain
@@ -44,9 +46,11 @@ def states(summary, result=None):
 def test_the_ranking_repeats_the_result():
     search = fitted({"a": SourceOnly(LogisticRegression()), "b": Pooled(LogisticRegression())})
     ranking = summarise_search(search.results_, level=0.9)
-    best = ranking["candidates"][0]
-    low, high = search.interval(0.9)
+    vote, best = ranking["candidates"][:2]
+    assert vote["name"] == "vote of 2"
+    assert (vote["low"], vote["high"]) == pytest.approx(tuple(search.interval(0.9)))
     assert best["score"] == pytest.approx(search.best_score_)
+    low, high = search.interval(0.9, cell=search.best_index_)
     assert (best["low"], best["high"]) == pytest.approx((low, high))
     assert ranking["matrix"] is None
     better = search.prob_better(method="paired")
@@ -55,9 +59,76 @@ def test_the_ranking_repeats_the_result():
     assert ranking["pairwise"]["values"][0][0] is None
 
 
-def test_a_single_candidate_has_no_rival():
+def test_a_single_candidate_is_compared_with_the_majority_class():
     ranking = summarise_search(fitted({"a": LogisticRegression()}).results_)
-    assert ranking["pairwise"] is None
+    assert ranking["pairwise"]["names"] == ["a", "majority class"]
+    assert ranking["vote"] is None
+    assert ranking["beats_baseline"]
+
+
+def sentences(search, **options):
+    summary = summarise(
+        title="t", target="x", origin=summarise_origin(), result=search.results_, **options
+    )
+    return summary["verdict"]
+
+
+def test_an_answer_that_does_not_beat_the_majority_says_so_first():
+    constant = DummyClassifier(strategy="constant", constant=False)
+    search = fitted({"constant": constant})
+    assert "does not beat always predicting the majority class" in sentences(search)[0]
+    assert "does not beat" not in sentences(fitted({"a": LogisticRegression()}))[0]
+
+
+def test_a_model_without_a_source_is_not_said_to_be_trained_on_one():
+    search = fitted({"t": TargetOnly(LogisticRegression())}, refit="best")
+    assert sentences(search)[0].startswith("Train t on the labelled rows of x: accuracy")
+
+
+def test_without_labels_nothing_is_promised():
+    models = {"a": LogisticRegression(), "b": SourceOnly(LogisticRegression(C=0.1))}
+    first = sentences(fitted(models, labels=False))[0]
+    assert "Nothing measures how well it does on x" in first
+    assert "expect" not in first
+
+
+def test_a_rare_class_has_its_recall_in_the_verdict():
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(300, 2)), rng.normal(size=(100, 2))
+    y, y_target = np.arange(300) % 10 == 0, np.arange(100) % 10 == 0
+    search = TransferSearchCV({"a": LogisticRegression()}, cv=3, random_state=0)
+    search.fit(X, y, X_target=X_target, y_target=y_target)
+    rare = sentences(search)[1]
+    assert "Class True has 10.0% of the labelled rows; 0 of 10 are found (recall 0)" in rare
+    assert "almost never predicted: search with --metric average_precision" in rare
+
+
+def test_labels_that_are_no_sample_come_first():
+    result = fitted({"a": LogisticRegression(), "b": Pooled(LogisticRegression())}).results_
+    check = LabelCheckStub(representative=False, withheld=True, verdict="Labels are from January.")
+    spoilt = replace(result, label_check_=check)
+    summary = summarise(title="t", target="x", origin=summarise_origin(), result=spoilt)
+    assert summary["verdict"][0] == "Labels are from January."
+    assert "the labelled rows say accuracy" in summary["verdict"][1]
+    assert states(summary)["Labels are a sample"] == "problem"
+
+
+@dataclass(frozen=True)
+class LabelCheckStub:
+    """What the summary reads of a label check."""
+
+    representative: bool
+    withheld: bool
+    verdict: str
+    p_value: float = 0.001
+    auc: float = 0.9
+    overlap: float = 0.1
+    effective_sample_size: float = 3.0
+    n_labelled: int = 30
+    n_unlabelled: int = 100
+    columns: tuple = ()
+    rows_to_label: tuple = ()
+    weights: np.ndarray = field(default_factory=lambda: np.ones(30))
 
 
 def test_failed_candidates_are_named_with_the_reason():
@@ -68,6 +139,7 @@ def test_failed_candidates_are_named_with_the_reason():
     )
     last = summary["ranking"]["candidates"][-1]
     assert (last["name"], last["score"], last["low"]) == ("bad", None, None)
+    assert last["status"] == "failed"
     assert "no fit today" in last["note"]
     assert states(summary)["Failed candidates"] == "caution"
     assert summary["checks"][-1]["text"] == "look"
@@ -81,67 +153,25 @@ def test_without_target_labels_intervals_say_so_or_are_left_out():
     ranking = summarise_search(numbers.results_)
     assert ranking["interval"]["method"] is None
     assert ranking["candidates"][0]["low"] is None
-    assert ranking["score"] == "mean squared error"
+    assert ranking["score"] == "RMSE"
+    assert ranking["other_scores"] == ["MAE", "R²"]
     assert "without target labels" in ranking["pairwise"]["words"]
-
-
-def test_intervals_of_losses_say_that_they_are_less_sure():
-    losses, rates = (
-        summarise_search(fitted({"a": model}, regression=regression).results_)["interval"]["words"]
-        for model, regression in ((Ridge(), True), (LogisticRegression(), False))
-    )
-    assert "hold the truth less often than that: in trials with squared losses 83 %" in losses
-    assert rates == "Lines are 95 % intervals, resting on 30 labelled target rows."
-
-
-def test_all_sources_have_one_name_in_both_sentences_of_the_verdict():
-    rng = np.random.default_rng(0)
-    X, groups = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
-    models = {"s": SourceOnly(LogisticRegression()), "p": Pooled(LogisticRegression())}
-    search = TransferSearchCV(models, cv=3, sources="both", random_state=0)
-    search.fit(X, X[:, 0] > 0, groups=groups, X_target=X[:20], y_target=X[:20, 0] > 0)
-    labelled = np.ones_like(search.results_.labelled)
-    labelled[search.results_.labels.index("p from pooled")] = 0.0
-    result = replace(search.results_, labelled=labelled)
-    assert "p from pooled beats" in result.worth_transferring().message
-    summary = summarise(title="t", target="x", origin=summarise_origin(), result=result)
-    assert summary["verdict"][0].startswith("Train p on all sources")
-    assert "p from all sources beats source-only" in summary["verdict"][1]
 
 
 def test_a_cell_that_only_tlv_could_not_judge_has_no_interval():
     models = {"a": SourceOnly(LogisticRegression()), "b": Pooled(LogisticRegression())}
     result = fitted(models, criterion=["trcv", "tlv"]).results_
-    failure = {"cell": 0, "arrays": ("labelled",), "message": "no", "candidate": "a"}
-    result = replace(result, failures=(failure,))
+    result = replace(result, failures=(Failure(0, "target_fold", 0, ("target",), "no"),))
     rows = {row["name"]: row for row in summarise_search(result)["candidates"]}
     assert rows["a"]["low"] is None
     assert rows["a"]["score"] is not None
     assert rows["b"]["low"] < rows["b"]["high"]
-    assert SearchRankingDisplay.from_result(result).labels == ["b"]
-
-
-def test_a_label_floor_that_counts_is_said():
-    models = {"a": SourceOnly(LogisticRegression()), "b": LogisticRegression(C=0.1)}
-    search = fitted(models, labels=False, correction="label_floor")
-    half = np.array([[0.5, 0.5]])
-    said = np.array([[0.05, 0.95], [0.5, 0.5]])
-    result = replace(search.results_, pseudo_labels=said, source_labels=half)
-    notes = {row["name"]: row["note"] for row in summarise_search(result)["candidates"]}
-    assert notes == {"a": "at most 0.550 by its label floor", "b": ""}
-    by_name = replace(result, about={**result.about, "correction": None})
-    assert not any(row["note"] for row in summarise_search(by_name)["candidates"])
-    ridges = {"a": Ridge(), "b": Ridge(10.0)}
-    numbers = fitted(ridges, labels=False, regression=True, correction="label_floor").results_
-    moved = numbers.source_labels + np.array([[3.0], [0.0]])
-    rows = summarise_search(replace(numbers, pseudo_labels=moved))["candidates"]
-    assert {row["name"]: row["note"] for row in rows}["a"] == "at least 9 by its label floor"
 
 
 def test_grids_are_part_of_the_name():
     search = fitted({"a": (LogisticRegression(), {"C": [0.1, 1.0]})})
     names = {row["name"] for row in summarise_search(search.results_)["candidates"]}
-    assert names == {"a (C=0.1)", "a (C=1.0)"}
+    assert names == {"vote of 2", "a (C=0.1)", "a (C=1.0)", "majority class"}
 
 
 @pytest.mark.parametrize(
@@ -154,10 +184,10 @@ def test_grids_are_part_of_the_name():
         (lambda s: s["data"].update(target_only_classes=[]), "Classes", "ok"),
         (lambda s: s["data"]["domains"][0].update(missing=0.5), "Missing cells", "caution"),
         (lambda s: None, "Failed candidates", "caution"),
-        (lambda s: None, "Lead of the winner", "caution"),
+        (lambda s: None, "Lead of the best candidate", "caution"),
         (
             lambda s: s["ranking"]["pairwise"]["values"][0].__setitem__(1, 0.97),
-            "Lead of the winner",
+            "Lead of the best candidate",
             "ok",
         ),
         (lambda s: None, "Distance to the target", "problem"),
@@ -198,20 +228,16 @@ def test_three_digits_whatever_they_are(value, words):
 @pytest.mark.parametrize(
     ("probability", "state", "words"),
     [
-        (0.97, "ok", "The winner beats b with probability 0.97"),
-        (0.7, "caution", "better than b with probability 0.70: take them as equals"),
-        (
-            0.16,
-            "caution",
-            "Compared as a pair, b is ahead: the winner is better with probability 0.16",
-        ),
-        (None, "caution", "better than b with an unknown probability"),
+        (0.97, "ok", "a beats b with probability 0.97"),
+        (0.7, "caution", "a is better than b with probability 0.70: take them as equals"),
+        (None, "caution", "a is better than b with probability unknown"),
     ],
 )
 def test_the_lead_of_the_winner_in_words(probability, state, words):
-    pairwise = {"names": ["a", "b"], "values": [[None, probability], [None, None]]}
-    candidates = [{"name": "a", "note": ""}, {"name": "b", "note": ""}]
-    checks = checks_of({"ranking": {"pairwise": pairwise, "candidates": candidates}})
-    (lead,) = [check for check in checks if check["name"] == "Lead of the winner"]
+    summary = example_summary()
+    values = [[None, probability], [None, None]]
+    summary["ranking"]["pairwise"] = {"names": ["a", "b"], "values": values, "words": ""}
+    checks = checks_of({"ranking": summary["ranking"]})
+    (lead,) = [check for check in checks if check["name"] == "Lead of the best candidate"]
     assert lead["state"] == state
     assert words in lead["text"]

@@ -14,6 +14,7 @@ from landbridge._validation.labels import (
     check_target_labels,
     missing_values,
     plain_numbers,
+    task_of,
     union_of_classes,
 )
 from landbridge._validation.matrices import (
@@ -79,6 +80,7 @@ __all__ = [
     "raise_half_a_target",
     "sklearn_errors",
     "stack_rows",
+    "task_of",
     "union_of_classes",
     "warn_no_target",
 ]

@@ -15,6 +15,16 @@ from landbridge.exceptions import FewSourcesWarning
 Task = Literal["classification", "regression"]
 # Which source labels a method knows what to do with when they occur in the target only.
 TargetLabels = Literal["any", "known"]
+# Whole numbers with more distinct values than this are counts, not classes.
+MOST_CLASSES = 30
+
+
+def task_of(y: Vector) -> Task:
+    """Regression for numbers that are fractional or take many values, else classification."""
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    whole = bool(np.all(y == np.floor(y)))
+    return "classification" if whole and np.unique(y).size <= MOST_CLASSES else "regression"
 
 
 def check_labels(y: VectorLike, n_rows: int) -> Vector:

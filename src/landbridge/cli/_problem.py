@@ -161,7 +161,7 @@ def read_problem(question: Question, note: Note) -> Problem:
 
 def find_task(labels: "pl.Series", note: Note | None) -> str:
     """Classification or regression, by the library's rule for labels."""
-    from landbridge.model_selection.tables import task_of
+    from landbridge._validation import task_of
 
     numbers = _as_numbers(labels)
     lost = len(labels.filter(labels.is_not_null() & numbers.is_null()))
@@ -178,7 +178,7 @@ def find_task(labels: "pl.Series", note: Note | None) -> str:
 
 def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
     """Raise where nearly all labels are numbers of a regression and a few are something else."""
-    from landbridge.model_selection.tables import task_of
+    from landbridge._validation import task_of
 
     if task_of(numbers.drop_nulls().to_numpy()) == "regression":
         raise InputError(

@@ -17,7 +17,8 @@ from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._problem import Problem, require_labels
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
-from landbridge.model_selection.candidates import default_candidates
+from landbridge.model_selection._sources import POOLED
+from landbridge.model_selection.candidates import default_candidates, role_of
 from landbridge.persistence import save_model
 from landbridge.report import (
     summarise,
@@ -42,7 +43,7 @@ class Plan:
 
     candidates: Path | None = None
     criterion: str | None = None
-    correction: str | None = "auto"
+    answer: str = "vote"
     sources: str = "both"
     folds: int = 5
     metrics: tuple[str, ...] = ()
@@ -69,8 +70,9 @@ class Study:
         return checks_table(self.summary["checks"])
 
     def save(self, path: Path) -> None:
-        """Write the chosen model with its card."""
-        save_model(self.search.best_estimator_, path, self.card)
+        """Write the model that answers with its card."""
+        search = self.search
+        save_model(getattr(search, "vote_", search.best_estimator_), path, self.card)
 
 
 def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
@@ -134,15 +136,16 @@ def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
 def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSearchCV:
     """Every candidate on every source; rows are encoded once, without their labels."""
     arguments = problem.transfer_arguments()
+    candidates = None
     if plan.candidates is not None:
         candidates = read_candidates(plan.candidates)
-    else:
-        candidates = default_candidates(problem.task, labelled="X_target" in arguments)  # type: ignore[arg-type]
-    require_task(problem, {name: _estimator_of(value) for name, value in candidates.items()})
+        require_task(problem, {name: _estimator_of(value) for name, value in candidates.items()})
+        candidates = with_baselines(candidates, problem, labelled="X_target" in arguments)
     search = TransferSearchCV(
         candidates,
         criterion=plan.criterion,
-        correction=plan.correction,
+        scoring=list(plan.metrics) or None,
+        refit=plan.answer,  # type: ignore[arg-type]
         cv=plan.folds,
         sources=plan.sources,
         preprocessor=make_encoder(plan.seed),
@@ -151,6 +154,20 @@ def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSear
         verbose=int(session.interactive),
     )
     return search.fit(**arguments)
+
+
+def with_baselines(
+    candidates: dict[str, Any], problem: Problem, *, labelled: bool
+) -> dict[str, Any]:
+    """The candidates of a file, with linear baselines for the roles that it leaves out."""
+    roles = {role_of(_estimator_of(value)) for value in candidates.values()}
+    defaults = default_candidates(problem.task, labelled=labelled)  # type: ignore[arg-type]
+    missing = {
+        name: model
+        for name, model in defaults.items()
+        if name.endswith("linear") and role_of(model) not in roles and name not in candidates
+    }
+    return {**candidates, **missing}
 
 
 def data_part(problem: Problem) -> dict[str, Any]:
@@ -215,6 +232,7 @@ def make_card(
         "sources": training_sources(problem, search),
         "rows": {name: count for name, count in rows.items() if count},
         "candidate": best["name"],
+        "members": (ranking["vote"] or {}).get("members", []),
         "criterion": ranking["criterion"]["name"],
         "score_name": ranking["score"],
         "score": best["score"],
@@ -228,13 +246,18 @@ def make_card(
 
 
 def training_sources(problem: Problem, search: TransferSearchCV) -> list[str]:
-    """The domains whose rows the chosen model was trained on."""
-    chosen = str(search.best_source_)
-    return [chosen] if chosen in problem.sources else problem.sources
+    """The domains whose rows the model that answers was trained on."""
+    result = search.results_
+    vote = result.vote() if result.info.answer == "vote" else None
+    cells = [result.best] if vote is None else vote.members
+    chosen = {result.cells[cell].source for cell in cells}
+    if POOLED in chosen or chosen - {None, *problem.sources}:
+        return problem.sources
+    return [name for name in problem.sources if name in chosen]
 
 
 def save_results(study: Study, path: Path) -> None:
-    """The summary as JSON, or every row's loss as arrays."""
+    """The summary as JSON, or the kept predictions as arrays."""
     if path.suffix.lower() == ".npz":
         study.search.results_.save(path)
     else:

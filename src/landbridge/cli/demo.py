@@ -81,7 +81,7 @@ def hide_labels(seed: int) -> "tuple[pl.DataFrame, pl.Series]":
 def hidden_accuracy(search: Any, problem: Any, truth: "pl.Series") -> float:
     """Accuracy on the target rows whose labels were hidden."""
     hidden = problem.is_target & ~problem.has_label
-    predicted = search.best_estimator_.predict(problem.rows(hidden))
+    predicted = search.predict(problem.rows(hidden))
     return float((predicted == truth.filter(hidden).to_numpy()).mean())
 
 

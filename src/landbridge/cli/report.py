@@ -44,7 +44,7 @@ def report(
 
 
 def read_results(path: Path, level: float | None) -> dict[str, Any]:
-    """The summary in a file; pointwise losses are summarised again, at the level asked for."""
+    """The summary in a file; kept predictions are summarised again, at the level asked for."""
     import json
 
     from landbridge.report import summarise, summarise_origin
@@ -53,7 +53,7 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"{path}: no such file. Give a file that `select --results` wrote.")
     if path.suffix.lower() == ".npz":
-        from landbridge.model_selection.results import SearchResult
+        from landbridge.model_selection import SearchResult
 
         origin = summarise_origin(command=command_line())
         result = SearchResult.load(path)
@@ -66,7 +66,7 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
         )
     if level is not None:
         raise InputError(
-            f"{path}: --level must come with results of every row's loss (.npz); intervals of "
+            f"{path}: --level must come with kept predictions (.npz); intervals of "
             f"{path.suffix or 'other files'} are made already. Leave it out, or give the .npz file."
         )
     try:
@@ -75,8 +75,9 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
         raise InputError(f"{path}: must be results saved by landbridge; got {error}.") from error
     if not isinstance(summary, dict) or summary.get("kind") != "landbridge report":
         raise InputError(f"{path}: must be results saved by landbridge; got other JSON.")
-    if not isinstance(summary.get("format"), int):
-        raise InputError(f"{path}: must be results saved by landbridge; got no format number.")
-    if summary["format"] > FORMAT:
-        raise InputError(f"{path}: was saved by a newer landbridge. Upgrade to read it.")
+    if summary.get("format") != FORMAT:
+        raise InputError(
+            f"{path}: must have format {FORMAT}; got format {summary.get('format')!r}, saved by "
+            "another version of landbridge. Search again, or use that version."
+        )
     return summary

@@ -31,13 +31,11 @@ class Criterion(StrEnum):
     anchored = "anchored"
 
 
-class Correction(StrEnum):
-    """What chooses in the place of trcv or rv."""
+class Answer(StrEnum):
+    """What predicts."""
 
-    auto = "auto"
-    none = "none"
-    consensus = "consensus"
-    label_floor = "label_floor"
+    vote = "vote"
+    best = "best"
 
 
 def select(
@@ -53,10 +51,10 @@ def select(
         Criterion | None,
         typer.Option(help="anchored with labelled target rows, trcv without, if omitted."),
     ] = None,
-    correction: Annotated[
-        Correction,
-        typer.Option(help="Without labels: choose who is closest to the vote of all candidates."),
-    ] = Correction.auto,
+    metric: options.Metric = None,
+    answer: Annotated[
+        Answer, typer.Option(help="Weighted vote of several candidates, or the best one.")
+    ] = Answer.vote,
     sources: Annotated[
         Sources, typer.Option(help="Every source alone, all rows together, or both.")
     ] = Sources.both,
@@ -72,12 +70,12 @@ def select(
     seed: options.Seed = 0,
     report: options.Report = None,
     save: Annotated[
-        Path | None, typer.Option(help="Write the chosen model, fitted on everything: .skops.")
+        Path | None, typer.Option(help="Write the model, fitted on everything: .skops.")
     ] = None,
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Write the results: .json (all of the report) or .npz (every row's loss)."
+            help="Write the results: .json (all of the report) or .npz (kept predictions)."
         ),
     ] = None,
     format: options.Output = options.Format.table,
@@ -111,7 +109,8 @@ def select(
         plan = Plan(
             candidates=candidates,
             criterion=None if criterion is None else criterion.value,
-            correction=None if correction is Correction.none else correction.value,
+            metrics=tuple(metric or ()),
+            answer=answer.value,
             sources=sources.value,
             folds=folds,
             level=level,
@@ -121,6 +120,11 @@ def select(
             whole_report=report is not None or (results is not None and results.suffix == ".json"),
         )
         study = run_study(problem, plan, current)
+        # The answer first: a file that cannot be written must not hide it.
+        current.show(
+            study.summary,
+            [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],
+        )
         if report is not None:
             write_report(study.summary, report)
             current.wrote("report", report)
@@ -130,7 +134,3 @@ def select(
         if save is not None:
             study.save(save)
             current.wrote("model", save)
-        current.show(
-            study.summary,
-            [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],
-        )

@@ -2,9 +2,6 @@
 
 from landbridge.inference.label_check import LabelCheck, check_labels
 from landbridge.inspection.audit import AuditedColumn, ColumnAudit, Finding, audit_columns
-from landbridge.inspection.criteria_display import (
-    CriteriaDisplay,
-)
 from landbridge.inspection.feature_stability import (
     FeatureStabilityDisplay,
 )
@@ -16,11 +13,11 @@ from landbridge.inspection.loss_split import Advice, Cause, LossSplit, explain_l
 from landbridge.inspection.multi_source_display import (
     MultiSourceDisplay,
 )
-from landbridge.inspection.pairwise_display import (
+from landbridge.inspection.search_displays import (
+    CriteriaDisplay,
     PairwiseDisplay,
-)
-from landbridge.inspection.search_ranking_display import (
     SearchRankingDisplay,
+    SourceCandidateDisplay,
 )
 from landbridge.inspection.shift import (
     ShiftDiagnosis,
@@ -29,9 +26,6 @@ from landbridge.inspection.shift import (
 )
 from landbridge.inspection.shift_display import (
     ShiftDisplay,
-)
-from landbridge.inspection.source_candidate_display import (
-    SourceCandidateDisplay,
 )
 from landbridge.inspection.weight_drift import (
     WeightDriftDisplay,

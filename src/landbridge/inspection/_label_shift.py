@@ -5,13 +5,9 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import chi2_contingency, ttest_ind
-from sklearn.utils.multiclass import type_of_target
 
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import Task, missing_values, plain_numbers
-
-# More different numbers than these are taken for measurements rather than classes.
-MAX_NUMERIC_CLASSES = 20
+from landbridge._validation import Task, missing_values, plain_numbers, task_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,8 @@ def label_shift(
 ) -> LabelShift:
     """Compare the labels of the two domains.
 
-    "auto" takes fractional numbers, and more than 20 different whole ones, for regression.
+    "auto" follows the rule of `TransferSearchCV`: fractional numbers, or more than 30 distinct
+    whole ones, mean regression.
     """
     source, target = _check_labels(y, "y"), _check_labels(y_target, "y_target")
     if (source.dtype.kind == "U") != (target.dtype.kind == "U"):
@@ -50,7 +47,7 @@ def label_shift(
             f"{source.dtype}. Convert both to text or both to numbers."
         )
     if task == "auto":
-        task = "regression" if _looks_continuous(source, target) else "classification"
+        task = task_of(np.concatenate([source, target]))
     if task == "regression" and source.dtype.kind == "U":
         raise ValueError(
             "`task` must be 'classification' or 'auto' for labels that are not numbers; got "
@@ -59,13 +56,6 @@ def label_shift(
     if task == "regression":
         return _shift_of_numbers(source.astype(np.float64), target.astype(np.float64))
     return _shift_of_classes(source, target)
-
-
-def _looks_continuous(source: Vector, target: Vector) -> bool:
-    if source.dtype.kind == "U":
-        return False
-    kinds = {type_of_target(source), type_of_target(target)}
-    return "continuous" in kinds or np.union1d(source, target).size > MAX_NUMERIC_CLASSES
 
 
 def _shift_of_classes(source: Vector, target: Vector) -> LabelShift:

@@ -1,138 +1,345 @@
-r"""The anchored criterion: few target labels, read in the light of what unlabelled rows suggest.
+r"""The anchored criterion: few target labels, read together with many unlabelled rows.
 
-Candidate c has true target loss θ_c. Validation on the labelled target rows (TLV) measures it
-without bias and with noise; two other figures rest on many rows and are biased: p_c, the TrCV loss,
-and d_c, the share of unlabelled target rows on which c *dissents* from the vote of all candidates.
-Take them as the prior mean,
+Cell c has the true target loss θ_c. Validation on the labelled target rows measures it without
+bias and with noise. Two other figures rest on many rows and are biased: p_c, the TrCV loss, and
+d_c, the *dissent* of c from the vote of the cells of its role on the unlabelled target rows. They
+form the prior mean,
 
 .. math::
-    t_c \mid θ_c \sim N(θ_c, v_c), \qquad θ_c \sim N(a + b\,p_c + e\,d_c, τ^2),
+    t_c \mid θ_c \sim N(θ_c, v_c), \qquad
+    θ_c \sim N(a + r_{ρ(c)} + b\,p_c + e\,d_c,\; τ^2),
 
-where t_c is the mean of the TLV losses and v_c its variance compared with the average candidate
-(all are judged on the same rows, so noise they share does not rank them). The level a is that of
-the labelled rows. The slopes b ~ N(1, 1), e ~ N(0, 1) and τ, half of Student's t with 3 degrees of
-freedom, are learnt from the candidates themselves (empirical Bayes), and the criterion is
+where t_c is the measured loss and v_c the variance of its error relative to the average cell (all
+cells are judged on the same rows, so the noise they share does not rank them). The level a is that
+of the labelled rows. The *role* ρ(c) says whether a cell learns from source labels, target labels
+or both. TrCV and dissent are biased against cells that learn from target labels, so both are
+centred within roles, and each role has its own intercept r ~ N(0, s²), which the labels determine.
+The slopes b ~ N(1, 1) and e ~ N(0, 1), neither negative, and τ, half of Student's t with 3 degrees
+of freedom and scale s, are learnt from the cells themselves (empirical Bayes). The criterion is the
+posterior mean
 
 .. math::
     \hat θ_c = E\Bigl[ μ_c + \frac{τ^2}{τ^2 + v_c} (t_c - μ_c) \Bigr], \qquad
-    μ_c = a + b\,p_c + e\,d_c,
+    μ_c = a + r_{ρ(c)} + b\,p_c + e\,d_c.
 
-averaged over the posterior of τ. Votes are weighted by exp(−θ̂_c / 2s), θ̂ being the same without
-dissent and s its spread, so that the labels decide who is listened to.
+As labels grow v_c → 0 and the criterion tends to the measured loss. As they vanish v_c → ∞, and
+within a role the ranking tends to that of TrCV. The scale s is the larger of two spreads, that of
+TrCV and that of the measured losses beyond their noise, so that equal TrCV values do not silence
+the labels.
 
-As labels grow v_c → 0 and the criterion tends to TLV. As they vanish v_c → ∞, so b → 1, e → 0, and
-the ranking tends to that of TrCV. Losses that have no upper end are compared by their ratios
-instead (`anchored_ratios.py`).
+Losses without an upper end are compared by their ratios: the same model for logarithms, with the
+covariance by the delta method. A cell that extrapolates wildly would otherwise be the only one
+that counts. Few labelled rows can miss the rows on which such a cell is terrible; unlabelled rows
+show them. Where the loss is a distance, the triangle inequality bounds the loss of c by that of
+every other cell j and by the distance :math:`D_{cj}` of their predictions,
+
+.. math:: \lVert θ_c \rVert \ge D_{cj} - \lVert θ_j \rVert .
+
+A bound counts where it puts c behind j, and the criterion is raised to the median of the bounds.
 """
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import product
+from typing import Literal, TypeAlias
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from landbridge._typing import Vector, VectorLike
 
-# A variance from few rows is wild: it is averaged with that of all candidates, which counts as
-# so many rows.
+Scale: TypeAlias = Literal["difference", "ratio"]
+Distance: TypeAlias = Literal["rmse", "mse", "mae"]
+
+# A variance from few rows is wild: it is averaged with the mean over cells, which counts as so
+# many rows.
 PRIOR_ROWS = 10.0
+# A mean of few rows is never known better than up to half a row; losses and logarithms are taken
+# to have the unit 1.
+LEAST_ROWS = 0.5
 TINY = 1e-12
+# Stands in for a loss of zero, whose logarithm is not finite.
+SMALLEST = float(np.finfo(np.float64).tiny)
 # Values of τ in units of its scale. The tail of its prior is heavy enough to let labels speak
-# where they contradict the prior mean, and light enough to be silenced by noise without end.
+# where they contradict the prior mean, and light enough to be silenced by unlimited noise.
 SPREADS = np.geomspace(1e-3, 1e3, 61)
+# Values of the slopes; none is negative, because a cell is never better for a larger TrCV loss or
+# for more dissent.
+SLOPES = np.linspace(0.0, 4.0, 17)
+# Standard deviation of a role's intercept, in the same units.
+ROLE_SPREAD = 1.0
+# Order of the norm that each distance is, and the power of it that the loss is.
+NORMS: dict[str, tuple[int, int]] = {"rmse": (2, 1), "mse": (2, 2), "mae": (1, 1)}
 
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """Posterior of every candidate's target loss, with what it was made from.
+    """Posterior of the target loss of every cell.
 
-    ``trust`` is the share of each candidate's own measurement in its mean; ``slopes`` (of TrCV and
-    of dissent) and ``spread`` are the posterior means of b, e and τ.
+    Attributes
+    ----------
+    mean : ndarray (cells,)
+        Posterior mean of the loss: the anchored criterion.
+    sd : ndarray (cells,)
+        Posterior standard deviation of the loss, the noise that all cells share included.
+    relative_sd : ndarray (cells,)
+        Standard deviation of the difference from the average cell. On the ratio scale that of the
+        logarithm.
+    trust : ndarray (cells,)
+        Share of each cell's own measurement in its mean.
+    slopes : ndarray (2,)
+        Posterior means of the slopes of TrCV and of dissent (0 where there is no dissent).
+    spread : float
+        Posterior mean of τ.
     """
 
     mean: Vector
+    sd: Vector
+    relative_sd: Vector
     trust: Vector
     slopes: Vector
     spread: float
 
 
-def anchor(losses: np.ndarray, prior: Vector, guesses: VectorLike = None) -> Anchored:
-    """Combine TLV losses (candidates × labelled rows) with the prior mean of each candidate.
+def anchor(
+    measured: Vector,
+    covariance: np.ndarray,
+    prior: Vector,
+    *,
+    n_rows: int,
+    roles: Sequence[str] | None = None,
+    kinds: Sequence[Hashable] | None = None,
+    unlabelled: VectorLike = None,
+    scale: Scale = "difference",
+    distance: Distance | None = None,
+) -> Anchored:
+    """Combine measured target losses with what TrCV and unlabelled rows suggest.
 
-    ``guesses`` are the candidates' predictions for unlabelled target rows: numbers of classes
-    (integers) or numbers (floats). Without them TrCV is the whole prior.
+    Parameters
+    ----------
+    measured : ndarray (cells,)
+        Loss of each cell on the labelled target rows.
+    covariance : ndarray (cells, cells)
+        Covariance of the errors of ``measured``.
+    prior : ndarray (cells,)
+        TrCV loss of each cell. Its level within a role is irrelevant.
+    n_rows : int
+        Number of labelled rows behind ``measured``.
+    roles : sequence of str (cells,), optional
+        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
+        Without roles all cells have the same one.
+    kinds : sequence (cells,), optional
+        Cells of one kind (points of a grid) share one vote. Without kinds each has its own.
+    unlabelled : ndarray (cells, rows, classes) or (cells, rows), optional
+        Class probabilities, or numbers, predicted for unlabelled target rows.
+    scale : {"difference", "ratio"}
+        ``"ratio"`` for nonnegative losses without an upper end.
+    distance : {"rmse", "mse", "mae"}, optional
+        The distance between labels and predicted numbers that the loss is, if it is one.
+
+    Returns
+    -------
+    Anchored
+        Posterior mean and standard deviations, in the order of the cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.anchored import anchor
+    >>> posterior = anchor(
+    ...     np.array([0.2, 0.4]), np.diag([0.01, 0.01]), np.array([0.3, 0.3]), n_rows=20
+    ... )
+    >>> posterior.mean.round(2)
+    array([0.26, 0.34])
     """
-    measured, noise = relative_means(losses)
-    expected = (prior - prior.mean())[:, None]
-    posterior = combine(measured, noise, expected, np.array([1.0]))
-    if guesses is not None and len(prior) > 2:
-        weights = np.exp(-posterior.mean / max(2.0 * float(posterior.mean.std()), TINY))
-        dissent = dissent_from_vote(guesses, weights)
+    measured, prior = np.asarray(measured, float), np.asarray(prior, float)
+    covariance = np.asarray(covariance, float)
+    if scale == "ratio":
+        floor = np.maximum(measured, SMALLEST)
+        covariance = covariance / floor / floor[:, None]
+        measured, prior = np.log(floor), np.log(np.maximum(prior, SMALLEST))
+    groups = role_groups(roles, len(prior))
+    level = measured.mean()
+    own = relative_variances(covariance)
+    noise = shrunk_variances(own, n_rows)
+    columns = [centred(prior, groups)]
+    posterior = combine(measured - level, noise, np.column_stack(columns), groups)
+    if unlabelled is not None and len(prior) > 2:
+        voters = _voters(posterior.mean, scale, kinds)
+        dissent = centred(dissent_within_roles(unlabelled, voters, groups, distance), groups)
         # In units of the measured differences, so that a slope of 1 is large for any loss.
-        dissent *= measured.std() / max(float(dissent.std()), TINY)
-        expected = np.column_stack([expected, dissent - dissent.mean()])
-        posterior = combine(measured, noise, expected, np.array([1.0, 0.0]))
-    mean = losses.mean() + posterior.mean
-    return Anchored(mean, posterior.trust, posterior.slopes, posterior.spread)
+        columns.append(dissent * measured.std() / max(float(dissent.std()), TINY))
+        posterior = combine(measured - level, noise, np.column_stack(columns), groups)
+    shared = np.maximum(np.diag(covariance) - own, 0.0)
+    mean, sd = level + posterior.mean, np.hypot(posterior.relative_sd, np.sqrt(shared))
+    if scale == "ratio":
+        with np.errstate(over="ignore"):
+            mean = np.exp(mean)
+        if unlabelled is not None and distance is not None and len(prior) > 1:
+            mean = np.maximum(mean, distance_floors(mean, np.asarray(unlabelled), distance))
+        sd = mean * sd
+    slopes = np.pad(posterior.slopes, (0, 2 - len(columns)))
+    return Anchored(mean, sd, posterior.relative_sd, posterior.trust, slopes, posterior.spread)
 
 
-def relative_means(losses: np.ndarray) -> tuple[Vector, Vector]:
-    """Mean loss of each candidate relative to the average one, and the variance of that mean."""
-    n_rows = losses.shape[1]
-    relative = losses - losses.mean(axis=0)
-    own = relative.var(axis=1, ddof=1)
-    variance = (n_rows * own + PRIOR_ROWS * own.mean()) / (n_rows + PRIOR_ROWS)
-    return relative.mean(axis=1), np.maximum(variance, TINY) / n_rows
+def role_groups(roles: Sequence[str] | None, n_cells: int) -> Vector:
+    """Group number of each cell: 0 learns from both domains, 1 source alone, 2 target alone."""
+    numbers = {"source-only": 1, "target-only": 2}
+    words = [""] * n_cells if roles is None else roles
+    return np.array([numbers.get(word, 0) for word in words])
 
 
-def dissent_from_vote(guesses: np.ndarray, weights: Vector, *, power: int = 2) -> Vector:
-    """How far each candidate's guesses are from the weighted vote of all, on average.
+def centred(values: Vector, groups: Vector) -> Vector:
+    """Values minus the mean of their group."""
+    means = np.bincount(groups, values) / np.maximum(np.bincount(groups), 1)
+    return values - means[groups]
 
-    For classes the share of rows on which it differs from the winner, for numbers the mean squared
-    distance from the weighted mean (with ``power=1`` the mean distance).
+
+def relative_variances(covariance: np.ndarray) -> Vector:
+    """Variance of the difference of each cell's error from that of the average cell."""
+    relative = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
+    return np.maximum(np.diag(relative) + covariance.mean(), 0.0)
+
+
+def shrunk_variances(own: Vector, n_rows: int) -> Vector:
+    """Variances from few rows, shrunk towards their mean over cells."""
+    shrunk = (n_rows * own + PRIOR_ROWS * own.mean()) / (n_rows + PRIOR_ROWS)
+    # Cells that err on the same few rows may still differ on others.
+    return np.maximum(shrunk, (LEAST_ROWS / n_rows) ** 2)
+
+
+def dissent_within_roles(
+    unlabelled: np.ndarray, weights: Vector, groups: Vector, distance: Distance | None = None
+) -> Vector:
+    """Distance of each cell's predictions from the weighted vote of the cells of its role."""
+    answer = np.zeros(len(weights))
+    for group in np.unique(groups):
+        own = groups == group
+        answer[own] = dissent_from_vote(np.asarray(unlabelled)[own], weights[own], distance)
+    return answer
+
+
+def dissent_from_vote(
+    unlabelled: np.ndarray, weights: Vector, distance: Distance | None = None
+) -> Vector:
+    """Distance of each cell's predictions from the weighted mean of all.
+
+    For probabilities the share of rows on which its class differs from that of the vote, for
+    numbers the mean squared distance from the vote, or ``distance``.
     """
-    winner = vote(guesses, weights)
-    if guesses.dtype.kind == "f":
-        return (np.abs(guesses - winner) ** power).mean(axis=1)
-    return (guesses != winner).mean(axis=1)
+    vote = np.tensordot(weights / weights.sum(), unlabelled, axes=1)
+    if unlabelled.ndim == 3:
+        return (unlabelled.argmax(axis=2) != vote.argmax(axis=1)).mean(axis=1)
+    order, power = NORMS[distance or "mse"]
+    return (np.abs(unlabelled - vote) ** order).mean(axis=1) ** (power / order)
 
 
-def vote(guesses: np.ndarray, weights: Vector) -> Vector:
-    """The class with the most weight in each column of ``guesses``; of numbers the mean."""
-    if guesses.dtype.kind == "f":
-        return weights @ guesses / weights.sum()
-    votes = np.stack([weights @ (guesses == label) for label in range(guesses.max() + 1)])
-    return votes.argmax(axis=0)
+def distance_floors(means: Vector, unlabelled: np.ndarray, distance: Distance) -> Vector:
+    """The least loss of each cell by its distance from the others: the median of the bounds.
+
+    The median, because one loss that is taken for much too small would spoil all other bounds.
+    """
+    order, power = NORMS[distance]
+    apart = cdist(unlabelled, unlabelled, "minkowski", p=order)
+    apart /= unlabelled.shape[1] ** (1 / order)
+    bounds = np.maximum(apart - means ** (1 / power), 0.0) ** power
+    bounds[bounds < means] = 0.0
+    np.fill_diagonal(bounds, np.nan)
+    return np.nanquantile(bounds, 0.5, axis=1, method="lower")
 
 
-def combine(measured: Vector, noise: Vector, expected: np.ndarray, slope_means: Vector) -> Anchored:
-    """Posterior means for predictors ``expected`` (candidates × slopes, centred)."""
-    scale = max(float(expected.std(axis=0).max()), TINY)
-    spreads = scale * SPREADS
-    variances = spreads[:, None] ** 2 + noise
-    slopes, evidence = _slopes_and_evidence(measured, variances, expected, slope_means)
-    # The prior of τ; the factor τ is that of a grid with equal steps of log τ.
-    evidence += np.log(SPREADS) - 2.0 * np.log1p(SPREADS**2 / 3.0)
-    weights = np.exp(evidence - evidence.max())
+def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vector) -> Anchored:
+    """Posterior of differences from the average cell, averaged over τ and the slopes.
+
+    ``expected`` holds TrCV and, if there is any, dissent (cells × slopes, centred within roles).
+    Slopes and τ take the values of a grid, so that the constraint on the slopes enters the
+    evidence: a τ that only a negative slope could explain has little weight.
+    """
+    # What the labels show beyond their noise keeps τ away from zero where TrCV values are equal.
+    beyond = max(float(np.mean(measured**2) - noise.mean()), 0.0)
+    unit = max(float(expected[:, 0].std()), np.sqrt(beyond), TINY)
+    roles = _role_columns(groups)
+    slopes, log_prior = _slope_grid(expected.shape[1])
+    columns = np.column_stack([measured, expected])
+    contrasts = np.column_stack([np.ones(len(slopes)), -slopes])
+    means, variances, evidence = [], [], []
+    mean_slopes, trusts = [], []
+    for spread in unit * SPREADS:
+        total = spread**2 + noise
+        # Regression on roles with a normal prior: residuals are weighted by the inverse of
+        # diag(total) + s² R R', by Woodbury's identity.
+        scaled = roles / total[:, None]
+        inner = np.linalg.inv(np.eye(roles.shape[1]) / (ROLE_SPREAD * unit) ** 2 + roles.T @ scaled)
+        moments = scaled.T @ columns
+        gram = columns.T @ (columns / total[:, None]) - moments.T @ inner @ moments
+        misfit = np.einsum("gk,kl,gl->g", contrasts, gram, contrasts)
+        log_weight = log_prior - 0.5 * misfit
+        top = log_weight.max()
+        weight = np.exp(log_weight - top)
+        determinant = np.log(total).sum() - np.linalg.slogdet(inner)[1]
+        evidence.append(top + np.log(weight.sum()) - 0.5 * determinant)
+        weight /= weight.sum()
+        slope = weight @ slopes
+        # Predictions are linear in the slopes, so their mean and covariance are enough.
+        effects = expected - roles @ inner @ moments[:, 1:]
+        prediction = roles @ inner @ moments[:, 0] + effects @ slope
+        deviations = slopes - slope
+        covariance = deviations.T @ (weight[:, None] * deviations)
+        doubt = np.einsum("ck,kl,cl->c", effects, covariance, effects)
+        doubt += np.einsum("ck,kl,cl->c", roles, inner, roles)
+        trust = spread**2 / total
+        means.append(prediction + trust * (measured - prediction))
+        variances.append(trust * noise + (1 - trust) ** 2 * doubt)
+        mean_slopes.append(slope)
+        trusts.append(trust)
+    # The prior of τ; the factor τ is that of a grid with equal steps of log τ. The determinant of
+    # the prior of the roles is the same for every τ.
+    log_weights = np.array(evidence) + np.log(SPREADS) - 2.0 * np.log1p(SPREADS**2 / 3.0)
+    weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
-    prediction = np.maximum(slopes, 0.0) @ expected.T
-    trust = spreads[:, None] ** 2 / variances
-    mean = weights @ (prediction + trust * (measured - prediction))
-    return Anchored(mean, weights @ trust, weights @ slopes, float(weights @ spreads))
+    mean = weights @ np.array(means)
+    variance = weights @ (np.array(variances) + (np.array(means) - mean) ** 2)
+    return Anchored(
+        mean,
+        np.sqrt(variance),
+        np.sqrt(variance),
+        weights @ np.array(trusts),
+        weights @ np.array(mean_slopes),
+        float(weights @ (unit * SPREADS)),
+    )
 
 
-def _slopes_and_evidence(
-    measured: Vector, variances: np.ndarray, expected: np.ndarray, slope_means: Vector
-) -> tuple[np.ndarray, Vector]:
-    """For each row of ``variances`` the posterior mean of the slopes and the log evidence."""
-    # Normal prior of variance 1 and normal likelihood: the usual regression formulas.
-    precision = np.eye(len(slope_means)) + np.einsum(
-        "ck,tc,cl->tkl", expected, 1.0 / variances, expected
-    )
-    moment = slope_means + (measured / variances) @ expected
-    slopes = np.linalg.solve(precision, moment[:, :, None])[:, :, 0]
-    misfit = (
-        (measured**2 / variances).sum(axis=1)
-        + slope_means @ slope_means
-        - (slopes * moment).sum(axis=1)
-    )
-    log_determinant = np.linalg.slogdet(precision)[1]
-    return slopes, -0.5 * (np.log(variances).sum(axis=1) + log_determinant + misfit)
+def _slope_grid(n_slopes: int) -> tuple[np.ndarray, Vector]:
+    """Values of the slopes (points × slopes) and the logarithm of their prior."""
+    points = np.array(list(product(SLOPES, repeat=n_slopes)))
+    prior_means = np.array([1.0, 0.0])[:n_slopes]
+    return points, -0.5 * ((points - prior_means) ** 2).sum(axis=1)
+
+
+def _role_columns(groups: Vector) -> np.ndarray:
+    """One centred indicator per role (cells × roles), none where all cells have the same role."""
+    present = np.unique(groups)
+    if present.size < 2:
+        return np.empty((groups.size, 0))
+    indicators = (groups[:, None] == present).astype(float)
+    return indicators - indicators.mean(axis=0)
+
+
+def _voters(means: Vector, scale: Scale, kinds: Sequence[Hashable] | None) -> Vector:
+    """Weights in the vote that defines dissent, by the posterior without dissent.
+
+    Differences count relative to their spread. On the ratio scale the weights are inverse squares
+    of the losses, so that a terrible cell has no say.
+    """
+    unit = 0.5 if scale == "ratio" else max(2.0 * float(means.std()), TINY)
+    return np.exp((means.min() - means) / unit) / kind_sizes(kinds, len(means))
+
+
+def kind_sizes(kinds: Sequence[Hashable] | None, n_cells: int) -> Vector:
+    """How many cells are of the same kind as each one."""
+    if kinds is None:
+        return np.ones(n_cells)
+    counts: dict[Hashable, int] = {}
+    for kind in kinds:
+        counts[kind] = counts.get(kind, 0) + 1
+    return np.array([float(counts[kind]) for kind in kinds])

@@ -1,12 +1,12 @@
-"""Candidates: names with estimators and grids, and the lists that serve without any."""
+"""Candidates: names with estimators and grids, their roles, and the default lists."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone, is_regressor
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.decomposition import TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -23,11 +23,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from landbridge._typing import MatrixLike
+from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
-from landbridge.model_selection.roles import role_of, takes_target
 from landbridge.weighting import ReweightedClassifier, RuLSIF
 
 # Sparse rows, and rows with more columns than this, are reduced to some components for learners
@@ -41,14 +42,104 @@ BOOSTED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
+Role = Literal["source-only", "target-only", "pooled", "transfer", "plain", "baseline"]
+# The name of the row that knows nothing but the labels of the target.
+BASELINE_NAMES = {"classification": "majority class", "regression": "mean"}
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One estimator with one choice of parameters."""
+    """One estimator with one choice of parameters.
+
+    ``role`` says what it does with the two domains: learns from one of them, weights both
+    (``"pooled"``), stacks them (``"plain"``) or does anything else with them (``"transfer"``).
+    ``"baseline"`` is the majority class or mean, which no search selects.
+    """
 
     name: str
     estimator: Any
     params: dict[str, Any]
-    role: str
+    role: Role
+
+    @property
+    def complexity(self) -> int:
+        """Order of preference among equals, and of the fits under a time budget: simple first."""
+        return 0 if self.role == "baseline" else complexity_of(self.estimator)
+
+    @property
+    def uses_source(self) -> bool:
+        """Whether the source matters, so that there is one cell per source."""
+        # A pipeline that ends in TargetOnly fits its other steps on the source.
+        return self.role != "baseline" and not isinstance(self.estimator, TargetOnly)
+
+
+class LabelBaseline(BaseEstimator):
+    """Predict the shares of the classes, or the mean, of the target labels, whatever the rows.
+
+    Without target labels it uses those of the source. It takes rows of any kind, also tables that
+    the candidates encode themselves.
+    """
+
+    def __init__(self, task: Task = "classification"):
+        self.task = task
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
+    ) -> Self:
+        """Learn from ``y_target``, or from ``y`` without it."""
+        labels, weight = (y, sample_weight) if y_target is None else (y_target, sample_weight_target)
+        model = DummyClassifier() if self.task == "classification" else DummyRegressor()
+        self.model_ = model.fit(np.zeros((len(labels), 1)), labels, sample_weight=weight)
+        if self.task == "classification":
+            self.classes_ = self.model_.classes_
+        return self
+
+    def predict(self, X: MatrixLike) -> Vector:
+        """The majority class or the mean, for every row."""
+        return self.model_.predict(np.zeros((_num_samples(X), 1)))
+
+    @available_if(lambda self: self.task == "classification")
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """The shares of the classes, for every row."""
+        return self.model_.predict_proba(np.zeros((_num_samples(X), 1)))
+
+
+def baseline(task: Task) -> Candidate:
+    """The row of a ranking that every candidate should beat."""
+    return Candidate(BASELINE_NAMES[task], LabelBaseline(task), {}, "baseline")
+
+
+def takes_target(estimator: Any) -> bool:
+    """Whether ``fit`` takes target rows; for a pipeline: whether that of any step does."""
+    return bool(steps_that_take(estimator, "X_target"))
+
+
+def steps_that_take(estimator: Any, name: str) -> list[Any]:
+    """The estimator, or of a pipeline the steps, whose ``fit`` has this parameter."""
+    steps = [estimator]
+    if isinstance(estimator, Pipeline):
+        steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
+    return [step for step in steps if has_fit_parameter(step, name)]
+
+
+def role_of(estimator: Any) -> Role:
+    """What an estimator does with source and target."""
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    roles: dict[type, Role] = {
+        SourceOnly: "source-only", TargetOnly: "target-only", Pooled: "pooled",
+    }  # fmt: skip
+    for kind, role in roles.items():
+        if isinstance(last, kind):
+            return role
+    return "transfer" if takes_target(estimator) else "plain"
 
 
 def expand_candidates(candidates: Any) -> list[Candidate]:
@@ -202,7 +293,7 @@ def _named(candidates: Any) -> list[tuple[str, Any, Any]]:
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(
-            f"`candidates` must have names that differ; got {repeated[0]!r} "
+            f"`candidates` must have distinct names; got {repeated[0]!r} "
             f"{names.count(repeated[0])} times. Rename one, or give one estimator a grid."
         )
     return named
@@ -230,7 +321,7 @@ def _combinations(name: str, grid: Any) -> ParameterGrid:
         ) from error
     if empty:
         raise ValueError(
-            f"`candidates` must have grids with at least one value for each parameter; got "
+            f"`candidates` must have grids with at least one value per parameter; got "
             f"{grid!r} for {name!r}. Fill the grid or pass the estimator alone."
         )
     return combinations

@@ -1,181 +1,90 @@
-"""The criteria: each a small function from fitted folds to pointwise losses.
+"""The criteria by which candidates are compared, and the choice of the default.
 
 ======== ===================================================================== =============
 name     what it measures                                                      defined in
 ======== ===================================================================== =============
 scv      k-fold cross-validation on the source                                 Eq. (2)
-wcv      the same, losses weighted by the density ratio β                      Eq. (4)
+wcv      the same, rows weighted by the density ratio β                        Eq. (4)
 rv       reverse validation, unweighted                                        Fig. 1
 trcv     reverse validation weighted by β: transfer cross-validation           Eq. (6), Fig. 3
 tcv      k-fold cross-validation on the labelled target rows alone             Section 5.1
 stv      trained on the source, validated on the labelled target rows          Section 5.1
 tlv      trained on the source and the other labelled rows, validated on each  here
          fold of the labelled target rows
-anchored tlv as a measurement of what trcv and unlabelled rows expect          here
+anchored tlv combined with what the unlabelled rows suggest, and with trcv     here
+         where it is computed too
 ======== ===================================================================== =============
 
-Numbers are those of Zhong, Fan, Yang, Verscheure and Ren, "Cross Validation Framework to Choose
-amongst Models and Datasets for Transfer Learning". A criterion is the sum of weighted losses
-divided by the number of rows, a loss: smaller is better.
+Equation numbers are those of Zhong, Fan, Yang, Verscheure and Ren, "Cross Validation Framework to
+Choose amongst Models and Datasets for Transfer Learning". For a metric that is the mean of a
+pointwise loss, a criterion is the sum of the weighted losses divided by the number of rows. Any
+other metric gets the density ratio as its ``sample_weight``.
 """
 
-from collections.abc import Callable, Iterable, Set
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils.validation import check_consistent_length
 
-from landbridge._typing import Vector, VectorLike
+from landbridge._typing import VectorLike
 from landbridge._validation import check_choice
-from landbridge.model_selection.correction import CORRECTIONS
 
 
 @dataclass(frozen=True, slots=True)
-class FittedFolds:
-    """Pointwise losses of one candidate on one source, from the folds it was fitted on.
+class Criterion:
+    """Which kept predictions a criterion reads.
 
-    The first three have one value for each row of the source, the last three one for each
-    labelled target row; ``None`` where no requested criterion needs them.
+    ``predictions`` is one of the arrays of `SearchResult`; ``needs`` are the arrays that the fits
+    must fill, from whose union the fits are planned.
     """
 
-    forward: VectorLike = None
-    reverse: VectorLike = None
-    weights: VectorLike = None
-    source_to_target: VectorLike = None
-    target_alone: VectorLike = None
-    labelled: VectorLike = None
+    predictions: str
+    weighted: bool = False
+    of_target: bool = False
+    needs: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class PointwiseLosses:
-    """Losses of rows, with the weight of each row."""
-
-    values: Vector
-    weights: Vector
-
-    @property
-    def mean(self) -> float:
-        """(1/n) Σ β r, the criterion."""
-        return float(self.weights @ self.values / self.values.shape[0])
+def _criterion(predictions: str, *, weighted: bool = False) -> Criterion:
+    of_target = predictions not in ("source", "reverse")
+    needs = frozenset({predictions, "weights"} if weighted else {predictions})
+    return Criterion(predictions, weighted, of_target, needs)
 
 
-def scv(folds: FittedFolds) -> PointwiseLosses:
-    """Eq. (2)."""
-    return _unweighted(folds.forward)
-
-
-def wcv(folds: FittedFolds) -> PointwiseLosses:
-    """Eq. (4)."""
-    return PointwiseLosses(folds.forward, folds.weights)
-
-
-def rv(folds: FittedFolds) -> PointwiseLosses:
-    """Fig. 1."""
-    return _unweighted(folds.reverse)
-
-
-def trcv(folds: FittedFolds) -> PointwiseLosses:
-    """Eq. (6) with Fig. 3."""
-    return PointwiseLosses(folds.reverse, folds.weights)
-
-
-def stv(folds: FittedFolds) -> PointwiseLosses:
-    """Trained on the source, validated on the labelled target rows."""
-    return _unweighted(folds.source_to_target)
-
-
-def tcv(folds: FittedFolds) -> PointwiseLosses:
-    """Cross-validation on the labelled target rows alone."""
-    return _unweighted(folds.target_alone)
-
-
-def tlv(folds: FittedFolds) -> PointwiseLosses:
-    """Validated on labelled target folds, trained on the source and the other labelled rows."""
-    return _unweighted(folds.labelled)
-
-
-def _unweighted(losses: Vector) -> PointwiseLosses:
-    return PointwiseLosses(losses, np.ones_like(losses))
-
-
-Criterion: TypeAlias = Callable[[FittedFolds], PointwiseLosses]
-POINTWISE: dict[str, Criterion] = {
-    "scv": scv,
-    "wcv": wcv,
-    "rv": rv,
-    "trcv": trcv,
-    "tcv": tcv,
-    "stv": stv,
-    "tlv": tlv,
+CRITERIA = {
+    "scv": _criterion("source"),
+    "wcv": _criterion("source", weighted=True),
+    "rv": _criterion("reverse"),
+    "trcv": _criterion("reverse", weighted=True),
+    "tcv": _criterion("target_alone"),
+    "stv": _criterion("source_to_target"),
+    "tlv": _criterion("target"),
+    "anchored": _criterion("target"),
 }
-# Which of the fitted folds each criterion is made from: fits are planned from the union.
-NEEDS: dict[str, frozenset[str]] = {
-    "scv": frozenset({"forward"}),
-    "wcv": frozenset({"forward", "weights"}),
-    "rv": frozenset({"reverse"}),
-    "trcv": frozenset({"reverse", "weights"}),
-    "tcv": frozenset({"target_alone"}),
-    "stv": frozenset({"source_to_target"}),
-    "tlv": frozenset({"labelled"}),
-    "anchored": frozenset({"labelled", "reverse", "weights", "guesses"}),
-}
-CRITERIA = tuple(NEEDS)
-# Made from pseudo-labels of the target, which the corrections look at.
-CORRECTABLE = frozenset({"rv", "trcv"})
-# How many kinds of candidates make a vote, unless it is asked for.
-FEWEST_VOTERS = 5
-BY_DEFAULT = "by default"
-OF_LABELLED_ROWS = frozenset({"tcv", "stv", "tlv", "anchored"})
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The criterion that selects, all that are computed, and why the first was taken.
+    """The criterion that selects and all that are computed.
 
-    With a ``correction`` the candidate is chosen by the corrected criterion (`correction.py`).
+    ``by_default`` tells whether the selecting one follows from the number of target labels.
     """
 
     criterion: str
     criteria: tuple[str, ...]
-    reason: str
-    correction: str | None = None
+    by_default: bool
 
     @property
     def needs(self) -> frozenset[str]:
-        return frozenset().union(*(NEEDS[name] for name in self.criteria))
+        """The arrays that the fits must fill."""
+        return frozenset().union(*(CRITERIA[name].needs for name in self.criteria))
 
 
-def choose_criterion(
-    requested: str | Iterable[str] | None,
-    n_labelled: int,
-    *,
-    correction: str | None = "auto",
-    n_voters: int = 0,
-) -> Choice:
-    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``.
-
-    ``n_voters`` counts the kinds of candidates whose vote `correction` may go by.
-    """
-    choice = _without_correction(requested, n_labelled)
-    if correction == "auto":
-        by_default = choice.reason.startswith(BY_DEFAULT) and choice.criterion == "trcv"
-        correction = "consensus" if by_default and n_voters >= FEWEST_VOTERS else None
-    if correction is None:
-        return choice
-    check_choice(correction, "correction", ("auto", *CORRECTIONS))
-    if choice.criterion not in CORRECTABLE:
-        raise ValueError(
-            f"`correction` must be None or 'auto' with criterion {choice.criterion!r}, which is "
-            f"not made from pseudo-labels; got {correction!r}. Use criterion='trcv' or 'rv'."
-        )
-    reason = f"{choice.reason}; {CORRECTIONS[correction]}"
-    return replace(choice, reason=reason, correction=correction)
-
-
-def _without_correction(requested: str | Iterable[str] | None, n_labelled: int) -> Choice:
+def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: int) -> Choice:
+    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``."""
+    default = "anchored" if n_labelled >= 2 else "trcv"
     if requested is None:
-        criterion, reason = _default(n_labelled)
-        return Choice(criterion, (criterion,), reason)
+        return Choice(default, (default,), by_default=True)
     if not isinstance(requested, Iterable) or isinstance(requested, Set):
         raise TypeError(
             "`criterion` must be a name or a list of names, of which the first selects; got "
@@ -184,21 +93,64 @@ def _without_correction(requested: str | Iterable[str] | None, n_labelled: int) 
     names = (requested,) if isinstance(requested, str) else tuple(requested)
     if not names:
         raise ValueError("`criterion` must name at least one criterion; got an empty list.")
+    possible = [c for c in CRITERIA if n_labelled >= 2 or not CRITERIA[c].of_target]
+    every: list[str] = []
     for name in names:
+        if name is None:
+            every.append(default)
+            continue
         check_choice(name, "criterion", (*CRITERIA, "all"))
-        if name in OF_LABELLED_ROWS and n_labelled < 2:
+        if name not in ("all", *possible):
             raise ValueError(
                 f"`criterion` {name!r} must have at least 2 labelled target rows; got "
                 f"{n_labelled}. Label some target rows, or use criterion='trcv'."
             )
-    criterion, reason = (names[0], "as requested") if names[0] != "all" else _default(n_labelled)
-    possible = [c for c in CRITERIA if n_labelled >= 2 or c not in OF_LABELLED_ROWS]
-    every = [c for name in names for c in (possible if name == "all" else [name])]
-    return Choice(criterion, tuple(dict.fromkeys(every)), reason)
+        every += [default, *possible] if name == "all" else [name]
+    by_default = names[0] in (None, "all")
+    return Choice(every[0], tuple(dict.fromkeys(every)), by_default)
 
 
-def _default(n_labelled: int) -> tuple[str, str]:
-    if n_labelled >= 2:
-        return "anchored", f"{BY_DEFAULT}, because there are {n_labelled} labelled target rows"
-    few = "are no" if n_labelled == 0 else "are fewer than 2"
-    return "trcv", f"{BY_DEFAULT}, because there {few} labelled target rows"
+def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
+    r"""Count the pairs of models that a score does not rank the wrong way round.
+
+    .. math::
+        corr = \binom{|H|}{2} - \#\{f, g : (ε(f) - ε(g)) (v(f) - v(g)) < 0\},
+
+    the measure of Section 5.1 of Zhong et al., where ε is the true accuracy and v the score.
+    Greater is better in both; ties are not wrong.
+
+    Parameters
+    ----------
+    accuracy : array-like of shape (n_models,)
+        What the models achieve on the target.
+    score : array-like of shape (n_models,)
+        What the criterion says of them, greater for better. Pass ``-loss`` for a loss.
+
+    Returns
+    -------
+    corr : int
+        At most ``n_models * (n_models - 1) / 2``.
+
+    Examples
+    --------
+    >>> from landbridge import rank_agreement
+    >>> rank_agreement([0.6, 0.7, 0.9], [0.5, 0.8, 0.7])
+    2
+    """
+    check_consistent_length(accuracy, score)
+    accuracy, score = (np.asarray(values, dtype=np.float64) for values in (accuracy, score))
+    if accuracy.ndim != 1 or score.ndim != 1:
+        raise ValueError(
+            "`accuracy` and `score` must hold one number per model; got arrays of shapes "
+            f"{accuracy.shape} and {score.shape}. Compare one criterion at a time."
+        )
+    if not (np.isfinite(accuracy).all() and np.isfinite(score).all()):
+        raise ValueError(
+            "`accuracy` and `score` must hold finite numbers; got NaN or infinity. "
+            "Leave out models that failed."
+        )
+    first, second = np.triu_indices(accuracy.shape[0], k=1)
+    # Signs, because a product of two tiny differences rounds to zero.
+    true_order = np.sign(accuracy[first] - accuracy[second])
+    wrong = true_order * np.sign(score[first] - score[second]) < 0
+    return int(wrong.size - wrong.sum())

@@ -157,7 +157,7 @@ def format_number(value: float) -> str:
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     size = abs(float(f"{value:.3e}"))  # 999.96 has the four digits of 1000
-    if size == 0:
+    if size < 1e-300:  # stands in for zero where logarithms are taken
         return "0"
     if size < 1e-4 or size >= 1e9:
         return f"{value:.3e}"

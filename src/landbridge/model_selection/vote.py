@@ -25,7 +25,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge.model_selection.anchored_v2 import kind_sizes, role_groups
+from landbridge.model_selection.anchored import kind_sizes, role_groups
 
 # λ, and the mass of the prior by role: cells that learn from both domains, from the source alone,
 # from the target alone. Measured in `benchmarks/search_regret.py`.

@@ -26,6 +26,7 @@ from landbridge.report.pictures import (
 )
 from landbridge.report.tables import (
     MOST_FEATURES,
+    classes_table,
     columns_table,
     domains_table,
     features_table,
@@ -35,6 +36,7 @@ from landbridge.report.tables import (
     per_source_table,
     ranking_table,
     shift_table,
+    vote_table,
 )
 
 MOST_ROWS = 25
@@ -64,12 +66,20 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
     blocks: list[Block] = [
         Text(ranking["criterion"]["words"]),
         Picture(
-            f"{_capital(ranking['score'])} expected on the target. {ranking['interval']['words']} "
-            "The chosen candidate stands out.",
+            f"{_capital(ranking['score'])} on the target. {ranking['interval']['words']} "
+            "The answer stands out.",
             lambda: _ranking_picture(ranking),
         ),
         ranking_table(ranking),
     ]
+    if ranking["vote"]:
+        blocks += [Heading("The vote"), Text(_vote_words(ranking["vote"])), vote_table(ranking["vote"])]
+    if ranking["classes"]:
+        blocks += [
+            Heading("Recall and precision per class"),
+            Text("Out-of-fold predictions of the labelled target rows."),
+            classes_table(ranking["classes"]),
+        ]
     if ranking["matrix"]:
         matrix = ranking["matrix"]
         blocks += [
@@ -90,6 +100,11 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
     if ranking["pairwise"]:
         blocks += _pairwise_blocks(ranking["pairwise"])
     return Section("Ranking", blocks)
+
+
+def _vote_words(vote: dict[str, Any]) -> str:
+    how = "labelled target rows" if vote["learnt"] == "labels" else "the criterion"
+    return f"The answer is the weighted mean of these models; the weights come from {how}."
 
 
 def _ranking_picture(ranking: dict[str, Any]) -> Any:

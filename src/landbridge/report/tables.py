@@ -6,34 +6,65 @@ from typing import Any
 from landbridge.report.blocks import FOUR_DIGITS, Column, Table, make_table
 
 MOST_FEATURES = 12
+# Columns of a confusion table that still fit on a page.
+MOST_CLASSES = 12
 
 
 def ranking_table(ranking: dict[str, Any]) -> Table:
-    """Rank, candidate, source, score, interval, seconds."""
+    """Rank, candidate, source, scores, interval, weight in the vote; no empty columns."""
     columns = [
         Column("rank", "d"),
         Column("candidate"),
         Column("source"),
-        Column(ranking["score"], ".3f"),
-        Column("low", ".3f"),
-        Column("high", ".3f"),
+        Column(ranking["score"], FOUR_DIGITS),
+        Column("low", FOUR_DIGITS),
+        Column("high", FOUR_DIGITS),
+        *(Column(name, FOUR_DIGITS) for name in ranking["other_scores"]),
+        Column("vote", ".0%"),
         Column("seconds", ".2f"),
         Column("note"),
     ]
+    rows = ranking["candidates"]
     values = [
-        [
-            r["rank"],
-            r["name"],
-            r["source"],
-            r["score"],
-            r["low"],
-            r["high"],
-            r["seconds"],
-            r["note"],
-        ]
-        for r in ranking["candidates"]
+        [r["rank"], r["name"], r["source"], r["score"], r["low"], r["high"], *r["other_scores"],
+         r["weight"] or None, r["seconds"], r["note"]]
+        for r in rows
+    ]  # fmt: skip
+    used = [n for n in range(len(columns)) if any(line[n] not in (None, "") for line in values)]
+    return make_table(
+        [columns[n] for n in used], [[line[n] for n in used] for line in values], chosen=0
+    )
+
+
+def vote_table(vote: dict[str, Any]) -> Table:
+    """One row per member of the vote."""
+    columns = [Column("member"), Column("weight", ".0%"), Column("differs from the vote", ".3g")]
+    values = [[m["name"], m["weight"], m["disagreement"]] for m in vote["members"]]
+    return make_table(columns, values)
+
+
+def classes_table(classes: dict[str, Any]) -> Table:
+    """Recall and precision per class, with the confusion table beside them."""
+    names = classes["names"]
+    columns = [
+        Column("class"),
+        Column("labelled rows", "g"),
+        Column("recall", FOUR_DIGITS),
+        Column("precision", FOUR_DIGITS),
+        *(Column(f"predicted {name}", "g") for name in names[:MOST_CLASSES]),
     ]
-    return make_table(columns, values, chosen=0)
+    values = [
+        [name, rows, recall, precision, *line[:MOST_CLASSES]]
+        for name, rows, recall, precision, line in zip(
+            names,
+            classes["rows"],
+            classes["recall"],
+            classes["precision"],
+            classes["confusion"],
+            strict=True,
+        )
+    ]
+    return make_table(columns, values)
 
 
 def shift_table(shift: dict[str, Any]) -> Table:

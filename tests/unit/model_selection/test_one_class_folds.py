@@ -3,17 +3,27 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
-from landbridge import Pooled, SourceOnly
-from landbridge.model_selection.roles import Training, fit_candidate
+from landbridge import CORAL, ClassifierRatio, Pooled, ReweightedClassifier, SourceOnly
+from landbridge.model_selection._fit_tasks import OneClass, Training, fit_candidate
+from landbridge.model_selection.candidates import Candidate, role_of
 
 
 @pytest.mark.parametrize(
     ("estimator", "constant"),
-    [(SourceOnly(LogisticRegression()), True), (Pooled(LogisticRegression(C=100)), False)],
+    [
+        (SourceOnly(LogisticRegression()), True),
+        (ReweightedClassifier(LogisticRegression(), ClassifierRatio(), target_share=0.0), True),
+        (Pooled(LogisticRegression(C=100)), False),
+        (make_pipeline(CORAL(), LogisticRegression(C=100)), False),
+    ],
 )
-def test_source_only_is_constant_where_pseudo_labels_have_one_class(estimator, constant):
+def test_candidates_that_see_one_class_are_constant(estimator, constant):
     X = np.linspace(-9, 9, 20)[:, None]
     rows = Training(X, np.repeat("high", 20), X[::-4][:4], np.repeat(["low", "high"], 2))
-    predicted = fit_candidate(estimator, rows, task="classification", seed=0).predict(X)
-    assert (set(predicted) == {"high"}) == constant
+    candidate = Candidate("one", estimator, {}, role_of(estimator))
+    model = fit_candidate(candidate, rows, task="classification", seed=0)
+    assert isinstance(model, OneClass) == constant
+    if constant:
+        assert set(model.predict(X)) == {"high"}

@@ -51,7 +51,7 @@ def column(values):
 
 @pytest.fixture(scope="module")
 def twelve_rows():
-    with pytest.warns(lb.FewTargetRowsWarning, match="2 for 3, so each of them is a fold"):
+    with pytest.warns(lb.FewTargetRowsWarning, match="2 labelled target rows for 3 folds"):
         return lb.transfer_cross_validate(
             KNeighborsClassifier(1),
             column(SOURCE),
@@ -126,12 +126,12 @@ def test_losses_of_regression_are_those_of_scikit_learn(loss):
     X, _, X_target, _ = problem(4)
     y = X @ [1.0, 2.0, 0.5]
     cv = KFold(5)
-    result = lb.transfer_cross_validate(
-        Ridge(), X, y, X_unlabeled=X_target, cv=cv, criterion=["scv", "rv"], loss=loss
-    )
     scoring = f"neg_mean_{loss}_error"
+    result = lb.transfer_cross_validate(
+        Ridge(), X, y, X_unlabeled=X_target, cv=cv, criterion=["scv", "rv"], scoring=scoring
+    )
     expected = cross_val_score(Ridge(), X, y, cv=cv, scoring=scoring).mean()
-    assert result.scores("scv")[0] == pytest.approx(expected)
+    assert result.scores("scv")[0] == pytest.approx(-expected)  # shown as an error
     assert result.values("rv")[0] > result.values("scv")[0]
 
 
@@ -139,23 +139,21 @@ def test_log_loss_and_a_callable():
     X, y, X_target, _ = problem(5)
     cv = KFold(5)
     log = lb.transfer_cross_validate(
-        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv", loss="log"
+        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv", scoring="neg_log_loss"
     )
     expected = cross_val_score(LogisticRegression(), X, y, cv=cv, scoring="neg_log_loss").mean()
-    assert log.scores("scv")[0] == pytest.approx(expected)
+    assert log.scores("scv")[0] == pytest.approx(-expected, rel=1e-5)
 
-    def asymmetric(y, predicted):
-        return np.where(y > predicted, 5.0, (y != predicted).astype(float))
+    def worst_recall(y, predicted, sample_weight=None):
+        return min(np.mean(predicted[y == label] == label) for label in np.unique(y))
 
     called = lb.transfer_cross_validate(
-        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv", loss=asymmetric
+        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv", scoring=worst_recall
     )
-    assert called.about["loss"] == "asymmetric"
-    plain = lb.transfer_cross_validate(
-        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv"
-    )
-    wrong = plain.forward[0] == 1
-    assert np.array_equal(called.forward[0][wrong & (y == 1)], np.full((wrong & (y == 1)).sum(), 5))
+    assert called.info.scoring == ("worst_recall",)
+    predicted = called.source[0].labels
+    expected = min(np.mean(predicted[y == label] == label) for label in (0, 1))
+    assert called.scores("scv")[0] == expected
 
 
 def test_pseudo_labels_of_one_class_give_that_constant():
@@ -165,7 +163,7 @@ def test_pseudo_labels_of_one_class_give_that_constant():
         LogisticRegression(), X, y, X_unlabeled=far, criterion="rv", cv=3
     )
     assert result.values("rv")[0] == pytest.approx(np.mean(y == 0))
-    assert result.cells[0]["constants"] == 3
+    assert result.cells[0].constants == 3
 
 
 def test_transfer_learner_changes_sides_in_the_reverse_fit():
@@ -197,13 +195,14 @@ def test_transfer_learner_changes_sides_in_the_reverse_fit():
     assert [rows[1:] for rows in seen[10:]] == [[None, None]] * 3
 
 
-def test_default_criterion_and_its_reason():
+def test_default_criterion_depends_on_labels():
     assert choose_criterion(None, 20).criterion == "anchored"
-    assert "20 labelled target rows" in choose_criterion(None, 20).reason
-    assert choose_criterion(None, 0).criterion == "trcv"
-    assert "no labelled" in choose_criterion(None, 0).reason
-    assert choose_criterion("all", 20).criteria == CRITERIA
-    assert choose_criterion("all", 0).criteria == ("scv", "wcv", "rv", "trcv")
+    assert choose_criterion(None, 1).criterion == "trcv"
+    assert choose_criterion(None, 0).by_default
+    assert not choose_criterion("trcv", 0).by_default
+    assert set(choose_criterion("all", 20).criteria) == set(CRITERIA)
+    assert choose_criterion("all", 0).criteria == ("trcv", "scv", "wcv", "rv")
+    assert choose_criterion([None, "scv"], 20).criteria == ("anchored", "scv")
     assert choose_criterion(["scv", "rv"], 0).criterion == "scv"
 
 

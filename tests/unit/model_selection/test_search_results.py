@@ -1,30 +1,30 @@
-"""A frozen result: saved, loaded, ranked, judged; halving and what it saves."""
+"""A frozen result: saved, loaded, ranked, judged; racing and what it saves."""
 
-from dataclasses import FrozenInstanceError, fields, replace
+import json
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import (
+    average_precision_score,
+    balanced_accuracy_score,
+    f1_score,
+    make_scorer,
+    roc_auc_score,
+    root_mean_squared_error,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import SVC
 
 import landbridge as lb
 from landbridge.inference import score_interval
-from landbridge.model_selection import halving
-from landbridge.model_selection.anchored import anchor
-from landbridge.model_selection.anchored_ratios import anchor_ratios
-from landbridge.model_selection.confidence import (
-    SearchInterval,
-    interval_of_skewed_mean,
-    prob_better_paired,
-)
-from landbridge.model_selection.plan import Fit
-from landbridge.model_selection.results import cell_label
-from landbridge.model_selection.worth import judge
+from landbridge.model_selection._fit_tasks import KEPT, FitTask
+from landbridge.model_selection._run import clearly_behind, racing_rounds
+from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
+from landbridge.model_selection.search_result import Cell, Failure
 
 RNG = np.random.default_rng(0)
 N = 120
@@ -48,71 +48,283 @@ def searched(candidates=CANDIDATES, **options):
 
 
 @pytest.fixture(scope="module")
-def result():
-    return searched().results_
+def search():
+    return searched(scoring=["accuracy", "roc_auc", "f1", "neg_log_loss"])
+
+
+@pytest.fixture(scope="module")
+def result(search):
+    return search.results_
+
+
+def cells_of(result, candidate):
+    return [n for n, cell in enumerate(result.cells) if cell.candidate == candidate]
+
+
+# Files
 
 
 def test_saved_and_loaded_it_is_the_same(result, tmp_path):
     path = tmp_path / "search.npz"
     result.save(path)
     loaded = lb.SearchResult.load(path)
-    for field in fields(result):
-        first, second = getattr(result, field.name), getattr(loaded, field.name)
-        if isinstance(first, np.ndarray):
-            np.testing.assert_array_equal(first, second)
-        else:
-            assert first == second, field.name
+    for name in KEPT:
+        for first, second in zip(getattr(result, name), getattr(loaded, name), strict=True):
+            np.testing.assert_array_equal(first.values, second.values)
+            np.testing.assert_array_equal(first.labels, second.labels)
+    assert (loaded.cells, loaded.failures, loaded.info) == (
+        result.cells,
+        result.failures,
+        result.info,
+    )
     assert repr(loaded) == repr(result)
-    assert loaded.interval() == result.interval()
+    assert tuple(loaded.interval()) == tuple(result.interval())
     np.testing.assert_array_equal(loaded.prob_better(), result.prob_better())
+    np.testing.assert_array_equal(loaded.vote().weights, result.vote().weights)
+    assert loaded.label_check_.verdict == result.label_check_.verdict
+
+
+def test_a_metric_of_ones_own_must_be_passed_to_load(tmp_path):
+    def share_right(y, predicted):
+        return np.mean(y == predicted)
+
+    found = searched({"nb": GaussianNB()}, scoring=share_right, criterion="tlv").results_
+    found.save(tmp_path / "own.npz")
+    with pytest.raises(ValueError, match="metrics of your own.*Pass scoring= to load"):
+        lb.SearchResult.load(tmp_path / "own.npz")
+    loaded = lb.SearchResult.load(tmp_path / "own.npz", scoring=share_right)
+    np.testing.assert_array_equal(loaded.scores(), found.scores())
+
+
+def edited(path, target, change):
+    """A copy of a saved file with one array or the header changed."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    header = json.loads(arrays.pop("header").tobytes())
+    change(arrays, header)
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez_compressed(target, **arrays)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a, h: h.update(format=1), "must have format 2, which keeps predictions; got form"),
+        (lambda a, h: h.update(record="Comparison"), "a saved SearchResult; got a saved Compar"),
+        (lambda a, h: a.update({"target 0 values": a["target 0 values"][:3]}), "'target 0' must"),
+        (lambda a, h: a.update({"source 0 folds": a["source 0 folds"][:3]}), "'source 0 folds'"),
+        (lambda a, h: a.pop("source 1 rows"), "'source 1 rows' must hold an array; got none"),
+        (lambda a, h: a.update({"source 0 rows": a["source 0 rows"] + 999}), "row numbers below"),
+        (
+            lambda a, h: a.update({"source 0 weights": a["source 0 weights"] * np.nan}),
+            "'source 0 weights' must hold finite weights of at least 0",
+        ),
+        (lambda a, h: a.update({"y": a["y"] + 7}), "'y' must hold positions of 2 classes"),
+        (lambda a, h: a.update({"target_folds": a["target_folds"][:3]}), "'target_folds' must"),
+        (lambda a, h: h["cells"][0].update(source_index=9), "'cell 0' must hold one of 3 sour"),
+    ],
+)
+def test_damaged_and_older_files_are_refused_with_the_name_of_what_is_wrong(
+    result, tmp_path, change, message
+):
+    result.save(tmp_path / "good.npz")
+    edited(tmp_path / "good.npz", tmp_path / "bad.npz", change)
+    with pytest.raises(ValueError, match=message):
+        lb.SearchResult.load(tmp_path / "bad.npz")
 
 
 def test_it_cannot_be_changed(result):
     with pytest.raises(FrozenInstanceError):
-        result.forward = None
+        result.target = ()
+    with pytest.raises(ValueError, match="read-only"):
+        result.target[0].values[0] = 0
+
+
+# Cells and sources
 
 
 def test_it_knows_versions_seconds_weights_and_folds(result):
-    assert result.about["versions"]["landbridge"] == lb.__version__
-    assert all(cell["fit_seconds"] > 0 for cell in result.cells)
-    assert result.weights.shape == (2, N)
-    assert np.isnan(result.weights[0][GROUPS == "b"]).all()
-    assert set(result.folds[0][GROUPS == "a"]) == {0, 1, 2, 3}
-    assert np.all(result.folds[0][GROUPS == "b"] == -1)
+    assert result.info.versions["landbridge"] == lb.__version__
+    assert all(cell.fit_seconds > 0 for cell in result.cells)
+    assert [source.name for source in result.sources] == ["a", "b", None]
+    assert result.sources[0].weights.shape == (60,)
+    assert set(result.sources[0].folds) == {0, 1, 2, 3}
+    assert np.array_equal(result.sources[0].rows, np.flatnonzero(GROUPS == "a"))
     assert result.failures == ()
+
+
+def test_baselines_stand_once_in_the_ranking_and_are_never_selected(result):
+    assert len(cells_of(result, "target")) == 1
+    assert len(cells_of(result, "source")) == 2
+    (majority,) = cells_of(result, "majority class")
+    assert result.baseline == majority
+    assert result.cells[majority].source is None
+    share = max(np.mean(Y_TARGET[:40]), 1 - np.mean(Y_TARGET[:40]))
+    assert result.scores("tlv")[majority] == pytest.approx(share)
+    minority = 1 - int(np.mean(Y_TARGET[:40]) > 0.5)
+    worst = DummyClassifier(strategy="constant", constant=minority)
+    alone = searched({"constant": worst}, criterion="tlv").results_
+    assert alone.cells[alone.best].candidate == "constant"
+    assert alone.cells[alone.ranking()[0]].candidate == "majority class"
+    assert majority not in result.vote().members
+
+
+def test_names_of_cells_are_short_unless_that_is_ambiguous():
+    assert Cell("svm", {"svc__C": 1, "scale": 2}, "a", "plain").name == "svm (C=1, scale=2)"
+    assert Cell("svm", {"a__C": 1, "b__C": 2}, "a", "plain").name == "svm (a__C=1, b__C=2)"
+
+
+# Scores of any metric
+
+
+def test_scores_are_those_of_scikit_learn_on_the_kept_predictions(result):
+    y = Y_TARGET[:40]
+    for cell in range(len(result.cells)):
+        found = result.target[cell]
+        assert result.scores("tlv")[cell] == pytest.approx(np.mean(found.labels == y))
+        auc = roc_auc_score(y, found.values[:, 1])
+        assert result.scores("tlv", "roc_auc")[cell] == pytest.approx(auc)
+        assert result.scores("tlv", "f1")[cell] == pytest.approx(f1_score(y, found.labels))
+    np.testing.assert_allclose(result.scores(), 1 - result.values())
+
+
+def test_any_metric_has_intervals_probabilities_and_an_anchored_value(result):
+    for metric in ("roc_auc", "f1", "neg_log_loss"):
+        for cell in ("vote", result.best):
+            interval = result.interval(0.9, metric=metric, cell=cell)
+            assert interval.low < interval.estimate < interval.high
+            assert interval.metric.name == metric
+        cells, posterior = result.anchored(metric)
+        assert np.isfinite(posterior.mean).all()
+        probability = result.prob_better(metric=metric)
+        np.testing.assert_allclose((probability + probability.T)[cells][:, cells], 1.0)
+
+
+def test_the_first_metric_selects():
+    by_auc = searched(scoring="roc_auc", criterion="tlv").results_
+    assert by_auc.best == by_auc.ranking("tlv", "roc_auc")[0]
+    assert by_auc.metric.label == "ROC AUC"
+    assert by_auc.vote().predictions is not None
+
+
+def test_a_threshold_of_its_own_counts_in_metrics_of_labels():
+    class Bold(LogisticRegression):
+        def predict(self, X):
+            return (self.predict_proba(X)[:, 1] > 0.05).astype(int)
+
+    found = searched({"bold": Bold()}, scoring=["f1", "roc_auc"], criterion="tlv").results_
+    kept = found.target[0]
+    assert kept.labels.mean() > (kept.values[:, 1] > 0.5).mean()
+    assert found.scores("tlv", "f1")[0] == f1_score(Y_TARGET[:40], kept.labels)
+    report = found.class_report(0)
+    assert report.n_predicted.tolist() == np.bincount(kept.labels, minlength=2).tolist()
+
+
+def test_a_metric_that_a_cell_cannot_serve_is_its_failure_alone():
+    models = {"svm": SVC(), "nb": GaussianNB()}
+    with pytest.warns(lb.FailedFitWarning, match="ROC AUC needs class probabilities; 'svm' has no"):
+        found = searched(models, scoring=["roc_auc", "accuracy"], criterion="tlv").results_
+    assert found.status() == ("failed", "complete", "failed", "complete", "complete")
+    assert found.status(None, "accuracy") == ("complete",) * 5
+    assert np.isfinite(found.scores("tlv", "accuracy")).all()
+    assert found.cells[found.best].candidate == "nb"
+
+
+def test_scorers_of_every_kind():
+    own = make_scorer(balanced_accuracy_score)
+    found = searched(
+        {"nb": GaussianNB()},
+        scoring={"own": own, "ap": "average_precision"},
+        criterion="tlv",
+    ).results_
+    y, kept = Y_TARGET[:40], found.target[0]
+    assert found.scores()[0] == pytest.approx(balanced_accuracy_score(y, kept.labels))
+    expected = average_precision_score(y, kept.values[:, 1])
+    assert found.scores(None, "ap")[0] == pytest.approx(expected)
+    with pytest.raises(ValueError, match="`metric` must be one of 'own', 'ap'; got 'f1'"):
+        found.scores(None, "f1")
+
+
+def test_regression_speaks_the_unit_of_the_label():
+    y, y_target = X @ [1.0, 2.0, 0.0], X_TARGET @ [1.0, 2.0, 0.5]
+    found = lb.TransferSearchCV({"a": Ridge(), "b": Ridge(1e6)}, cv=4, random_state=0).fit(
+        X, y, X_target=X_TARGET[:40], y_target=y_target[:40], X_unlabeled=X_TARGET[40:]
+    )
+    result = found.results_
+    assert [metric.label for metric in result.metrics] == ["RMSE", "MAE", "R²"]
+    expected = root_mean_squared_error(y_target[:40], result.target[0].values)
+    assert result.scores("tlv")[0] == pytest.approx(expected)
+    assert result.cells[result.baseline].candidate == "mean"
+    interval = found.interval(0.9)
+    assert 0 < interval.low < interval.estimate < interval.high
+    assert found.prob_better()[0, 1] > 0.99
+    assert "e-" not in str(interval)
+    with pytest.raises(ValueError, match="'paper' must be used with accuracy; got RMSE"):
+        found.interval(method="paper", cell=0)
+
+
+# Ranking
 
 
 def test_ranking_follows_the_values(result):
     values = result.values()
-    assert result.ranking() == np.argsort(values, kind="stable").tolist()
-    assert result.ranks()[result.best] == 1
-    np.testing.assert_array_equal(result.scores(), 1 - values)
+    assert np.all(np.diff(values[result.ranking()]) >= 0)
+    assert result.ranks()[result.ranking()[0]] == 1
     lines = repr(result).splitlines()
-    assert "criterion anchored" in lines[0]
-    assert result.labels[result.best] in lines[1]
+    assert "accuracy (anchored)" in lines[0]
+    assert "vote of" in lines[1]
+    assert result.labels[result.ranking()[0]] in lines[2]
+
+
+def test_among_equals_all_sources_come_first():
+    found = searched({"constant": DummyClassifier()}, sources="both", criterion="tlv").results_
+    assert len(set(found.values()[:3].tolist())) == 1
+    assert found.cells[found.best].source == "pooled"
+
+
+def test_cells_within_noise_start_with_the_best_and_leave_out_the_clearly_worse(result):
+    near = result.within_noise()
+    assert near[0] == result.ranking()[0]
+    assert not set(near) & set(cells_of(result, "constant"))
+
+
+def test_the_frame_has_the_vote_the_metrics_and_every_cell(result):
+    frame = result.to_frame()
+    assert len(frame) == len(result.cells) + 1
+    assert {"accuracy", "roc_auc", "f1", "neg_log_loss", "low", "high", "weight"} <= set(frame)
+    assert frame.candidate[0] == "vote"
+    assert frame.weight[1:].sum() == pytest.approx(1)
 
 
 def test_the_anchored_posterior_can_be_looked_at(result):
     cells, posterior = result.anchored()
-    assert cells == list(range(10))
-    np.testing.assert_allclose(posterior.mean, result.values("anchored"))
-    assert np.all((posterior.trust > 0) & (posterior.trust < 1))
-    assert posterior.slopes.shape == (2,)
+    assert cells == [n for n, cell in enumerate(result.cells) if cell.role != "baseline"]
+    np.testing.assert_allclose(posterior.mean, result.values("anchored")[cells])
+    assert np.all((posterior.trust > 0) & (posterior.trust <= 1))
 
 
-def test_target_only_is_one_model_whatever_the_source(result):
-    cells = [n for n, cell in enumerate(result.cells) if cell["candidate"] == "target"]
-    assert len({result.values("trcv")[n] for n in cells}) == 2
-    assert len({result.values("anchored")[n] for n in cells}) == 1
-    others = [n for n, cell in enumerate(result.cells) if cell["candidate"] == "source"]
-    assert len({result.values("anchored")[n] for n in others}) == 2
+def test_trcv_is_part_of_the_prior_where_it_is_computed():
+    alone = searched(criterion="anchored").results_
+    both = searched(criterion=["anchored", "trcv"]).results_
+    assert "trcv" not in alone.available()
+    assert not np.array_equal(alone.values(), both.values())
+    np.testing.assert_array_equal(alone.values("tlv"), both.values("tlv"))
 
 
-def test_names_of_cells_are_short_unless_that_is_ambiguous():
-    cell = {"candidate": "svm", "params": {"svc__C": 1, "scale": 2}, "source": "a"}
-    assert cell_label(cell, several=False) == "svm(C=1, scale=2)"
-    cell["params"] = {"svc__C": 1, "nu__C": 2}
-    assert cell_label(cell, several=True) == "svm(svc__C=1, nu__C=2) from a"
+def test_equal_trcv_values_leave_the_word_to_the_labels():
+    # Both candidates are equal on the source; on the target one is always right, one never.
+    X = np.r_[np.full((30, 1), -1.0), np.full((30, 1), 1.0)]
+    y, target = (X[:, 0] > 0).astype(int), np.tile([[-1.0], [1.0]], (20, 1))
+    turned = (target[:, 0] < 0).astype(int)
+    models = {"follow": lb.SourceOnly(LogisticRegression()), "learn": lb.TargetOnly(GaussianNB())}
+    found = lb.TransferSearchCV(models, criterion=["anchored", "trcv"], cv=4, random_state=0).fit(
+        X, y, X_target=target + 0.01 * np.arange(40)[:, None], y_target=turned, X_unlabeled=target
+    )
+    right, wrong = (cells_of(found.results_, name)[0] for name in ("learn", "follow"))
+    assert found.results_.scores("tlv")[[right, wrong]].tolist() == [1.0, 0.0]
+    assert found.results_.scores()[right] > 0.95
+    assert found.results_.scores()[wrong] < 0.05
+    assert found.interval(0.9, cell=right).low > 0.85
 
 
 def test_unknown_criteria_are_refused(result):
@@ -121,12 +333,17 @@ def test_unknown_criteria_are_refused(result):
     alone = searched(criterion="scv").results_
     with pytest.raises(ValueError, match="`criterion` must be one of 'scv'; got 'tlv'"):
         alone.values("tlv")
-    with pytest.raises(ValueError, match="must have the losses of 'tlv' or 'trcv'"):
+    with pytest.raises(ValueError, match="must have predictions of labelled target rows"):
+        alone.interval(cell=0)
+    with pytest.raises(ValueError, match="`interval` of the vote must rest on labelled target r"):
         alone.interval()
-    with pytest.raises(ValueError, match="method='paper' must have the losses of 'trcv'"):
-        alone.interval(method="paper")
+    with pytest.raises(ValueError, match="method='paper' must have the predictions of 'trcv'"):
+        alone.interval(method="paper", cell=0)
     with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
         alone.interval(1.0)
+
+
+# Intervals
 
 
 def test_intervals_rest_on_what_they_say(result):
@@ -135,279 +352,223 @@ def test_intervals_rest_on_what_they_say(result):
     accuracy = 1 - result.values("trcv")[cell]
     assert tuple(paper) == pytest.approx(score_interval(accuracy, N // 2, 0.9))
     effective = result.interval(0.9, method="effective", cell=cell)
-    n = lb.effective_sample_size(result.weights[0][GROUPS == "a"])
+    n = lb.effective_sample_size(result.sources[0].weights)
     assert tuple(effective) == pytest.approx(score_interval(accuracy, n, 0.9))
     assert effective.high - effective.low > paper.high - paper.low
-    labelled = result.interval(0.9, method="labelled", cell=cell)
-    tlv = 1 - result.values("tlv")[cell]
-    assert tuple(labelled) == pytest.approx(score_interval(tlv, 40, 0.9))
+    assert "source rows, as if drawn from the target" in str(effective)
     anchored = result.interval(0.9, cell=cell)
     assert anchored.method == "anchored"
     assert anchored.estimate == pytest.approx(1 - result.values("anchored")[cell])
     assert anchored.estimate in anchored
     assert "40 labelled target rows" in str(anchored)
+    labelled = result.interval(0.9, cell=cell, method="labelled")
+    assert labelled.estimate == pytest.approx(result.scores("tlv")[cell])
 
 
-def test_without_labels_the_interval_says_that_it_rests_on_the_source():
-    search = lb.TransferSearchCV({"nb": GaussianNB()}, cv=4, random_state=0)
-    search.fit(X, Y, X_unlabeled=X_TARGET)
-    interval = search.interval()
-    assert interval.method == "effective"
-    assert "source rows, as if drawn from the target" in str(interval)
+def test_the_vote_has_an_interval_from_cross_fitted_predictions(result):
+    interval = result.interval(0.9)
+    kept = result.vote().predictions
+    assert interval.method == "cross-fitted"
+    assert interval.estimate == pytest.approx(np.mean(kept.labels == Y_TARGET[:40]))
+    assert interval.low < interval.estimate < interval.high
 
 
-def test_regression_has_student_s_interval_and_paired_probabilities():
-    search = lb.TransferSearchCV({"a": Ridge(), "b": Ridge(1e6)}, cv=4, random_state=0).fit(
-        X, X @ [1.0, 2.0, 0.0], X_target=X_TARGET, y_target=X_TARGET @ [1.0, 2.0, 0.0]
+def test_intervals_are_withheld_where_labels_are_no_sample_of_the_target(result):
+    check = replace(result.label_check_, representative=False, withheld=True)
+    withheld = replace(result, label_check_=check)
+    interval = withheld.interval(0.9)
+    assert np.isnan(interval.low)
+    assert np.isnan(interval.high)
+    assert interval.withheld is Withheld.LABELS
+    assert "no interval, because the labelled target rows are not a sample" in str(interval)
+
+
+def test_intervals_are_reweighted_where_labels_overlap_with_the_target(result):
+    weights = np.where(np.arange(40) < 10, 3.7, 0.1)
+    check = replace(
+        result.label_check_,
+        representative=False,
+        withheld=False,
+        weights=weights,
+        effective_sample_size=10.0,
     )
-    interval = search.interval(0.9)
-    assert interval.low <= interval.estimate <= interval.high
-    assert search.prob_better()[0, 1] > 0.99
-    assert search.best_score_ < 0
-    with pytest.raises(ValueError, match="'paper' must have zero-one losses; got 'squared'"):
-        search.interval(method="paper")
+    found, plain = (
+        r.interval(0.9, cell=3, method="labelled")
+        for r in (replace(result, label_check_=check), result)
+    )
+    right = result.target[3].labels == Y_TARGET[:40]
+    assert found.estimate == pytest.approx(np.average(right, weights=weights))
+    assert found.high - found.low > plain.high - plain.low
+    assert found.n_rows == 10.0
+
+
+def test_a_cell_must_be_one_that_was_validated(result):
+    failure = Failure(2, "target_fold", 0, ("target", "reverse"), "broken")
+    failed = replace(result, failures=(failure,))
+    for method in ("paired", "paper"):
+        unknown = np.isnan(failed.prob_better(method=method))
+        assert unknown[2].all()
+        assert unknown[:, 2].all()
+        assert unknown.sum() == 2 * len(result.cells) - 1
+    with pytest.raises(ValueError, match="could be validated by 'anchored' and accuracy; got 2"):
+        failed.interval(cell=2)
+    with pytest.raises(ValueError, match="one of the 10 cells, from 0 to 9; got 10"):
+        failed.interval(cell=10)
+
+
+# Probabilities and the verdict
 
 
 def test_probabilities_of_the_two_methods(result):
     paper, paired = result.prob_better(method="paper"), result.prob_better(method="paired")
     for probability in (paper, paired):
         np.testing.assert_allclose(probability + probability.T, 1.0)
-    best, constant = result.best, 4
-    assert paired[best, constant] > 0.95
+    assert paired[result.best, cells_of(result, "constant")[0]] > 0.95
     assert np.array_equal(result.prob_better(), paired)
-    unlabelled = lb.TransferSearchCV(
-        {"nb": GaussianNB(), "constant": DummyClassifier()}, criterion="trcv", random_state=0
-    ).fit(X, Y, X_unlabeled=X_TARGET)
-    assert unlabelled.prob_better(method="paired")[0, 1] > 0.9
-    assert np.array_equal(unlabelled.prob_better(), unlabelled.prob_better(method="paper"))
     with pytest.raises(ValueError, match="`method` must be one of"):
         result.prob_better(method="luck")
 
 
-@pytest.mark.parametrize("criterion", ["stv", "tcv", "scv", "wcv", "rv"])
-def test_every_criterion_has_paired_probabilities_from_its_own_losses(criterion):
+@pytest.mark.parametrize("criterion", ["scv", "wcv", "rv"])
+def test_cells_of_two_sources_share_no_rows(criterion):
     result = searched(criterion=criterion).results_
     probability = result.prob_better()
     np.testing.assert_allclose(probability + probability.T, 1.0)
-    name = {"stv": "source_to_target", "tcv": "target_alone"}.get(criterion)
-    if name:
-        losses = getattr(result, name)
-        np.testing.assert_array_equal(probability, prob_better_paired(losses))
-        assert "on at least 2 labelled target rows" in result.worth_transferring().message
-    else:  # cells 0 and 4 have the source "a" in common, 0 and 5 no row
-        losses = {"rv": result.reverse}.get(criterion, result.forward)[[0, 4]]
-        weights = result.weights[0] if criterion == "wcv" else np.ones(N)
-        mine = GROUPS == "a"
-        assert probability[0, 5] == 0.5
-        assert probability[0, 4] == prob_better_paired((losses * weights)[:, mine])[0, 1]
+    first, second = cells_of(result, "source")
+    assert probability[first, second] == 0.5
+    assert probability[first, cells_of(result, "constant")[0]] != 0.5
+    assert result.worth_transferring().finding is Finding.NO_LABELS
 
 
-def test_probabilities_of_failed_and_stopped_cells():
-    result = searched({"a": GaussianNB(), "b": DummyClassifier(), "c": KNeighborsClassifier()})
-    result, half = result.results_, np.arange(40) < 20
-    labelled = np.where(half | (np.arange(6) != 1)[:, None], result.labelled, np.nan)
-    stopped = replace(result, labelled=labelled)
-    probability = stopped.prob_better()
-    expected = prob_better_paired(result.labelled[:2, :20])
-    assert probability[0, 1] == expected[0, 1]
-    assert not np.isnan(probability).any()
-    failure = {"cell": 2, "arrays": ("labelled", "reverse"), "message": "", "candidate": "c"}
-    failed = replace(stopped, failures=(failure,))
-    for method in ("paired", "paper"):
-        unknown = np.isnan(failed.prob_better(method=method))
-        assert unknown[2].all()
-        assert unknown[:, 2].all()
-        assert unknown.sum() == 11
-    with pytest.raises(ValueError, match=r"got 2, 'c from a', which failed. `results_.failures`"):
-        failed.interval(cell=2)
-    with pytest.raises(ValueError, match=r"one of the 6 cells, from 0 to 5; got 6"):
-        failed.interval(cell=6)
-
-
-def test_intervals_end_where_losses_do():
-    search = lb.TransferSearchCV(
-        {"a": GaussianNB()}, criterion="tlv", loss="log", cv=3, random_state=0
-    ).fit(X, Y, X_target=X_TARGET[:3], y_target=Y_TARGET[:3])
-    interval = search.interval(0.99)
-    assert interval.low < interval.estimate < interval.high < 0
-
-
-def regression_search(loss, shift=0.0):
-    """A search among regressors, one of them terrible, with a loss moved by ``shift``."""
-    models = {
-        "source": lb.SourceOnly(Ridge()),
-        "target": lb.TargetOnly(Ridge()),
-        "pooled": lb.Pooled(Ridge()),
-        "terrible": make_pipeline(
-            FunctionTransformer(np.exp), FunctionTransformer(np.exp), Ridge()
-        ),
-    }
-    y, y_target = X[:, 0] + 0.1 * X[:, 1] ** 2, X_TARGET[:, 0] + 0.3
-    chosen = (lambda y, guess: (y - guess) ** 2 - shift) if shift else loss
-    search = lb.TransferSearchCV(models, cv=4, loss=chosen, random_state=0)
-    return search.fit(X, y, **TARGET | {"y_target": y_target[:40]}).results_
-
-
-@pytest.mark.parametrize("loss", ["squared", "absolute", lambda y, guess: np.abs(y - guess) ** 1.5])
-def test_losses_that_are_no_rates_are_anchored_by_ratios(loss):
-    result = regression_search(loss)
-    power = {"squared": 2, "absolute": 1}.get(loss if isinstance(loss, str) else "")
-    expected = anchor_ratios(result.labelled, result.values("trcv"), result.guesses, power=power)
-    np.testing.assert_allclose(result.values("anchored"), expected.mean)
-    np.testing.assert_allclose(result.anchored()[1].mean, expected.mean)
-    for cell, mean in enumerate(expected.mean):
-        interval = result.interval(0.9, cell=cell)
-        ends = interval_of_skewed_mean(mean, result.labelled[cell], 0.9)
-        assert (-interval.high, -interval.low) == pytest.approx(ends)
-        assert interval.high < 0
-
-
-def test_losses_that_can_be_negative_are_anchored_by_differences():
-    plain, moved = regression_search("squared"), regression_search("squared", shift=5.0)
-    np.testing.assert_allclose(moved.labelled, plain.labelled - 5.0)
-    expected = anchor(moved.labelled, moved.values("trcv"), moved.guesses).mean
-    np.testing.assert_allclose(moved.values("anchored"), expected)
-    interval = moved.interval(0.9)
-    error = stats.sem(moved.labelled[moved.best])
-    student = stats.t.interval(0.9, 39, expected[moved.best], error)
-    assert (-interval.high, -interval.low) == pytest.approx(student)
-
-
-def test_log_losses_end_and_are_anchored_by_differences():
-    """A row of probability zero costs 36: a long tail, but no ratio without end."""
-    result = searched(criterion=["anchored", "tlv"], loss="log").results_
-    cells, posterior = result.anchored()
-    expected = anchor(result.labelled[cells], result._prior()[cells], result.guesses[cells])
-    np.testing.assert_array_equal(posterior.mean, expected.mean)
-    interval = result.interval(0.9)
-    ends = interval_of_skewed_mean(-interval.estimate, result.labelled[result.best], 0.9)
-    assert (-interval.high, -interval.low) == pytest.approx(ends)
-    assert result.interval(1 - 1e-12).low == pytest.approx(np.log(np.finfo(float).eps))
-
-
-def test_rates_are_anchored_by_differences_and_have_the_score_interval(result):
-    """Figures of the zero-one loss were measured; other losses must not move them."""
-    cells, posterior = result.anchored()
-    by_hand = anchor(result.labelled[cells], result._prior()[cells], result.guesses[cells])
-    np.testing.assert_array_equal(posterior.mean, by_hand.mean)
-    for cell in cells:
-        value = result.values("anchored")[cell]
-        low, high = score_interval(value, 40, 0.9)
-        expected = SearchInterval(
-            1 - value, 1 - high, 1 - low, 0.9, "anchored", "40 labelled target rows"
-        )
-        assert result.interval(0.9, cell=cell) == expected
-
-
-def test_scores_end_where_losses_do_and_ranks_go_on(result):
-    heavy = replace(result, weights=8 * result.weights)
-    values = heavy.values("trcv")
-    assert values[4] > values[0] > 1  # the constant candidate is worse still
-    np.testing.assert_array_equal(heavy.scores("trcv"), 1 - np.clip(values, 0, 1))
-    assert heavy.ranking("trcv") == np.argsort(values, kind="stable").tolist()
-
-
-def test_losses_that_are_no_rates_have_an_interval_with_labels_only():
-    search = lb.TransferSearchCV({"a": Ridge(), "b": Ridge(1e6)}, cv=4, random_state=0)
-    search.fit(X, X @ [1.0, 2.0, 0.0], X_unlabeled=X_TARGET)
-    with pytest.raises(ValueError, match="'tlv' .*and 0 labelled target rows. Search with 'tlv'"):
-        search.interval()
-    with pytest.raises(ValueError, match="'paper' must have zero-one losses.*method='paired'"):
-        search.prob_better(method="paper")
-
-
-def test_worth_transferring_in_words(result):
+def test_the_verdict_compares_the_best_transfer_candidate_with_both_baselines(result):
     verdict = result.worth_transferring()
-    assert set(verdict.probabilities) == {"target-only", "source-only"}
-    assert "with these 40 labels" in verdict.message
+    assert [rival.role for rival in verdict.rivals] == ["target-only", "source-only"]
+    assert verdict.n_rows == 40
+    assert "with these 40 labels" in verdict.message or "on these 40 labels" in verdict.message
     assert str(verdict) == verdict.message
+    best = result.labels.index(verdict.best)
+    for rival in verdict.rivals:
+        evidence, probability, _ = compare_pair(result, best, rival.cell)
+        assert (rival.e_value, rival.probability) == (evidence, probability)
 
 
-ROLES = ["source-only", "target-only", "transfer", "plain"]
-NAMES = ["s", "t", "good", "other"]
-
-
-def losses_of(accuracies, n=200, seed=0):
-    rng = np.random.default_rng(seed)
-    return (rng.uniform(size=n) > np.array(accuracies)[:, None]).astype(float)
-
-
-@pytest.mark.parametrize(
-    ("accuracies", "worth", "words"),
-    [
-        ([0.6, 0.6, 0.9, 0.5], True, "Transfer is worth it: good beats target-only and source"),
-        ([0.6, 0.9, 0.9, 0.5], False, "No transfer candidate beats target-only with these 200"),
-        ([0.9, 0.6, 0.9, 0.5], False, "No transfer candidate beats source-only with these 200"),
-        ([0.9, 0.9, 0.6, 0.6], False, "beats target-only or source-only with these 200 labels"),
-    ],
-)
-def test_verdict_follows_the_paired_differences(accuracies, worth, words):
-    losses = losses_of(accuracies)
-    verdict = judge(ROLES, NAMES, losses.mean(axis=1), losses, 0.9)
-    assert verdict.worth is worth
-    assert bool(verdict) is worth
-    assert words in verdict.message
-
-
-def test_the_best_of_many_candidates_must_be_better_beyond_having_been_chosen():
-    rng = np.random.default_rng(0)
-    called = 0
-    for _ in range(200):  # forty equal candidates, none better than the baselines
-        losses = (rng.uniform(size=(42, 40)) < 0.3).astype(float)
-        roles = ["source-only", "target-only", *["transfer"] * 40]
-        called += bool(judge(roles, list(map(str, range(42))), losses.mean(axis=1), losses, 0.9))
-    assert called / 200 < 0.1
-    two = losses_of([0.6, 0.6, 0.9, 0.5])
-    assert judge(ROLES, NAMES, two.mean(axis=1), two, 0.9).level == pytest.approx(0.95)
+def test_the_verdict_needs_evidence_against_both_baselines():
+    rng = np.random.default_rng(1)
+    target = rng.normal(size=(300, 2))
+    y_target = (target[:, 0] + target[:, 1] > 0).astype(int)
+    models = {
+        "s": lb.SourceOnly(DummyClassifier()),
+        "t": lb.TargetOnly(DummyClassifier()),
+        "good": lb.Pooled(LogisticRegression()),
+    }
+    source = rng.normal(size=(100, 2))
+    found = lb.TransferSearchCV(models, criterion="tlv", cv=3, random_state=0).fit(
+        source, (source[:, 0] > 0).astype(int), X_target=target, y_target=y_target
+    )
+    verdict = found.worth_transferring()
+    assert verdict.worth is True
+    assert bool(verdict)
+    assert "Transfer is worth it: good beats target-only and source-only" in verdict.message
+    assert "over 99 %" in verdict.message
+    equal = {**models, "s": lb.SourceOnly(LogisticRegression()), "good": DummyClassifier()}
+    worse = lb.TransferSearchCV(equal, criterion="tlv", cv=3, random_state=0).fit(
+        source, (source[:, 0] > 0).astype(int), X_target=target, y_target=y_target
+    )
+    assert worse.worth_transferring().worth is False
+    assert "is not shown to beat target-only or source-only" in str(worse.worth_transferring())
 
 
 def test_verdict_where_the_search_cannot_tell():
-    assert judge([], [], np.array([]), None, 0.9).worth is None
-    losses = losses_of([0.6, 0.9])
-    none = judge(["plain", "transfer"], ["a", "b"], losses.mean(axis=1), losses, 0.9)
+    assert "contains no transfer estimator" in str(
+        searched({"s": lb.SourceOnly(GaussianNB())}, criterion="tlv").worth_transferring()
+    )
+    none = searched({"nb": GaussianNB()}, criterion="tlv").worth_transferring()
     assert none.worth is None
-    assert "target-only or source-only must be among them" in none.message
-    only = judge(["source-only"], ["a"], losses.mean(axis=1)[:1], losses[:1], 0.9)
-    assert "a transfer candidate must be among them" in only.message
+    assert "contains no target-only or source-only estimator" in str(none)
 
 
-def test_halving_saves_fits_and_keeps_the_winner():
+# The vote
+
+
+def test_the_vote_predicts_with_its_members(search):
+    vote, fitted = search.results_.vote(), search.vote_
+    assert 1 < len(vote.members) <= 5
+    by_hand = sum(
+        weight * search.refit_cell(cell).predict_proba(X_TARGET)
+        for cell, weight in enumerate(vote.weights)
+        if weight
+    )
+    np.testing.assert_allclose(search.predict_proba(X_TARGET), by_hand)
+    np.testing.assert_array_equal(search.predict(X_TARGET), by_hand.argmax(axis=1))
+    assert [name for name, _ in fitted.members] == [search.results_.labels[c] for c in vote.members]
+    assert search.score(X_TARGET, Y_TARGET) == np.mean(search.predict(X_TARGET) == Y_TARGET)
+
+
+def test_members_may_come_from_different_sources_and_have_no_probabilities():
+    models = {"svm": SVC(), "nb": GaussianNB()}
+    found = searched(models, criterion="tlv")
+    sources = {found.results_.cells[cell].source for cell in found.results_.vote().members}
+    assert sources == {"a", "b"}
+    assert np.allclose(found.predict_proba(X_TARGET).sum(axis=1), 1)
+
+
+def test_without_labels_the_vote_rests_on_the_criterion():
+    models = {"nb": GaussianNB(), "knn": KNeighborsClassifier(), "lr": LogisticRegression()}
+    found = lb.TransferSearchCV(models, cv=4, random_state=0).fit(X, Y, X_unlabeled=X_TARGET)
+    vote = found.results_.vote()
+    assert vote.predictions is None
+    order = np.argsort(found.results_.values()[:3], kind="stable")
+    assert np.all(np.diff(vote.weights[:3][order]) <= 0)
+    assert np.isfinite(vote.disagreement[vote.members]).all()
+    assert found.interval(cell=0).method == "effective"
+
+
+def test_refit_best_answers_with_one_model():
+    found = searched(refit="best")
+    assert not hasattr(found, "vote_")
+    np.testing.assert_array_equal(
+        found.predict_proba(X_TARGET), found.best_estimator_.predict_proba(X_TARGET)
+    )
+    assert hasattr(found, "decision_function") == hasattr(found.best_estimator_, "decision_function")
+    assert found.results_.answer == found.best_index_
+    assert "vote" not in repr(found.results_)
+
+
+# Racing
+
+
+def test_racing_saves_fits_and_keeps_the_winner():
     grid = {"n_neighbors": [1, 3, 5, 7, 9, 15, 25, 29]}
     candidates = {
         "knn": (KNeighborsClassifier(), grid),
         "constant": (DummyClassifier(), {"strategy": ["most_frequent", "stratified", "uniform"]}),
     }
     full = searched(candidates, criterion="tlv", cv=8)
-    halved = searched(candidates, criterion="tlv", cv=8, halving=True)
-    about = halved.results_.about
-    assert about["fits_done"] < about["fits_planned"] == full.results_.about["fits_done"]
-    assert halved.best_params_ == full.best_params_
-    assert halved.best_score_ == full.best_score_
-    status = halved.results_.status()
+    raced = searched(candidates, criterion="tlv", cv=8, racing=True)
+    info = raced.results_.info
+    assert info.fits_done < info.fits_planned == full.results_.info.fits_done
+    assert raced.best_params_ == full.best_params_
+    assert raced.best_score_ == full.best_score_
+    status = raced.results_.status()
     assert "stopped" in status
-    assert np.isfinite(halved.results_.values()).all()
-    ranks = halved.results_.ranks()
+    assert np.isfinite(raced.results_.values()).all()
+    ranks = raced.results_.ranks()
     stopped = [rank for rank, s in zip(ranks, status, strict=True) if s == "stopped"]
     assert min(stopped) > max(r for r, s in zip(ranks, status, strict=True) if s == "complete")
-    assert f"{about['fits_planned'] - about['fits_done']} fits saved by halving" in repr(
-        halved.results_
-    )
+    assert np.isfinite(raced.prob_better()).all()
 
 
 @pytest.mark.parametrize("criterion", ["anchored", "trcv"])
-def test_halving_works_with_every_kind_of_criterion(criterion):
+def test_racing_works_with_every_kind_of_criterion(criterion):
     candidates = {"knn": (KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}), **CANDIDATES}
-    halved = searched(candidates, criterion=criterion, cv=8, halving=True).results_
-    assert np.isfinite(halved.values()).all()
-    assert halved.status()[halved.best] == "complete"
-
-
-def fit_of(fold):
-    return Fit("target_fold", fold, 0, 0, (0,), ("labelled",))
+    raced = searched(candidates, criterion=criterion, cv=8, racing=True).results_
+    assert np.isfinite(raced.values()).all()
+    assert raced.status()[raced.best] == "complete"
 
 
 def test_rounds_double():
-    rounds = halving.rounds([fit_of(fold) for fold in range(10)], 10)
+    fits = [FitTask("target_fold", fold, 0, 0, (0,), ("target",)) for fold in range(10)]
+    rounds = racing_rounds(fits)
     assert [[fit.fold for fit in group] for group in rounds] == [
         [0, 1],
         [2, 3],
@@ -416,15 +577,42 @@ def test_rounds_double():
     ]
 
 
-def test_only_the_clearly_behind_are_stopped():
+def test_only_the_clearly_behind_in_the_worse_half_are_stopped():
     rng = np.random.default_rng(0)
     base = rng.uniform(size=60)
-    losses = np.stack([base, base + 0.01 * rng.normal(size=60), base + 1.0, base + 2.0])
-    assert halving.clearly_behind(losses, range(4)) == [2, 3]
-    assert halving.clearly_behind(losses[:2], range(2)) == []
+    losses = [base, base + 0.01 * rng.normal(size=60), base + 1.0, base + 2.0]
+    assert clearly_behind(dict(enumerate(losses))) == [2, 3]
+    assert clearly_behind(dict(enumerate(losses[:2]))) == []
+    # Of three, the better half is two: the middle one goes on, however far behind.
+    three = {0: base, 1: base + 1.0, 2: base + 2.0}
+    assert clearly_behind(three) == [2]
     apart = np.full((4, 120), np.nan)  # two sources: no rows in common
     apart[0, :60], apart[1, :60], apart[2, 60:], apart[3, 60:] = base, base, base, base + 1.0
-    assert halving.clearly_behind(apart, range(4)) == [3]
-    constant = np.stack([np.zeros(9), np.zeros(9), np.ones(9), np.ones(9)])
-    assert halving.clearly_behind(constant, range(4)) == [2, 3]
-    assert halving.clearly_behind(np.zeros((4, 9)), range(4)) == []
+    assert clearly_behind(dict(enumerate(apart))) == [3]
+    constant = [np.zeros(9), np.zeros(9), np.ones(9), np.ones(9)]
+    assert clearly_behind(dict(enumerate(constant))) == [2, 3]
+    assert clearly_behind(dict(enumerate(np.zeros((4, 9))))) == []
+
+
+def test_a_time_budget_ends_the_search_with_what_was_validated():
+    slow = {"quick": GaussianNB(), **{f"slow {k}": Sleepy(60.0) for k in range(2)}}
+    with pytest.warns(lb.FailedFitWarning, match="time budget ended"):
+        found = searched(slow, criterion="tlv", time_budget=20.0, fit_timeout=600)
+    info = found.results_.info
+    assert info.fits_cut > 0
+    assert info.fits_done < info.fits_planned
+    assert found.results_.status()[found.best_index_] == "complete"
+
+
+class Sleepy(GaussianNB):
+    """Takes its time to fit."""
+
+    def __init__(self, seconds=0.0):
+        super().__init__()
+        self.seconds = seconds
+
+    def fit(self, X, y):
+        import time
+
+        time.sleep(self.seconds)
+        return super().fit(X, y)

@@ -1,7 +1,7 @@
 """The rows that a search is given, checked as far as a search may know them.
 
-Candidates may be pipelines that begin with an encoder, so tables with text columns, missing
-values and lists of documents are handed on as they are. Only the importance weights need numbers.
+Candidates may be pipelines that begin with an encoder, so tables with text columns, missing values
+and lists of documents are passed on unchanged. Only the importance weights need numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -22,16 +22,16 @@ from landbridge._validation import (
     check_like_source,
     check_new_source,
     check_same_names,
+    check_sample_weight,
     check_target_labels,
     missing_values,
     raise_half_a_target,
     sklearn_errors,
     stack_rows,
+    task_of,
     union_of_classes,
 )
 
-# Whole numbers with more values than this are counts, not classes, unless candidates say so.
-MOST_CLASSES = 30
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ class SearchData:
     y_target: VectorLike
     X_unlabeled: MatrixLike
     task: Task
+    sample_weight: VectorLike = None
+    sample_weight_target: VectorLike = None
 
     @property
     def n_rows(self) -> int:
@@ -53,6 +55,11 @@ class SearchData:
     @property
     def n_labelled(self) -> int:
         return 0 if self.y_target is None else self.y_target.shape[0]
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of rows that get pseudo-labels."""
+        return _num_samples(self.rows_to_label)
 
     @property
     def target_rows(self) -> MatrixLike:
@@ -72,9 +79,9 @@ class SearchData:
         return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
 
     def encode(self, labels: Vector) -> Vector:
-        """Predicted labels as their positions in ``classes``; numbers as they are."""
+        """Labels as their positions in ``classes``; numbers as floats."""
         if self.classes is None:
-            return labels
+            return np.asarray(labels, dtype=np.float64)
         places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
         unknown = np.asarray(labels)[self.classes[places] != labels]
         if unknown.size:
@@ -106,6 +113,8 @@ def check_search_data(
     X_target: MatrixLike,
     y_target: VectorLike,
     X_unlabeled: MatrixLike,
+    sample_weight: VectorLike = None,
+    sample_weight_target: VectorLike = None,
 ) -> SearchData:
     """Check the arguments of a search; ``task`` is read from ``y`` where it is open."""
     if X_target is None and X_unlabeled is None and y_target is None:
@@ -132,7 +141,18 @@ def check_search_data(
     if task == "classification":
         union_of_classes(y, y_target, "any", 2)
     groups = None if groups is None else check_groups(groups, y.shape[0])
-    return SearchData(X, y, groups, X_target, y_target, X_unlabeled, task)
+    if sample_weight is not None:
+        sample_weight = check_sample_weight(sample_weight, y)
+    if sample_weight_target is not None:
+        if y_target is None:
+            raise ValueError(
+                "`sample_weight_target` must come with `X_target` and `y_target`; got no labelled "
+                "target rows. Leave it out, or pass them."
+            )
+        sample_weight_target = check_sample_weight(sample_weight_target, y_target)
+    return SearchData(
+        X, y, groups, X_target, y_target, X_unlabeled, task, sample_weight, sample_weight_target
+    )
 
 
 def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
@@ -159,14 +179,6 @@ class _Columns(BaseEstimator):
     """Remembers number and names of columns for the checks of further tables."""
 
 
-def task_of(y: Vector) -> Task:
-    """Regression for numbers that are not whole or of many values, else classification."""
-    if y.dtype.kind not in "iuf":
-        return "classification"
-    whole = bool(np.all(y == np.floor(y)))
-    return "classification" if whole and np.unique(y).size <= MOST_CLASSES else "regression"
-
-
 def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[MatrixLike, Vector]:
     if y is None:
         raise ValueError(
@@ -176,7 +188,7 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
     shape = np.asarray(y).shape
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
-            f"`y` must hold one label a row; got several outputs, an array of shape {shape}. "
+            f"`y` must hold one label per row; got several outputs, an array of shape {shape}. "
             "Search for each output on its own."
         )
     with sklearn_errors(X, "X"):

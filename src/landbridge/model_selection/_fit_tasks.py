@@ -1,0 +1,541 @@
+"""The fits of a search: which are needed, which rows each is given, and how one is run.
+
+A *cell* is one candidate on one source. S is the source, L the labelled target, U the unlabelled
+target; a bar means "without the fold".
+
+================= ============================= ================================== ===========
+fit               a plain estimator is given    a transfer estimator is given      predicts
+================= ============================= ================================== ===========
+forward           S̄ᵢ                            S̄ᵢ as source, L, U                 Sᵢ, U
+reverse           {U, Ŷ} ∪ L                    {U, Ŷ} as source, L, Xs of Sᵢ      Sᵢ
+target fold       S ∪ L̄ⱼ                        S as source, L̄ⱼ, U                 Lⱼ, U
+source to target  S                             S as source, L and U unlabelled    L, U
+target alone      L̄ⱼ                            L̄ⱼ as source, no target            Lⱼ, U
+final             S ∪ L                         S as source, L, U                  new rows
+================= ============================= ================================== ===========
+
+A transfer estimator is one whose ``fit`` takes ``X_target``, alone or as a step of a pipeline.
+Without unlabelled rows the rows of L stand in for U. Criteria that rest on the same fits share
+them: what does not depend on the source is fitted once, and a candidate that ignores the target is
+not fitted again for every fold of the target.
+"""
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from sklearn import config_context
+from sklearn.dummy import DummyClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples, has_fit_parameter
+
+from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
+from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
+from landbridge._validation import plain_numbers, stack_rows
+from landbridge.exceptions import LandbridgeWarning
+from landbridge.model_selection._search_data import SearchData
+from landbridge.model_selection._sources import Folds, Source
+from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
+
+Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
+# What the kept predictions of a cell are called.
+KEPT = ("target", "source_to_target", "target_alone", "source", "reverse", "unlabelled")
+
+
+@dataclass(frozen=True, slots=True)
+class Predictions:
+    """Predictions of one model for some rows.
+
+    Attributes
+    ----------
+    values : ndarray (rows, classes) or (rows,)
+        Class probabilities (one-hot where a model has none), or numbers for regression.
+    labels : ndarray (rows,) or None
+        Positions of the predicted classes. They need not be the most probable ones: a classifier
+        may have a decision threshold of its own.
+    """
+
+    values: np.ndarray
+    labels: VectorLike = None
+
+
+@dataclass(frozen=True, slots=True)
+class CellKey:
+    """One candidate on one source, by their positions."""
+
+    candidate: int
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
+class FitTask:
+    """One task; its predictions fill the arrays ``fills`` of every cell in ``cells``."""
+
+    stage: Stage
+    fold: int
+    candidate: int
+    source: int
+    cells: tuple[int, ...]
+    fills: tuple[str, ...]
+
+    @property
+    def n_models(self) -> int:
+        """Number of models that the task fits."""
+        return 2 if "reverse" in self.fills else 1
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """Everything that the tasks of a search share.
+
+    ``kept_rows`` marks the source rows whose predictions are kept, ``kept_unlabelled`` lists the
+    positions of the unlabelled rows that are predicted. ``weight_rows`` are source and target rows
+    as numbers, where density ratios are needed.
+    """
+
+    data: SearchData
+    candidates: tuple[Candidate, ...]
+    seeds: tuple[int, ...]
+    sources: tuple[Source, ...]
+    target_folds: Folds | None
+    kept_rows: Vector
+    kept_unlabelled: Vector
+    weight_rows: tuple[Matrix, Matrix] | None = None
+
+
+def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[CellKey]:
+    """Every candidate on every source; once, on the last source, where it ignores the source."""
+    named = [number for number, source in enumerate(sources) if source.name is not None]
+    cells = [
+        CellKey(number, source)
+        for source in named
+        for number, candidate in enumerate(candidates)
+        if candidate.uses_source
+    ]
+    # The last source holds all rows (see `_run.make_sources`).
+    return cells + [
+        CellKey(number, len(sources) - 1)
+        for number, candidate in enumerate(candidates)
+        if not candidate.uses_source
+    ]
+
+
+def plan_fits(
+    cells: Sequence[CellKey], context: FitContext, needs: frozenset[str]
+) -> list[FitTask]:
+    """The fits behind the arrays that ``needs`` names; none for a source with a problem."""
+    return [
+        fit
+        for number, cell in enumerate(cells)
+        if not context.sources[cell.source].problem
+        for fit in _fits_of_cell(number, cell, context, needs)
+    ] + list(_shared_target_fits(cells, context, needs))
+
+
+def _fits_of_cell(
+    number: int, cell: CellKey, context: FitContext, needs: frozenset[str]
+) -> Iterator[FitTask]:
+    candidate, source = context.candidates[cell.candidate], context.sources[cell.source]
+
+    def fit(stage: Stage, fold: int, *fills: str) -> FitTask:
+        return FitTask(stage, fold, cell.candidate, cell.source, (number,), fills)
+
+    from_source = tuple(name for name in ("source", "reverse") if name in needs)
+    # The models that come closest to the final one predict the unlabelled rows.
+    by_target = "target" in needs
+    if from_source:
+        extra = () if by_target else ("unlabelled",)
+        for fold in range(len(source.folds)):
+            yield fit("source_fold", fold, *from_source, *extra)
+    if candidate.role == "source-only" and by_target:
+        also = ("source_to_target",) if "source_to_target" in needs else ()
+        yield fit("source_to_target", 0, *also, "target", "unlabelled")
+        return
+    if "source_to_target" in needs:
+        alone = not by_target and not from_source
+        yield fit("source_to_target", 0, "source_to_target", *(["unlabelled"] if alone else []))
+    if by_target and candidate.uses_source and context.target_folds is not None:
+        for fold in range(len(context.target_folds)):
+            yield fit("target_fold", fold, "target", "unlabelled")
+
+
+def _shared_target_fits(
+    cells: Sequence[CellKey], context: FitContext, needs: frozenset[str]
+) -> Iterator[FitTask]:
+    """Fits on labelled target rows alone, which serve a candidate's cells on all sources."""
+    if context.target_folds is None:
+        return
+    only = "target_alone" in needs and not needs & {"target", "source", "reverse"}
+    for number, candidate in enumerate(context.candidates):
+        fills = ("target_alone",) if "target_alone" in needs else ()
+        if "target" in needs and not candidate.uses_source:
+            fills = (*fills, "target", "unlabelled")
+        elif only:
+            fills = (*fills, "unlabelled")
+        sharing = tuple(
+            cell
+            for cell, key in enumerate(cells)
+            if key.candidate == number and not context.sources[key.source].problem
+        )
+        if fills and sharing:
+            source = cells[sharing[0]].source
+            for fold in range(len(context.target_folds)):
+                yield FitTask("target_alone", fold, number, source, sharing, fills)
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """What one fit is given."""
+
+    X: MatrixLike
+    y: Vector
+    X_target: MatrixLike = None
+    y_target: VectorLike = None
+    X_unlabeled: MatrixLike = None
+    sample_weight: VectorLike = None
+    sample_weight_target: VectorLike = None
+
+    @property
+    def labels(self) -> Vector:
+        """Every label of the fit."""
+        return self.y if self.y_target is None else np.concatenate([self.y, self.y_target])
+
+    @property
+    def rows(self) -> MatrixLike:
+        """Every labelled row of the fit, the source's first."""
+        return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
+
+    @property
+    def weights(self) -> VectorLike:
+        """The weight of every labelled row; ``None`` where no weights were given."""
+        if self.sample_weight is None and self.sample_weight_target is None:
+            return None
+        source = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
+        if self.y_target is None:
+            return source
+        target = self.sample_weight_target
+        target = np.ones(len(self.y_target)) if target is None else target
+        return np.concatenate([source, target])
+
+    @property
+    def target(self) -> dict[str, Any]:
+        """The arguments of ``fit`` besides X and y that are there."""
+        named = {
+            "X_target": self.X_target,
+            "y_target": self.y_target,
+            "X_unlabeled": self.X_unlabeled,
+            "sample_weight": self.sample_weight,
+            "sample_weight_target": self.sample_weight_target,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+
+def _take(values: VectorLike, rows: Vector) -> VectorLike:
+    return None if values is None else values[rows]
+
+
+def forward_rows(data: SearchData, estimator: Any, train: Vector) -> Training:
+    """Step 1 of Fig. 1."""
+    X, y, weight = _safe_indexing(data.X, train), data.y[train], _take(data.sample_weight, train)
+    if not takes_target(estimator):
+        return Training(X, y, sample_weight=weight)
+    return Training(
+        X, y, data.X_target, data.y_target, data.X_unlabeled, weight, data.sample_weight_target
+    )
+
+
+def reverse_rows(data: SearchData, estimator: Any, pseudo_labels: Vector, test: Vector) -> Training:
+    """Step 3 of Fig. 1; for a transfer estimator the two domains change sides."""
+    held_out = _safe_indexing(data.X, test) if takes_target(estimator) else None
+    return Training(
+        data.rows_to_label,
+        pseudo_labels,
+        data.X_target,
+        data.y_target,
+        held_out,
+        sample_weight_target=data.sample_weight_target,
+    )
+
+
+def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -> Training:
+    """Source rows and the labelled target rows ``train``; all of them for the final fit."""
+    X_target, y_target, weight = data.X_target, data.y_target, data.sample_weight_target
+    if X_target is not None and train is not None:
+        X_target, y_target = _safe_indexing(X_target, train), y_target[train]
+        weight = _take(weight, train)
+    return Training(
+        _safe_indexing(data.X, source),
+        data.y[source],
+        X_target,
+        y_target,
+        data.X_unlabeled,
+        _take(data.sample_weight, source),
+        weight,
+    )
+
+
+def source_to_target_rows(data: SearchData, source: Vector) -> Training:
+    """The source with its labels, the target without."""
+    return Training(
+        _safe_indexing(data.X, source),
+        data.y[source],
+        X_unlabeled=data.target_rows,
+        sample_weight=_take(data.sample_weight, source),
+    )
+
+
+def target_alone_rows(data: SearchData, train: Vector) -> Training:
+    """Labelled target rows as if there were no source."""
+    return Training(
+        _safe_indexing(data.X_target, train),
+        data.y_target[train],
+        sample_weight=_take(data.sample_weight_target, train),
+    )
+
+
+class OneClass(DummyClassifier):
+    """Stands in for a candidate whose training labels are of one class."""
+
+
+def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int) -> Any:
+    """A fitted clone; labels of one class give a constant, as pseudo-labels may be."""
+    # The labels of the target cannot save a candidate that never sees them from one class.
+    used = rows.y if candidate.role == "source-only" else rows.labels
+    one_class = task == "classification" and np.unique(rows.y).size == 1
+    if one_class and np.unique(used).size == 1:
+        return _constant(rows)
+    model = clone_with_seed(candidate.estimator, seed)
+    with warnings.catch_warnings():
+        # What a fold lacks is a property of the fold, not something to tell the user each time.
+        warnings.simplefilter("ignore", LandbridgeWarning)
+        try:
+            return fit_model(model, rows)
+        except ValueError:
+            # A transfer estimator need not learn from the labels of the target.
+            if one_class:
+                return _constant(rows)
+            raise
+
+
+def _constant(rows: Training) -> OneClass:
+    return OneClass(strategy="most_frequent").fit(np.zeros((len(rows.y), 1)), rows.y)
+
+
+def fit_model(model: Any, rows: Training) -> Any:
+    """Fit an estimator of any kind on the rows that it can learn from."""
+    if not takes_target(model):
+        return _fit_plain(model, rows.rows, rows.labels, rows.weights)
+    if isinstance(model, Pipeline) and not takes_target(model[-1]) and hasattr(model[-1], "fit"):
+        return _fit_mapped(model, rows)
+    return fit_with_target(model, rows)
+
+
+def _fit_plain(model: Any, X: MatrixLike, y: Vector, weights: VectorLike) -> Any:
+    if weights is None:
+        return model.fit(X, y)
+    require_sample_weight(model, "the search was given sample weights")
+    return fit_weighted(model, X, y, weights)
+
+
+def _fit_mapped(model: Pipeline, rows: Training) -> Pipeline:
+    """Fit a pipeline that maps the domains onto each other and ends in a plain estimator.
+
+    The estimator learns from the mapped source rows and from the labelled target rows, as it would
+    without the maps.
+    """
+    maps, last = model[:-1], model[-1]
+    given = {name: value for name, value in rows.target.items() if "weight" not in name}
+    if not given:
+        return _fit_plain(model, rows.X, rows.y, rows.weights)
+    mapped = _with_routing(maps, given, "fit_transform", rows.X, rows.y)
+    if rows.X_target is not None:
+        mapped = stack_rows([mapped, maps.transform(rows.X_target)])
+    # The steps of `maps` are those of the pipeline, so only the last one has to be put back.
+    model.steps[-1] = (model.steps[-1][0], _fit_plain(last, mapped, rows.labels, rows.weights))
+    return model
+
+
+def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
+    """Fit with the target rows that there are; in a pipeline every step that takes them gets them.
+
+    ``options`` are further arguments of ``fit``.
+    """
+    given = rows.target
+    refused = [name for name in given if "weight" in name and not steps_that_take(model, name)]
+    if refused:
+        raise ValueError(
+            f"`estimator` must take {refused[0]} in fit, because the search was given sample "
+            f"weights; got {type(model).__name__}, which does not. Leave the candidate out."
+        )
+    if not given or not isinstance(model, Pipeline):
+        return model.fit(rows.X, rows.y, **given, **options)
+    return _with_routing(model, given, "fit", rows.X, rows.y, **options)
+
+
+def _with_routing(
+    model: Pipeline, given: dict[str, Any], method: str, X: Any, y: Any, **options: Any
+) -> Any:
+    """Call a method of a pipeline so that each step gets the arguments that its fit takes."""
+    with config_context(enable_metadata_routing=True):
+        model.set_params(transform_input=[name for name in given if name.startswith("X")])
+        for name in given:
+            for step in steps_that_take(model, name):
+                step.set_fit_request(**{name: True})
+        return getattr(model, method)(X, y, **given, **options)
+
+
+def run_fit(context: FitContext, task: FitTask) -> dict[str, Any]:
+    """Run one task; arrays of predictions and plain numbers, ready to be cached."""
+    return _FitRun(context, task).outcome()
+
+
+class _FitRun:
+    """One task as it runs: times what it does and collects predictions."""
+
+    def __init__(self, context: FitContext, task: FitTask):
+        self.context, self.data, self.task = context, context.data, task
+        self.candidate = context.candidates[task.candidate]
+        self.source = context.sources[task.source]
+        self.fit_seconds = self.predict_seconds = 0.0
+        self.constants, self.has_proba = 0, True
+        self.arrays: dict[str, Any] = {}
+
+    def outcome(self) -> dict[str, Any]:
+        getattr(self, f"_{self.task.stage}")()
+        return {
+            **self.arrays,
+            "fit_seconds": self.fit_seconds,
+            "predict_seconds": self.predict_seconds,
+            "constants": self.constants,
+            "has_proba": self.has_proba,
+        }
+
+    def _source_fold(self) -> None:
+        train, test = self.source.split(self.task.fold)
+        positions = self.source.folds.splits[self.task.fold][1]
+        kept = self.context.kept_rows[test]
+        X_kept = _safe_indexing(self.data.X, test[kept])
+        self.arrays["rows"] = positions[kept]
+        model = self._fit(forward_rows(self.data, self.candidate.estimator, train))
+        if "source" in self.task.fills:
+            self._predict("source", model, X_kept)
+        if "unlabelled" in self.task.fills:
+            self._predict_unlabelled(model)
+        if "reverse" in self.task.fills:
+            labels = self._timed(_checked_labels, model, self.data.rows_to_label)
+            self.data.encode(labels)  # refuses labels that y does not have
+            back = reverse_rows(self.data, self.candidate.estimator, labels, test)
+            self._predict("reverse", self._fit(back), X_kept)
+
+    def _target_fold(self) -> None:
+        train, test = self.context.target_folds.splits[self.task.fold]
+        self._on_target(target_rows(self.data, self.source.rows, train), test)
+
+    def _target_alone(self) -> None:
+        train, test = self.context.target_folds.splits[self.task.fold]
+        self._on_target(target_alone_rows(self.data, train), test)
+
+    def _source_to_target(self) -> None:
+        rows = source_to_target_rows(self.data, self.source.rows)
+        self._on_target(rows, np.arange(self.data.n_labelled))
+
+    def _on_target(self, rows: Training, test: Vector) -> None:
+        model = self._fit(rows)
+        self.arrays["rows"] = test
+        X = _safe_indexing(self.data.X_target, test)
+        names = [name for name in self.task.fills if name != "unlabelled"]
+        if names:
+            found = self._timed(predict_rows, model, X, self.data)
+            for name in names:
+                self._keep(name, found)
+        if "unlabelled" in self.task.fills:
+            self._predict_unlabelled(model)
+
+    def _predict_unlabelled(self, model: Any) -> None:
+        X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
+        found = self._timed(predict_rows, model, X, self.data)
+        self.arrays["unlabelled.values"] = found.values.astype(np.float32)
+
+    def _predict(self, name: str, model: Any, X: MatrixLike) -> None:
+        self._keep(name, self._timed(predict_rows, model, X, self.data))
+
+    def _keep(self, name: str, found: Predictions) -> None:
+        self.arrays[f"{name}.values"] = found.values
+        if found.labels is not None:
+            self.arrays[f"{name}.labels"] = found.labels
+
+    def _fit(self, rows: Training) -> Any:
+        started = time.perf_counter()
+        model = fit_candidate(
+            self.candidate,
+            rows,
+            task=self.data.task,
+            seed=self.context.seeds[self.task.candidate],
+        )
+        self.fit_seconds += time.perf_counter() - started
+        self.constants += isinstance(model, OneClass)
+        self.has_proba = self.has_proba and hasattr(model, "predict_proba")
+        return model
+
+    def _timed(self, function: Any, *arguments: Any) -> Any:
+        started = time.perf_counter()
+        answer = function(*arguments)
+        self.predict_seconds += time.perf_counter() - started
+        return answer
+
+
+def predict_rows(model: Any, X: MatrixLike, data: SearchData) -> Predictions:
+    """Labels and probabilities of a classifier in the order of ``data.classes``, or numbers."""
+    if isinstance(model, OneClass):
+        X = np.zeros((_num_samples(X), 1))
+    labels = data.encode(_checked_labels(model, X))
+    if data.classes is None:
+        return Predictions(labels)
+    n_rows, n_classes = labels.size, len(data.classes)
+    values = np.zeros((n_rows, n_classes))
+    if not hasattr(model, "predict_proba"):
+        values[np.arange(n_rows), labels] = 1.0
+        return Predictions(values, labels)
+    found = np.asarray(model.predict_proba(X), dtype=np.float64)
+    columns = data.encode(np.asarray(model.classes_))
+    if found.shape != (n_rows, columns.size):
+        raise ValueError(
+            f"`estimator` must give one probability per row and class, shape {n_rows, columns.size}"
+            f"; got shape {found.shape}. Check its predict_proba."
+        )
+    _check_finite(found)
+    values[:, columns] = found
+    return Predictions(values, labels)
+
+
+def _checked_labels(model: Any, X: MatrixLike) -> Vector:
+    """``model.predict(X)``, one finite label per row."""
+    if isinstance(model, OneClass):
+        X = np.zeros((_num_samples(X), 1))
+    labels = without_column(plain_numbers(np.asarray(model.predict(X))))
+    if labels.shape != (_num_samples(X),):
+        raise ValueError(
+            f"`estimator` must predict one label for each of {_num_samples(X)} rows; got an array "
+            f"of shape {labels.shape}. Check its predict."
+        )
+    if labels.dtype.kind == "f":
+        _check_finite(labels)
+    return labels
+
+
+def without_column(labels: Any) -> Any:
+    """A column of labels, which some libraries return, as a flat array."""
+    return labels.ravel() if np.ndim(labels) == 2 and labels.shape[1] == 1 else labels
+
+
+def _check_finite(values: np.ndarray) -> None:
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.argwhere(~finite)[0][0])
+        raise ValueError(
+            f"`estimator` predicted NaN or infinity for row {row}; check how it handles such input."
+        )

@@ -1,0 +1,696 @@
+"""From checked rows and candidates to a result: folds, weights, fits, kept predictions."""
+
+import platform
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from sklearn.base import clone
+
+from landbridge._tasks import (
+    Task,
+    TaskCache,
+    TaskFailure,
+    TaskProgress,
+    TaskResult,
+    describe_candidate,
+    describe_rows,
+    run_tasks,
+    spawn_seeds,
+    task_key,
+)
+from landbridge._typing import Vector, VectorLike
+from landbridge._version import __version__
+from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
+from landbridge.inference.label_check import LabelCheck, check_labels
+from landbridge.model_selection._fit_tasks import (
+    KEPT,
+    CellKey,
+    FitContext,
+    FitTask,
+    Predictions,
+    plan_cells,
+    plan_fits,
+    run_fit,
+)
+from landbridge.model_selection._search_data import SearchData, numeric_rows
+from landbridge.model_selection._sources import (
+    Folds,
+    Source,
+    make_folds,
+    make_source,
+    n_folds,
+)
+from landbridge.model_selection.candidates import Candidate
+from landbridge.model_selection.criteria import CRITERIA, Choice
+from landbridge.model_selection.metric import Metric
+from landbridge.model_selection.search_result import (
+    Cell,
+    Failure,
+    SearchInfo,
+    SearchResult,
+    SourceRows,
+)
+from landbridge.weighting import effective_sample_size
+from landbridge.weighting._base import SMALL_SHARE
+
+# Predictions are kept for so many unlabelled rows, and for so many source rows × classes × cells;
+# beyond that rows are sampled.
+MOST_UNLABELLED = 2000
+MOST_VALUES = 50_000_000
+# Racing compares after so many folds; "clearly behind" means so many standard errors.
+FIRST_ROUND = 2
+Z = 2.5
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to search, as opposed to what is searched."""
+
+    choice: Choice
+    metrics: tuple[Metric, ...]
+    answer: str
+    weighting: Any
+    cv: Any
+    cv_target: Any
+    cv_groups: VectorLike
+    cv_groups_target: VectorLike
+    racing: bool
+    raise_errors: bool
+    cache: TaskCache | None
+    time_budget: float | None
+    fit_timeout: float | None
+    n_jobs: int | None
+    seed: int
+    verbose: int
+
+
+def run_search(
+    data: SearchData,
+    candidates: Sequence[Candidate],
+    source_rows: dict[Any, Vector],
+    settings: Settings,
+    on_plan: Callable[[int], Callable[[], None]] | None = None,
+) -> SearchResult:
+    """Plan the fits, run them and keep their predictions.
+
+    ``on_plan`` is told the number of fits and returns a function to call after each.
+    """
+    started = time.perf_counter()
+    context = make_context(data, candidates, source_rows, settings)
+    cells = plan_cells(candidates, context.sources)
+    fits = plan_fits(cells, context, settings.choice.needs)
+    run = _Run(context, cells, settings)
+    advance = on_plan(len(fits)) if on_plan else None
+    run.execute(fits, advance)
+    check = _label_check(data, settings.seed)
+    return run.freeze(len(fits), time.perf_counter() - started, check)
+
+
+def make_context(
+    data: SearchData,
+    candidates: Sequence[Candidate],
+    source_rows: dict[Any, Vector],
+    settings: Settings,
+) -> FitContext:
+    """Folds, seeds and the rows whose predictions are kept."""
+    fold_seed, target_seed, kept_seed = spawn_seeds(settings.seed, 3)
+    sources = make_sources(data, candidates, source_rows, settings, fold_seed)
+    n_values = data.n_rows * len(candidates) * (1 if data.classes is None else len(data.classes))
+    rng = np.random.default_rng(kept_seed)
+    kept = np.ones(data.n_rows, dtype=bool)
+    if n_values > MOST_VALUES:
+        kept = rng.permutation(data.n_rows) < max(data.n_rows * MOST_VALUES // n_values, 1)
+    n_unlabelled = data.n_unlabelled
+    chosen = rng.permutation(n_unlabelled)[:MOST_UNLABELLED]
+    return FitContext(
+        data=data,
+        candidates=tuple(candidates),
+        seeds=tuple(model_seeds(settings.seed, len(candidates))),
+        sources=tuple(sources),
+        target_folds=_target_folds(data, settings, target_seed),
+        kept_rows=kept,
+        kept_unlabelled=np.sort(chosen),
+        weight_rows=numeric_rows(data) if "weights" in settings.choice.needs else None,
+    )
+
+
+def make_sources(
+    data: SearchData,
+    candidates: Sequence[Candidate],
+    source_rows: dict[Any, Vector],
+    settings: Settings,
+    seed: int,
+) -> list[Source]:
+    """The sources with their folds; the last one holds all rows.
+
+    Candidates that ignore the source are validated there: on the pooled source, or on one without
+    a name.
+    """
+    rows = dict(source_rows)
+    whole = [name for name, part in rows.items() if part.size == data.n_rows]
+    if not whole and any(not candidate.uses_source for candidate in candidates):
+        rows[None], whole = np.arange(data.n_rows), [None]
+    last = whole[-1] if whole else next(reversed(rows))
+    rows[last] = rows.pop(last)
+    return [
+        make_source(
+            name,
+            part,
+            data.y,
+            cv=settings.cv,
+            task=data.task,
+            # The folds of a source do not change when another source is added.
+            seed=seed,
+            cv_groups=settings.cv_groups,
+        )
+        for name, part in rows.items()
+    ]
+
+
+def model_seeds(seed: int, n_candidates: int) -> list[int]:
+    """One seed per candidate, the same in every fold and in the final fit."""
+    return spawn_seeds(seed + 1, n_candidates)
+
+
+def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | None:
+    """Folds of the labelled target rows; as many as rows where there are too few for ``cv``."""
+    if not settings.choice.needs & {"target", "target_alone"}:
+        return None
+    cv = settings.cv_target
+    if data.n_labelled < n_folds(cv):
+        warnings.warn(
+            f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each of "
+            "them is a fold of its own. Label more rows, or lower `cv`.",
+            FewTargetRowsWarning,
+            stacklevel=5,
+        )
+        cv = data.n_labelled
+    return make_folds(
+        data.y_target, cv=cv, task=data.task, seed=seed, groups=settings.cv_groups_target
+    )
+
+
+class _Run:
+    """A search as it runs: starts tasks and collects what they return."""
+
+    def __init__(self, context: FitContext, cells: Sequence[CellKey], settings: Settings):
+        self.context, self.keys, self.settings = context, cells, settings
+        self.data = context.data
+        self.cells = [self._new_cell(key) for key in cells]
+        self.kept: dict[str, list[Predictions | None]] = {}
+        self.folds_of_unlabelled: dict[int, dict[int, np.ndarray]] = {}
+        self.weights: dict[int, Vector] = {}
+        self.failures: list[Failure] = []
+        self.fits_done = self.fits_cut = 0
+        self.weight_seconds = 0.0
+        for number, source in enumerate(context.sources):
+            if source.problem:
+                self._fail_source(number, "source", KEPT, f"ValueError: {source.problem}")
+
+    def _new_cell(self, key: CellKey) -> Cell:
+        candidate = self.context.candidates[key.candidate]
+        return Cell(
+            candidate=candidate.name,
+            params={name: _plain(value) for name, value in candidate.params.items()},
+            source=self.context.sources[key.source].name if candidate.uses_source else None,
+            role=candidate.role,
+            source_index=key.source,
+            candidate_index=key.candidate,
+            complexity=candidate.complexity,
+        )
+
+    # Running
+
+    def execute(self, fits: Sequence[FitTask], advance: Callable[[], None] | None) -> None:
+        """Weights first, then the fits; with racing in rounds between which cells may stop."""
+        settings = self.settings
+        deadline = None
+        if settings.time_budget is not None:
+            deadline = time.monotonic() + settings.time_budget
+        if deadline is not None:
+            rounds = self._one_candidate_after_the_other(fits)
+        else:
+            rounds = racing_rounds(fits) if settings.racing else [list(fits)]
+        keys = self._cache_keys()
+        kinds = [self.context.candidates[fit.candidate].name for fit in fits]
+        with TaskProgress(
+            kinds, verbose=settings.verbose, n_jobs=settings.n_jobs or 1, deadline=deadline
+        ) as progress:
+            first: list[Task] = self._weight_tasks()
+            for number, group in enumerate(rounds):
+                running = [fit for fit in group if not self._all_stopped(fit)]
+                tasks = first + [self._task(fit, keys) for fit in running]
+                first = []
+                for result in run_tasks(
+                    run_task,
+                    tasks,
+                    shared=self.context,
+                    n_jobs=settings.n_jobs,
+                    cache=settings.cache,
+                    fit_timeout=settings.fit_timeout,
+                    deadline=deadline,
+                ):
+                    self._record(result)
+                    if isinstance(result.task.content, FitTask):
+                        progress.advance(result, note=self._leader)
+                        if advance is not None:
+                            advance()
+                if number + 1 < len(rounds):
+                    self._stop_what_is_behind(rounds[number + 1 :])
+
+    def _task(self, fit: FitTask, keys: "_CacheKeys | None") -> Task:
+        candidate = self.context.candidates[fit.candidate]
+        key = None if keys is None else keys.of_fit(fit)
+        return Task(content=fit, kind=candidate.name, key=key)
+
+    def _weight_tasks(self) -> list[Task]:
+        """One task per sound source, if weights are needed; they overlap with the first fits."""
+        if "weights" not in self.settings.choice.needs:
+            return []
+        return [
+            Task(content=WeightTask(number, self.settings.weighting), kind="weights")
+            for number, source in enumerate(self.context.sources)
+            if not source.problem
+        ]
+
+    def _cache_keys(self) -> "_CacheKeys | None":
+        return None if self.settings.cache is None else _CacheKeys(self.context)
+
+    def _one_candidate_after_the_other(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
+        """Rounds of a search with a time budget: simple candidates first, each until it is whole.
+
+        So whatever was validated when the time is up has a complete ranking.
+        """
+        candidates = self.context.candidates
+        numbers = sorted(range(len(candidates)), key=lambda n: candidates[n].complexity)
+        return [
+            group
+            for number in numbers
+            for group in racing_rounds([fit for fit in fits if fit.candidate == number])
+        ]
+
+    # Recording
+
+    def _record(self, result: TaskResult) -> None:
+        content = result.task.content
+        if result.failure is not None:
+            self._record_failure(content, result.failure)
+        elif isinstance(content, WeightTask):
+            self.weight_seconds += result.outcome["seconds"]  # type: ignore[index]
+            self._record_weights(content.source, result.outcome["weights"])  # type: ignore[index]
+        else:
+            self._record_fit(content, result.outcome)  # type: ignore[arg-type]
+
+    def _record_fit(self, fit: FitTask, outcome: dict[str, Any]) -> None:
+        self.fits_done += 1
+        for number in fit.cells:
+            cell = self.cells[number]
+            self.cells[number] = replace(
+                cell,
+                # A shared fit costs its time once, whatever the number of cells that use it.
+                fit_seconds=cell.fit_seconds + outcome["fit_seconds"] / len(fit.cells),
+                predict_seconds=cell.predict_seconds + outcome["predict_seconds"] / len(fit.cells),
+                fits=cell.fits + fit.n_models,
+                constants=cell.constants + outcome["constants"],
+                has_proba=cell.has_proba and outcome["has_proba"],
+            )
+            for name in fit.fills:
+                values = outcome[f"{name}.values"]
+                if name == "unlabelled":
+                    self.folds_of_unlabelled.setdefault(number, {})[fit.fold] = values
+                else:
+                    self._keep(name, number, outcome["rows"], values, outcome.get(f"{name}.labels"))
+
+    def _keep(self, name: str, cell: int, rows: Vector, values: Any, labels: VectorLike) -> None:
+        found = self.kept.setdefault(name, [None] * len(self.cells))
+        if found[cell] is None:
+            found[cell] = self._empty(name, cell)
+        found[cell].values[rows] = values  # type: ignore[union-attr]
+        if labels is not None:
+            found[cell].labels[rows] = labels  # type: ignore[union-attr]
+
+    def _empty(self, name: str, cell: int) -> Predictions:
+        """Room for predictions; NaN and −1 where there are none."""
+        of_source = name in ("source", "reverse")
+        source = self.context.sources[self.keys[cell].source]
+        n_rows = source.rows.size if of_source else self.data.n_labelled
+        kind = np.float32 if of_source else np.float64
+        if self.data.classes is None:
+            return Predictions(np.full(n_rows, np.nan))
+        n_classes = len(self.data.classes)
+        labels = np.full(n_rows, -1, dtype=np.int16 if n_classes < 2**15 else np.int32)
+        return Predictions(np.full((n_rows, n_classes), np.nan, dtype=kind), labels)
+
+    def _record_weights(self, source: int, weights: Vector) -> None:
+        self.weights[source] = weights
+        effective = effective_sample_size(weights)
+        named = self.context.sources[source].name is not None
+        if named and effective < SMALL_SHARE * weights.size:
+            warnings.warn(
+                f"The importance weights of source {self.context.sources[source].name!r} rest on "
+                f"about {effective:.0f} of {weights.size} rows, so `wcv` and `trcv` are unstable "
+                "on it. Regularise the weighting, or look at 'rv' and 'tlv' too.",
+                WeightingWarning,
+                stacklevel=6,
+            )
+
+    def _record_failure(self, content: Any, failure: TaskFailure) -> None:
+        if self.settings.raise_errors and failure.reason != "cut":
+            if failure.exception is not None:
+                raise failure.exception
+            raise RuntimeError(failure.message)
+        if isinstance(content, WeightTask):
+            self._fail_source(
+                content.source, "weights", ("weights",), failure.message, failure.traceback
+            )
+            return
+        if failure.reason == "cut":
+            self.fits_cut += 1
+        for cell in content.cells:
+            self.failures.append(
+                Failure(
+                    cell, content.stage, content.fold, content.fills, failure.message,
+                    failure.traceback,
+                )
+            )  # fmt: skip
+
+    def _fail_source(
+        self, source: int, stage: str, arrays: Sequence[str], message: str, traceback: str = ""
+    ) -> None:
+        for number, key in enumerate(self.keys):
+            if key.source == source:
+                self.failures.append(Failure(number, stage, -1, tuple(arrays), message, traceback))
+
+    # Racing
+
+    def _all_stopped(self, fit: FitTask) -> bool:
+        return all(self.cells[cell].stopped_after is not None for cell in fit.cells)
+
+    def _stop_what_is_behind(self, later: Sequence[Sequence[FitTask]]) -> None:
+        waiting = {cell for group in later for fit in group for cell in fit.cells}
+        failed = {failure.cell for failure in self.failures}
+        losses = {
+            cell: self._losses_so_far(cell)
+            for cell in range(len(self.cells))
+            if cell not in failed and self.cells[cell].role != "baseline"
+        }
+        running = [
+            cell
+            for cell, values in losses.items()
+            if values is not None and self.cells[cell].stopped_after is None
+        ]
+        if len(running) > 2:
+            for cell in clearly_behind({n: losses[n] for n in running}):  # type: ignore[misc]
+                if cell in waiting:
+                    folds = self._folds_seen(cell)
+                    self.cells[cell] = replace(self.cells[cell], stopped_after=folds)
+
+    def _losses_so_far(self, cell: int) -> Vector | None:
+        """Losses on the rows seen so far, NaN elsewhere; on target rows where there are any."""
+        name = CRITERIA[self.settings.choice.criterion].predictions
+        found = self.kept.get(name, [None] * len(self.cells))[cell]
+        if found is None:
+            return None
+        of_target = CRITERIA[self.settings.choice.criterion].of_target
+        y = self._y_target if of_target else self._y[self.context.sources[self.keys[cell].source].rows]
+        if self.data.classes is None:
+            losses = (found.values - y) ** 2
+        else:
+            losses = np.where(found.labels < 0, np.nan, found.labels != y)  # type: ignore[operator]
+        if of_target:
+            return losses
+        whole = np.full(self.data.n_rows, np.nan)
+        whole[self.context.sources[self.keys[cell].source].rows] = losses
+        return whole
+
+    @property
+    def _y(self) -> Vector:
+        return self.data.encode(self.data.y)
+
+    @property
+    def _y_target(self) -> VectorLike:
+        return None if self.data.y_target is None else self.data.encode(self.data.y_target)
+
+    def _folds_seen(self, cell: int) -> int:
+        return max(self.folds_of_unlabelled.get(cell, {0: None})) + 1
+
+    def _leader(self) -> str:
+        means = {}
+        for cell in range(len(self.cells)):
+            losses = self._losses_so_far(cell)
+            if losses is not None and not np.isnan(losses).all():
+                means[cell] = np.nanmean(losses)
+        if not means:
+            return ""
+        best = self.cells[min(means, key=lambda cell: means[cell])]
+        return f"leader {best.name}" + ("" if best.source is None else f" from {best.source}")
+
+    # Freezing
+
+    def freeze(self, n_planned: int, seconds: float, check: LabelCheck | None) -> SearchResult:
+        """The result so far; arrays become read-only."""
+        sources = tuple(
+            SourceRows(source.name, source.rows, source.folds.numbers, self.weights.get(number))
+            for number, source in enumerate(self.context.sources)
+        )
+        if self.folds_of_unlabelled:
+            self.kept["unlabelled"] = [self._mean_over_folds(c) for c in range(len(self.cells))]
+        for found in (one for kept in self.kept.values() for one in kept if one is not None):
+            for array in (found.values, found.labels):
+                if array is not None:
+                    array.flags.writeable = False
+        folds = self.context.target_folds
+        data = self.data
+        if folds is None and data.n_labelled and "source_to_target" in self.kept:
+            numbers: VectorLike = np.zeros(data.n_labelled, dtype=int)
+        else:
+            numbers = None if folds is None else folds.numbers
+        return SearchResult(
+            cells=tuple(self.cells),
+            sources=sources,
+            y=self._y,
+            y_target=self._y_target,
+            classes=data.classes,
+            target_folds=numbers,
+            unlabelled_rows=self.context.kept_unlabelled,
+            sample_weight=data.sample_weight,
+            sample_weight_target=data.sample_weight_target,
+            failures=tuple(self.failures + self._metric_failures()),
+            info=self._info(n_planned, seconds),
+            metrics=self.settings.metrics,
+            label_check_=check,
+            **{name: tuple(kept) for name, kept in self.kept.items()},
+        )
+
+    def _mean_over_folds(self, cell: int) -> Predictions | None:
+        folds = self.folds_of_unlabelled.get(cell)
+        if not folds:
+            return None
+        # In the order of the folds, so that rounding does not depend on which fit ended first.
+        values = np.mean([folds[fold] for fold in sorted(folds)], axis=0, dtype=np.float64)
+        labels = None if self.data.classes is None else values.argmax(axis=1).astype(np.int16)
+        return Predictions(values.astype(np.float32), labels)
+
+    def _metric_failures(self) -> list[Failure]:
+        """Metrics of probabilities that a cell without any cannot serve."""
+        asking = [metric for metric in self.settings.metrics if metric.response == "probability"]
+        return [
+            Failure(
+                number,
+                "metric",
+                -1,
+                (),
+                f"{metric.label} needs class probabilities; {cell.candidate!r} has no "
+                "predict_proba. Wrap it in sklearn.calibration.CalibratedClassifierCV.",
+            )
+            for number, cell in enumerate(self.cells)
+            if not cell.has_proba
+            for metric in asking
+        ]
+
+    def _info(self, n_planned: int, seconds: float) -> SearchInfo:
+        data, choice = self.data, self.settings.choice
+        return SearchInfo(
+            criterion=choice.criterion,
+            criteria=choice.criteria,
+            by_default=choice.by_default,
+            answer=self.settings.answer,  # type: ignore[arg-type]
+            task=data.task,
+            scoring=tuple(metric.name for metric in self.settings.metrics),
+            n_rows=data.n_rows,
+            n_labelled=data.n_labelled,
+            n_unlabelled=data.n_unlabelled,
+            kept_rows=int(self.context.kept_rows.sum()),
+            kept_unlabelled=self.context.kept_unlabelled.size,
+            fits_planned=n_planned,
+            fits_done=self.fits_done,
+            fits_cut=self.fits_cut,
+            weight_seconds=self.weight_seconds,
+            seconds=seconds,
+            versions=versions(),
+        )
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that affect predictions."""
+    return {
+        "landbridge": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def racing_rounds(fits: Sequence[FitTask]) -> list[list[FitTask]]:
+    """Fits in rounds of 2, 4, 8, … folds."""
+    most = max((fit.fold for fit in fits), default=0) + 1
+    bounds, reached = [], FIRST_ROUND
+    while reached < most:
+        bounds.append(reached)
+        reached *= 2
+    rounds: list[list[FitTask]] = [[] for _ in range(len(bounds) + 1)]
+    for fit in fits:
+        rounds[int(np.searchsorted(bounds, fit.fold, side="right"))].append(fit)
+    return [group for group in rounds if group]
+
+
+def clearly_behind(losses: dict[int, Vector]) -> list[int]:
+    """Cells that stop: in the worse half and clearly behind the leader.
+
+    ``losses`` are those of the rows that a cell has been validated on so far, NaN elsewhere. A
+    cell is clearly behind if its mean loss is larger than the leader's by more than ``Z`` standard
+    errors of the paired difference; a pair that shares no rows (two sources) is compared by the
+    two means and their errors.
+    """
+    order = sorted(losses, key=lambda cell: float(np.nanmean(losses[cell])))
+    worse_half = order[(len(order) + 1) // 2 :]
+    return [cell for cell in worse_half if _distance(losses[cell], losses[order[0]]) > Z]
+
+
+def _distance(losses: Vector, of_leader: Vector) -> float:
+    """Standard errors by which the mean loss lies above the leader's."""
+    shared = ~np.isnan(losses) & ~np.isnan(of_leader)
+    if shared.sum() >= 2:
+        difference = losses[shared] - of_leader[shared]
+        gap, variance = difference.mean(), difference.var(ddof=1) / difference.size
+    else:
+        own, leading = losses[~np.isnan(losses)], of_leader[~np.isnan(of_leader)]
+        if min(own.size, leading.size) < 2:
+            return 0.0
+        gap = own.mean() - leading.mean()
+        variance = own.var(ddof=1) / own.size + leading.var(ddof=1) / leading.size
+    if variance == 0:
+        return np.inf if gap > 0 else 0.0
+    return float(gap / np.sqrt(variance))
+
+
+# Density ratios
+
+
+@dataclass(frozen=True)
+class WeightTask:
+    """Density ratios of one source."""
+
+    source: int
+    weighting: Any
+
+
+def run_task(context: FitContext, content: FitTask | WeightTask) -> dict[str, Any]:
+    """Run one task of either kind."""
+    if isinstance(content, FitTask):
+        return run_fit(context, content)
+    started = time.perf_counter()
+    X, X_target = context.weight_rows  # type: ignore[misc]
+    X = X[context.sources[content.source].rows]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LandbridgeWarning)
+        model = clone(content.weighting, safe=False)  # any object with fit and weights_
+        model.fit(X, X_target)
+    weights = _checked_weights(model.weights_, X.shape[0])
+    return {"weights": weights, "seconds": time.perf_counter() - started}
+
+
+def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
+    weights = np.asarray(weights, dtype=np.float64)
+    sound = weights.shape == (n_rows,) and np.isfinite(weights).all() and (weights >= 0).all()
+    if not sound or not weights.any():
+        raise ValueError(
+            f"`weighting` must give each of {n_rows} source rows a finite weight of at least 0, "
+            f"not all of them 0; got shape {weights.shape}, like {weights.ravel()[:3].tolist()}."
+        )
+    return weights
+
+
+# Cache keys
+
+
+class _CacheKeys:
+    """Keys of fits: what a fit reads, and nothing about the other candidates and sources."""
+
+    def __init__(self, context: FitContext):
+        self.context = context
+        data = context.data
+        self.target = describe_rows(
+            data.X_target, data.y_target, data.X_unlabeled, data.sample_weight_target
+        )
+        self.describe = {
+            number: describe_candidate(candidate.name, candidate.estimator)
+            for number, candidate in enumerate(context.candidates)
+        }
+        self.sources = {
+            number: describe_rows(_rows_of(data.X, source.rows), data.y[source.rows])
+            for number, source in enumerate(context.sources)
+        }
+
+    def of_fit(self, fit: FitTask) -> str | None:
+        text = self.describe[fit.candidate]
+        if text is None:
+            return None
+        context, source = self.context, self.context.sources[fit.source]
+        split: tuple[Any, ...] = ()
+        if fit.stage == "source_fold":
+            split = source.folds.splits[fit.fold]
+        elif fit.stage in ("target_fold", "target_alone"):
+            split = context.target_folds.splits[fit.fold]  # type: ignore[union-attr]
+        return task_key(
+            self.target,
+            None if fit.stage == "target_alone" else self.sources[fit.source],
+            fit.stage,
+            sorted(fit.fills),
+            *split,
+            text,
+            context.candidates[fit.candidate].role,
+            context.seeds[fit.candidate],
+            context.data.task,
+            None if context.data.classes is None else list(map(str, context.data.classes)),
+            context.kept_unlabelled,
+            context.kept_rows[source.rows],
+        )
+
+
+def _rows_of(X: Any, rows: Vector) -> Any:
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(X, rows)
+
+
+def _label_check(data: SearchData, seed: int) -> LabelCheck | None:
+    """Compare labelled with unlabelled target rows, where there are enough of both."""
+    rows = (data.X_target, data.X_unlabeled)
+    if any(len(getattr(part, "shape", ())) != 2 for part in rows):  # none, or documents
+        return None
+    return check_labels(data.X_target, data.X_unlabeled, random_state=seed)
+
+
+def _plain(value: Any) -> Any:
+    """A value of a grid as JSON can hold it."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)

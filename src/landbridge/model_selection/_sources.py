@@ -1,0 +1,266 @@
+"""Sources, the sets of rows among which a search chooses, and how rows are split into folds."""
+
+import reprlib
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from landbridge._typing import Vector, VectorLike
+from landbridge._validation import Task, check_choice
+
+# The name of all source rows together.
+POOLED = "pooled"
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Train and test positions of every fold.
+
+    A row is held out at most once. ``TimeSeriesSplit`` never holds out the earliest rows, so
+    ``numbers`` is −1 there.
+    """
+
+    splits: tuple[tuple[Vector, Vector], ...]
+    n_rows: int
+
+    @cached_property
+    def numbers(self) -> Vector:
+        """The fold that holds out each row, −1 where none does."""
+        numbers = np.full(self.n_rows, -1)
+        for fold, (_, test) in enumerate(self.splits):
+            numbers[test] = fold
+        return numbers
+
+    def __len__(self) -> int:
+        return len(self.splits)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A named set of source rows with its folds.
+
+    ``problem`` says why nothing can be validated on this source, where that is so. ``name`` is
+    ``None`` for the set of all rows that candidates without a source of their own are validated on.
+    """
+
+    name: Any
+    rows: Vector
+    folds: Folds
+    problem: str | None = None
+
+    def split(self, fold: int) -> tuple[Vector, Vector]:
+        """Row numbers to train on and row numbers held out."""
+        train, test = self.folds.splits[fold]
+        return self.rows[train], self.rows[test]
+
+
+def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, Vector]:
+    """Row numbers of every source by name.
+
+    ``"each"`` group alone, ``"pooled"`` all together, ``"both"``, a list of groups or tuples of
+    groups, or a mapping from names to such.
+    """
+    everything = np.arange(n_rows)
+    if isinstance(sources, str):
+        check_choice(sources, "sources", ("each", "pooled", "both"))
+    elif groups is None:
+        raise ValueError(
+            f"`sources` {sources!r} must come with `groups`, which name the source of each row; "
+            "got no groups. Pass groups= to fit."
+        )
+    if groups is None:
+        return {"source": everything}
+    names, numbers = np.unique(groups, return_inverse=True)
+    if len(names) < 2 and isinstance(sources, str):
+        return {names.tolist()[0]: everything}
+    # One sort instead of one comparison per group, because there may be thousands of groups.
+    order = np.argsort(numbers, kind="stable")
+    parts = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
+    each = dict(zip(names.tolist(), parts, strict=True))
+    if not isinstance(sources, str):
+        return _subsets(sources, each)
+    if sources == "each":
+        return each
+    if POOLED in each:
+        raise ValueError(
+            f"`groups` must not contain {POOLED!r} with sources={sources!r}, because it is the "
+            "name of all rows together; got a group of that name. Rename the group."
+        )
+    return {**(each if sources == "both" else {}), POOLED: everything}
+
+
+def _subsets(sources: Any, each: dict[Any, Vector]) -> dict[Any, Vector]:
+    if not isinstance(sources, Iterable):
+        raise TypeError(
+            "`sources` must be 'each', 'pooled', 'both', a list of groups or of tuples of groups, "
+            f"or a mapping from names to such; got {sources!r}."
+        )
+    if not isinstance(sources, Mapping):
+        members = [_members(part) for part in sources]
+        sources = {"+".join(map(str, part)): part for part in members}
+        if len(sources) < len(members):
+            raise ValueError(
+                f"`sources` must be subsets with distinct names; got {members}, which become "
+                f"{list(sources)}. Pass a mapping from names to subsets."
+            )
+    subsets = {}
+    for name, part in sources.items():
+        part = _members(part)
+        unknown = [group for group in part if not isinstance(group, Hashable) or group not in each]
+        if unknown or not part:
+            raise ValueError(
+                f"`sources` must be made of groups, {list(each)}; got {unknown or 'none'} in "
+                f"{name!r}. Name groups that occur in `groups`."
+            )
+        subsets[name] = np.unique(np.concatenate([each[group] for group in part]))
+    if not subsets:
+        raise ValueError("`sources` must name at least one source; got none.")
+    return subsets
+
+
+def _members(part: Any) -> list[Any]:
+    """The groups of one subset; those of a set in an order that is the same in every process."""
+    if isinstance(part, (set, frozenset)):
+        return sorted(part, key=str)
+    return list(part) if isinstance(part, (tuple, list, np.ndarray)) else [part]
+
+
+def make_source(
+    name: Any,
+    rows: Vector,
+    y: Vector,
+    *,
+    cv: Any,
+    task: Task,
+    seed: int,
+    cv_groups: VectorLike = None,
+) -> Source:
+    """A source with its folds, or with the reason why it can have none."""
+    none = Folds((), rows.size)
+    if task == "classification" and np.unique(y[rows]).size < 2:
+        return Source(
+            name,
+            rows,
+            none,
+            f"source {name!r} must hold at least 2 classes; got {y[rows].tolist()[0]!r} only. "
+            "Pool it with another source.",
+        )
+    if rows.size < n_folds(cv):
+        return Source(
+            name,
+            rows,
+            none,
+            f"source {name!r} must have at least as many rows as folds; got n_samples={rows.size} "
+            f"for {n_folds(cv)} folds. Lower `cv` or pool it with another source.",
+        )
+    inside = None if cv_groups is None else cv_groups[rows]
+    try:
+        folds = make_folds(y[rows], cv=cv, task=task, seed=seed, groups=inside)
+    except NoFoldsError as error:
+        problem = f"`cv` must be able to split source {name!r}; got {cv!r}, which says: {error}"
+        return Source(name, rows, none, problem)
+    return Source(name, rows, folds)
+
+
+class NoFoldsError(ValueError):
+    """A splitter cannot split the rows of one source."""
+
+
+def make_folds(
+    y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike = None
+) -> Folds:
+    """Folds of rows with labels ``y``; shuffled and stratified by class where ``cv`` is a number.
+
+    ``groups`` are those of splitters like `GroupKFold`: rows of one group are in one fold.
+    """
+    n_rows = y.shape[0]
+    if isinstance(cv, int):
+        if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
+            cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
+        elif task == "classification":
+            return _partition(_dealt_by_class(y, cv, seed))
+        else:
+            cv = KFold(cv, shuffle=True, random_state=seed)
+    splits = _splits(cv, y, groups)
+    held_out = np.zeros(n_rows, dtype=int)
+    for _, test in splits:
+        held_out[test] += 1
+    if held_out.max(initial=0) > 1:
+        raise ValueError(
+            "`cv` must hold out each row at most once; got a row in two test sets. Use KFold or "
+            "another splitter without repeats."
+        )
+    if not held_out.any():
+        raise ValueError("`cv` must hold out rows; got none in any fold. Use KFold.")
+    return Folds(tuple(splits), n_rows)
+
+
+def _splits(cv: Any, y: Vector, groups: VectorLike) -> list[tuple[Vector, Vector]]:
+    n_rows = y.shape[0]
+    try:
+        splits = [
+            (np.asarray(train), np.asarray(test))
+            for train, test in cv.split(np.zeros((n_rows, 1)), y, groups)
+        ]
+    except ValueError as error:
+        raise NoFoldsError(str(error)) from error
+    if any(np.max(part, initial=0) >= n_rows for split in splits for part in split):
+        raise NoFoldsError(f"it holds out rows beyond the {n_rows} that there are.")
+    return splits
+
+
+def _partition(numbers: Vector) -> Folds:
+    splits = tuple(
+        (np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
+        for fold in range(numbers.max() + 1)
+    )
+    return Folds(splits, numbers.size)
+
+
+def n_folds(cv: Any) -> int:
+    """Number of folds of a number or of a splitter."""
+    return cv if isinstance(cv, int) else cv.get_n_splits()
+
+
+def needs_groups(cv: Any) -> bool:
+    """Whether a splitter keeps groups of rows together."""
+    routing = getattr(cv, "get_metadata_routing", None)
+    return routing is not None and "groups" in routing().split.requests
+
+
+def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:
+    """A number of folds of at least 2, or a splitter that knows its number without the rows."""
+    if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):
+        try:
+            cv.get_n_splits()
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"`{name}` must be a splitter whose number of folds does not depend on the rows, "
+                f"like KFold; got {cv!r}. Pass a number of folds, or KFold(5, shuffle=True)."
+            ) from error
+        if needs_groups(cv) and groups is None:
+            raise ValueError(
+                f"`{name}` {cv!r} must come with the group of every row; got none. Pass cv_groups "
+                "to fit (and cv_groups_target where target rows are labelled)."
+            )
+        return cv
+    if isinstance(cv, (int, np.integer)) and not isinstance(cv, bool) and cv >= 2:
+        return int(cv)
+    raise ValueError(
+        f"`{name}` must be a number of folds, at least 2, or a splitter like KFold; got "
+        f"{reprlib.repr(cv)}."
+    )
+
+
+def _dealt_by_class(y: Vector, cv: int, seed: int) -> Vector:
+    """Rows dealt out in turn, class after class: equal shares where a class has too few rows."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(y.shape[0])
+    order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(y.shape[0], dtype=int)
+    folds[order] = np.arange(y.shape[0]) % cv
+    return folds

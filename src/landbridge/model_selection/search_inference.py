@@ -1,0 +1,518 @@
+"""How sure a search can be: intervals, probabilities and the verdict on transfer.
+
+Each answer says which rows it rests on. Four intervals answer three questions:
+
+``"anchored"``
+    Where does the target score lie? Around the anchored estimate; rests on the labelled target
+    rows.
+``"labelled"``
+    The same around the candidate's own score on those rows.
+``"paper"``
+    Eq. (15) of Zhong et al.: the score interval of a proportion that TrCV would be if its losses
+    were those of n independent target rows. It says nothing about TrCV's bias.
+``"effective"``
+    The same with the effective sample size of the weights in place of n.
+
+The vote has an interval of its own, from predictions whose weights were learnt without the fold of
+the row.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector
+from landbridge._validation import check_choice, is_number
+from landbridge.inference import score_interval
+from landbridge.inference.e_process import e_value
+from landbridge.inference.intervals import check_level
+from landbridge.model_selection.criteria import CRITERIA
+from landbridge.model_selection.metric import Metric
+from landbridge.model_selection.metric_inference import metric_interval, paired_probability
+from landbridge.weighting import effective_sample_size
+
+if TYPE_CHECKING:
+    from landbridge.model_selection.search_result import SearchResult
+
+# The criterion whose predictions each method rests on, the honest ones first.
+METHODS = {"anchored": "anchored", "labelled": "tlv", "effective": "trcv", "paper": "trcv"}
+BASELINES = ("target-only", "source-only")
+
+
+class Withheld(StrEnum):
+    """Why an interval has no bounds."""
+
+    LABELS = "the labelled target rows are not a sample of the target"
+    NO_LABELS = "there are no labelled target rows"
+    UNDEFINED = "the metric is not defined on the labelled target rows"
+
+
+@dataclass(frozen=True, slots=True)
+class SearchInterval:
+    """An interval for a score on the target; unpacks to ``low, high``.
+
+    Attributes
+    ----------
+    estimate, low, high : float
+        In the unit of the metric; NaN bounds where the interval is withheld.
+    level : float
+    metric : Metric
+    method : str
+    n_rows : float
+        How many rows it rests on; an effective number where they are weighted.
+    of_target : bool
+        Whether these are labelled target rows.
+    note : str
+        What is known to fall short of the level.
+    withheld : Withheld or None
+    """
+
+    estimate: float
+    low: float
+    high: float
+    level: float
+    metric: Metric
+    method: str
+    n_rows: float
+    of_target: bool = True
+    note: str = ""
+    withheld: Withheld | None = None
+
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.low, self.high))
+
+    def __contains__(self, score: float) -> bool:
+        return self.low <= score <= self.high
+
+    @property
+    def rests_on(self) -> str:
+        """The rows behind the interval, in words."""
+        if self.of_target:
+            return f"{self.n_rows:.0f} labelled target rows"
+        return f"{self.n_rows:.0f} source rows, as if drawn from the target"
+
+    def __str__(self) -> str:
+        if self.withheld is not None:
+            return f"{self.metric.label}: no interval, because {self.withheld}"
+        estimate, low, high = map(self.metric.format, (self.estimate, self.low, self.high))
+        words = (
+            f"{self.metric.label} {estimate}, {100 * self.level:g} % interval {low} to {high} "
+            f"({self.method}: {self.rests_on})"
+        )
+        return f"{words}. {self.note}" if self.note else words
+
+
+def search_interval(
+    result: "SearchResult",
+    level: float = 0.95,
+    *,
+    cell: int | Literal["vote"] | None = None,
+    metric: str | Metric | None = None,
+    method: str | None = None,
+    missing_ok: bool = False,
+) -> Any:
+    """An interval for a score on the target; see `SearchResult.interval`.
+
+    With ``missing_ok`` the answer is ``None`` where there is no interval, instead of an error.
+    """
+    check_level(level)
+    metric = result.find_metric(metric)
+    cell = result.answer if cell is None else cell
+    if cell == "vote":
+        return _interval_of_vote(result, level, metric, missing_ok)
+    _require_cell(result, cell)
+    method = method or default_method(result, metric, missing_ok=missing_ok)
+    if method is None:
+        return None
+    check_choice(method, "method", tuple(METHODS))
+    criterion = METHODS[method]
+    if missing_ok and result.status(criterion, metric)[cell] == "failed":
+        return None
+    if not CRITERIA[criterion].of_target:
+        _require_accuracy(metric, method)
+    _require(result, criterion, method)
+    _require_predictions(result, cell, criterion, metric)
+    if CRITERIA[criterion].of_target:
+        return _interval_from_labels(result, cell, level, metric, method)
+    return _interval_from_trcv(result, cell, level, metric, method)
+
+
+def _interval_from_labels(
+    result: "SearchResult", cell: int, level: float, metric: Metric, method: str
+) -> SearchInterval:
+    y, values, weight = result.cell_data("tlv", cell, metric)
+    estimate = None
+    if method == "anchored":
+        estimate = float(result.scores("anchored", metric)[cell])
+    return _from_rows(result, y, values, weight, level, metric, method, estimate)
+
+
+def _interval_of_vote(
+    result: "SearchResult", level: float, metric: Metric, missing_ok: bool
+) -> Any:
+    vote = result.vote()
+    if vote is None or vote.predictions is None:
+        if missing_ok:
+            return None
+        raise ValueError(
+            "`interval` of the vote must rest on labelled target rows; got a search with "
+            f"{list(result.info.criteria)} and {result.info.n_labelled} labelled target rows. "
+            "Label target rows, or pass cell= for one of the cells."
+        )
+    seen = result.target_folds >= 0
+    values = result.read(vote.predictions, metric)[seen]
+    weight = result.sample_weight_target
+    weight = None if weight is None else weight[seen]
+    return _from_rows(result, result.y_target[seen], values, weight, level, metric, "cross-fitted")
+
+
+def _from_rows(
+    result: "SearchResult",
+    y: Vector,
+    values: np.ndarray,
+    weight: Any,
+    level: float,
+    metric: Metric,
+    method: str,
+    estimate: float | None = None,
+) -> SearchInterval:
+    """The metric's own interval; reweighted or withheld where labels are not a sample."""
+    check, n_rows = result.label_check_, float(y.size)
+    score = float(metric.score(y, values, weight)) if estimate is None else estimate
+    if not np.isfinite(score):
+        return SearchInterval(
+            np.nan, np.nan, np.nan, level, metric, method, n_rows, withheld=Withheld.UNDEFINED
+        )
+    if check is not None and check.withheld:
+        return SearchInterval(
+            score, np.nan, np.nan, level, metric, method, n_rows, withheld=Withheld.LABELS
+        )
+    if check is not None and not check.representative and y.size == check.weights.size:
+        weight = check.weights if weight is None else weight * check.weights
+        estimate, n_rows = None, check.effective_sample_size
+    found = metric_interval(metric, y, values, level, estimate=estimate, sample_weight=weight)
+    return SearchInterval(
+        found.estimate, found.low, found.high, level, metric, method, n_rows, note=found.note
+    )
+
+
+def _interval_from_trcv(
+    result: "SearchResult", cell: int, level: float, metric: Metric, method: str
+) -> SearchInterval:
+    weights = result.sources[result.cells[cell].source_index].weights
+    n = weights.size if method == "paper" else effective_sample_size(weights)
+    accuracy = float(result.scores("trcv", metric)[cell])
+    low, high = map(float, score_interval(accuracy, n, level))
+    return SearchInterval(accuracy, low, high, level, metric, method, float(n), of_target=False)
+
+
+def default_method(
+    result: "SearchResult", metric: Metric, *, missing_ok: bool = False
+) -> str | None:
+    """The first method of `interval` for which the search has what it needs."""
+    usable = [
+        method
+        for method, criterion in METHODS.items()
+        if criterion in result.available()
+        and (CRITERIA[criterion].of_target or is_accuracy(metric))
+    ]
+    measured = [m for m in usable if set(result.status(METHODS[m], metric)) != {"failed"}]
+    if usable or missing_ok:
+        return next(iter(measured or usable), None)
+    raise ValueError(
+        f"`interval` of {metric.label} must have predictions of labelled target rows; got a search "
+        f"with {list(result.info.criteria)} and {result.info.n_labelled} labelled target rows. "
+        "Search with criterion 'tlv' or 'anchored', which need labelled target rows."
+    )
+
+
+def is_accuracy(metric: Metric) -> bool:
+    """Whether a metric is the share of rows that are right, for which the paper has formulas."""
+    return metric.decomposable and metric.response == "label" and metric.label == "accuracy"
+
+
+# Probabilities
+
+
+def prob_better(
+    result: "SearchResult", *, method: str | None, level: float, metric: Metric
+) -> np.ndarray:
+    """P(row's cell is better than column's); see `SearchResult.prob_better`."""
+    check_level(level)
+    method = method or "paired"
+    check_choice(method, "method", ("paired", "paper"))
+    if method == "paired":
+        return _paired(result, metric)
+    _require(result, "trcv", method)
+    _require_accuracy(metric, method)
+    rows = np.array([result.sources[cell.source_index].rows.size for cell in result.cells])
+    return prob_better_paper(np.array(result.scores("trcv", metric)), rows, level)
+
+
+def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:
+    """μ and σ of Eq. (16): centre and half-width of the score interval, Eq. (15)."""
+    low, high = score_interval(accuracy, n, level)
+    return float(low + high) / 2, float(high - low) / 2
+
+
+def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray:
+    """Eq. (16): P(row is better than column), each candidate from its own score interval."""
+    known = np.isfinite(accuracies)
+    answer = np.full((accuracies.size, accuracies.size), np.nan)
+    if not known.any():
+        return answer
+    pairs = zip(accuracies[known], n[known], strict=True)
+    centre, half = np.array([score_centre(e, rows, level) for e, rows in pairs]).T
+    difference = centre[:, None] - centre[None, :]
+    probability = stats.norm.cdf(difference / np.sqrt(half[:, None] ** 2 + half[None, :] ** 2))
+    np.fill_diagonal(probability, 0.5)
+    answer[np.ix_(known, known)] = probability
+    return answer
+
+
+def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
+    """On labelled target rows where there are predictions of them, else on source rows."""
+    n_cells = len(result.cells)
+    answer = np.full((n_cells, n_cells), np.nan)
+    criterion = "tlv" if "tlv" in result.available() else result.criterion
+    status = result.status(criterion, metric)
+    groups: dict[Any, list[int]] = {}
+    for cell in range(n_cells):
+        if status[cell] != "failed":
+            answer[cell, cell] = 0.5
+            found = getattr(result, CRITERIA[criterion].predictions)[cell]
+            where = None if CRITERIA[criterion].of_target else result.cells[cell].source_index
+            seen = ~np.isnan(found.values.reshape(len(found.values), -1)[:, 0])
+            groups.setdefault((where, seen.tobytes()), []).append(cell)
+    cells = [cell for group in groups.values() for cell in group]
+    answer[np.ix_(cells, cells)] = 0.5
+    for group in groups.values():
+        data = [result.cell_data(criterion, cell, metric) for cell in group]
+        if data[0][0].size >= 2:
+            found = paired_probability(metric, data[0][0], np.stack([one[1] for one in data]))
+            answer[np.ix_(group, group)] = found
+    if len(groups) > 1 and CRITERIA[criterion].of_target:
+        _compare_across(result, metric, list(groups.values()), answer)
+    return answer
+
+
+def _compare_across(
+    result: "SearchResult", metric: Metric, groups: list[list[int]], answer: np.ndarray
+) -> None:
+    """Cells with different rows, as racing leaves them, on the rows that two of them share."""
+    for number, group in enumerate(groups):
+        for a in group:
+            for b in (cell for other in groups[number + 1 :] for cell in other):
+                y, values, _ = result.stacked(metric, [a, b])
+                if y.size >= 2:
+                    pair = paired_probability(metric, y, values)
+                    answer[a, b], answer[b, a] = pair[0, 1], pair[1, 0]
+
+
+# The verdict on transfer
+
+
+class Finding(StrEnum):
+    """What a search can say about transfer."""
+
+    WORTH = "worth it"
+    NOT_SHOWN = "not shown"
+    NO_LABELS = "no labels"
+    NO_TRANSFER = "no transfer candidate"
+    NO_BASELINE = "no baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """One baseline against the best transfer candidate.
+
+    ``e_value`` holds however often somebody looks while labels arrive; ``probability`` is the
+    paired one for this number of labels, looked at once.
+    """
+
+    role: str
+    cell: int
+    name: str
+    e_value: float
+    probability: float
+    beaten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether transfer is worth it.
+
+    Attributes
+    ----------
+    finding : Finding
+    best : str
+        The best transfer candidate.
+    rivals : tuple of Rival
+        The best target-only and the best source-only candidate.
+    level : float
+    n_rows : int
+        Number of labelled target rows behind it.
+    """
+
+    finding: Finding
+    best: str = ""
+    rivals: tuple[Rival, ...] = ()
+    level: float = 0.95
+    n_rows: int = 0
+
+    @property
+    def worth(self) -> bool | None:
+        """``None`` where the search cannot tell."""
+        known = {Finding.WORTH: True, Finding.NOT_SHOWN: False}
+        return known.get(self.finding)
+
+    def __bool__(self) -> bool:
+        return bool(self.worth)
+
+    @property
+    def message(self) -> str:
+        """The verdict in words."""
+        if self.finding is Finding.NO_LABELS:
+            return (
+                "Cannot compare: whether transfer helps is measured on at least 2 labelled target "
+                "rows, by criterion 'tlv' or 'anchored'."
+            )
+        if self.finding is Finding.NO_TRANSFER:
+            return "Cannot compare: `candidates` contains no transfer estimator."
+        if self.finding is Finding.NO_BASELINE:
+            return "Cannot compare: `candidates` contains no target-only or source-only estimator."
+        figures = ", ".join(
+            f"{rival.role}: {_percent(rival.probability)}" for rival in self.rivals
+        )
+        if self.finding is Finding.WORTH:
+            roles = " and ".join(rival.role for rival in self.rivals)
+            return (
+                f"Transfer is worth it: {self.best} beats {roles} on these {self.n_rows} labels "
+                f"(probability of being better than {figures})."
+            )
+        unbeaten = " or ".join(rival.role for rival in self.rivals if not rival.beaten)
+        return (
+            f"{self.best} is not shown to beat {unbeaten} with these {self.n_rows} labels "
+            f"(probability of being better than {figures})."
+        )
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def _percent(probability: float) -> str:
+    """Rounded, but never to a certainty."""
+    if probability > 0.995:
+        return "over 99 %"
+    if probability < 0.005:
+        return "under 1 %"
+    return f"{100 * probability:.0f} %"
+
+
+def judge_transfer(result: "SearchResult", level: float) -> Verdict:
+    """The best transfer candidate against the best of each baseline, on labelled target rows.
+
+    A plain estimator learns from source and labelled target rows together, so it counts as
+    transfer. The best of m transfer candidates was chosen on the same rows, so its e-value must
+    reach m / (1 − level).
+    """
+    check_level(level)
+    metric = result.metric
+    if "tlv" not in result.available():
+        return Verdict(Finding.NO_LABELS, level=level)
+    measured, status = result.status("tlv", metric), result.status()
+    complete = [
+        cell
+        for cell in range(len(result.cells))
+        if measured[cell] == status[cell] == "complete" and np.isfinite(result.values()[cell])
+    ]
+    of_role = {
+        role: [cell for cell in complete if result.cells[cell].role == role] for role in BASELINES
+    }
+    transfer = [c for c in complete if result.cells[c].role not in (*BASELINES, "baseline")]
+    if not transfer:
+        return Verdict(Finding.NO_TRANSFER, level=level)
+    if not any(of_role.values()):
+        return Verdict(Finding.NO_BASELINE, level=level)
+    values = result.values()
+    best = min(transfer, key=lambda cell: values[cell])
+    bar = len(transfer) / (1 - level)
+    rivals = []
+    n_rows = 0
+    for role, cells in of_role.items():
+        if cells:
+            rival = min(cells, key=lambda cell: values[cell])
+            evidence, probability, n_rows = compare_pair(result, best, rival)
+            rivals.append(
+                Rival(role, rival, result.labels[rival], evidence, probability, evidence >= bar)
+            )
+    finding = Finding.WORTH if all(rival.beaten for rival in rivals) else Finding.NOT_SHOWN
+    return Verdict(finding, result.labels[best], tuple(rivals), level, n_rows)
+
+
+def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float, float, int]:
+    """E-value and paired probability that ``first`` is better, and the number of rows.
+
+    The e-value rests on differences of pointwise losses: those of the metric, or zero-one and
+    squared losses for a metric that is not a mean.
+    """
+    metric = result.metric
+    y, values, _ = result.stacked(metric, [first, second])
+    probability = float(paired_probability(metric, y, values)[0, 1])
+    losses, bound = _pointwise(result, metric, y, values)
+    evidence = float(e_value(losses[0] - losses[1], bound=bound).first_better)
+    return evidence, probability, y.size
+
+
+def _pointwise(
+    result: "SearchResult", metric: Metric, y: Vector, values: np.ndarray
+) -> tuple[np.ndarray, float | None]:
+    if metric.decomposable:
+        width = metric.loss_bounds[1] - metric.loss_bounds[0]
+        return metric.pointwise(y, values), float(width) if np.isfinite(width) else None
+    if result.classes is None:
+        return (values - y) ** 2, None
+    return (values.argmax(axis=-1) != y).astype(np.float64), 1.0
+
+
+# What must hold
+
+
+def _require(result: "SearchResult", criterion: str, method: str) -> None:
+    if criterion not in result.available():
+        raise ValueError(
+            f"method={method!r} must have the predictions of {criterion!r}; got a search with "
+            f"{list(result.info.criteria)}. Search with criterion={criterion!r} among them."
+        )
+
+
+def _require_accuracy(metric: Metric, method: str) -> None:
+    if not is_accuracy(metric):
+        raise ValueError(
+            f"`method` {method!r} must be used with accuracy; got {metric.label}. Use method="
+            "'labelled' for intervals, or method='paired' for probabilities."
+        )
+
+
+def _require_cell(result: "SearchResult", cell: Any) -> None:
+    n_cells = len(result.cells)
+    if not (is_number(cell) and isinstance(cell, Integral) and -n_cells <= cell < n_cells):
+        raise ValueError(
+            f"`cell` must be 'vote' or the number of one of the {n_cells} cells, from 0 to "
+            f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
+        )
+
+
+def _require_predictions(
+    result: "SearchResult", cell: int, criterion: str, metric: Metric
+) -> None:
+    if result.status(criterion, metric)[cell] == "failed":
+        raise ValueError(
+            f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
+            f"{cell}, {result.labels[cell]!r}, which failed. `results_.failures` says why."
+        )

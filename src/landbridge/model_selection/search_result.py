@@ -1,0 +1,768 @@
+"""What a search found: predictions of every cell, frozen. Every answer is a function of them."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import wraps
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from landbridge._typing import Vector, VectorLike
+from landbridge._validation import Task, check_choice
+from landbridge.inference.label_check import LabelCheck
+from landbridge.model_selection._fit_tasks import KEPT, Predictions
+from landbridge.model_selection.anchored import Anchored, anchor
+from landbridge.model_selection.candidates import Role
+from landbridge.model_selection.class_report import ClassReport, class_report
+from landbridge.model_selection.criteria import CRITERIA
+from landbridge.model_selection.metric import Metric
+from landbridge.model_selection.metric_inference import loss_covariance
+from landbridge.model_selection.search_inference import (
+    SearchInterval,
+    Verdict,
+    judge_transfer,
+    prob_better,
+    search_interval,
+)
+from landbridge.model_selection.vote import (
+    combine,
+    cross_fitted,
+    disagreement,
+    members_of,
+    skill_weights,
+    vote_weights,
+)
+
+Status = Literal["complete", "stopped", "failed"]
+# The row of a ranking that is not a cell.
+VOTE = "vote"
+# Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
+DISTANCES = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def memoised(method: Method) -> Method:
+    """Compute an answer once: a result is frozen, and summaries ask for the same again."""
+
+    @wraps(method)
+    def remembering(self: Any, *arguments: Any, **options: Any) -> Any:
+        key = (method.__name__, *arguments, *sorted(options.items()))
+        if key not in self._answers:
+            self._answers[key] = method(self, *arguments, **options)
+        return self._answers[key]
+
+    return remembering  # type: ignore[return-value]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One candidate on one source.
+
+    Attributes
+    ----------
+    candidate : str
+    params : dict
+        The point of the candidate's grid, in values that JSON can hold.
+    source : name or None
+        ``None`` where the candidate does not learn from a source.
+    role : str
+    source_index, candidate_index : int
+        The source whose rows it was validated on, and its place in the list of candidates.
+    complexity : int
+        Order of preference among equals, smaller for simpler.
+    fit_seconds, predict_seconds : float
+    fits : int
+        Number of models that were fitted.
+    constants : int
+        Number of fits that saw one class only.
+    has_proba : bool
+        Whether it predicts probabilities.
+    stopped_after : int or None
+        Number of folds after which racing gave the cell up.
+    """
+
+    candidate: str
+    params: dict[str, Any]
+    source: Any
+    role: Role
+    source_index: int = 0
+    candidate_index: int = 0
+    complexity: int = 0
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    fits: int = 0
+    constants: int = 0
+    has_proba: bool = True
+    stopped_after: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """Points of one grid, and one candidate on several sources, are of one kind."""
+        return self.candidate
+
+    @property
+    def name(self) -> str:
+        """Candidate and parameters; ``estimator__C`` is called C unless that is ambiguous."""
+        short = [name.rpartition("__")[2] for name in self.params]
+        names = short if len(set(short)) == len(short) else list(self.params)
+        pairs = zip(names, self.params.values(), strict=True)
+        params = ", ".join(f"{name}={value}" for name, value in pairs)
+        return f"{self.candidate} ({params})" if params else self.candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One thing that went wrong.
+
+    ``arrays`` names the predictions that are missing; ``stage`` is that of the fit, or ``"source"``,
+    ``"weights"`` or ``"metric"``.
+    """
+
+    cell: int
+    stage: str
+    fold: int
+    arrays: tuple[str, ...]
+    message: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRows:
+    """Rows of a source, their folds (−1 where never held out) and density ratios."""
+
+    name: Any
+    rows: Vector
+    folds: Vector
+    weights: VectorLike = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchInfo:
+    """How the search was run.
+
+    ``kept_rows`` and ``kept_unlabelled`` count the source and unlabelled rows whose predictions are
+    kept, of ``n_rows`` and ``n_unlabelled``: large arrays are sampled.
+    """
+
+    criterion: str
+    criteria: tuple[str, ...]
+    by_default: bool
+    answer: Literal["vote", "best"]
+    task: Task
+    scoring: tuple[str, ...]
+    n_rows: int
+    n_labelled: int
+    n_unlabelled: int
+    kept_rows: int
+    kept_unlabelled: int
+    fits_planned: int
+    fits_done: int
+    fits_cut: int
+    weight_seconds: float
+    seconds: float
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """How the cells vote.
+
+    Attributes
+    ----------
+    weights : ndarray (cells,)
+        Zero for cells that are not members; the sum is 1.
+    disagreement : ndarray (cells,)
+        Share of unlabelled target rows on which a member differs from the vote; the root mean
+        squared distance for numbers. NaN for cells that are not members.
+    predictions : Predictions or None
+        Of the labelled target rows, with weights learnt without the fold of the row.
+    """
+
+    weights: Vector
+    disagreement: Vector
+    predictions: Predictions | None
+
+    @property
+    def members(self) -> list[int]:
+        """Cells with a weight, heaviest first."""
+        order = np.argsort(-self.weights, kind="stable")
+        return [cell for cell in order.tolist() if self.weights[cell] > 0]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchResult:
+    """Predictions of every cell, one candidate on one source.
+
+    Attributes
+    ----------
+    cells : tuple of Cell
+    sources : tuple of SourceRows
+    y, y_target : ndarray
+        Positions in ``classes``, or numbers; of the source and the labelled target rows.
+    classes : ndarray or None
+    target_folds : ndarray or None
+        Fold of each labelled target row, −1 where never held out.
+    target : tuple of Predictions or None, one per cell
+        Of the labelled target rows, by models trained on the source and on the other folds.
+    source_to_target, target_alone : tuple of Predictions or None
+        Of the labelled target rows, by models trained on the source, on the other folds alone.
+    source, reverse : tuple of Predictions or None
+        Of the rows of the cell's source, by the forward and by the reverse models.
+    unlabelled : tuple of Predictions or None
+        Of the unlabelled target rows ``unlabelled_rows``, the mean over folds.
+    unlabelled_rows : ndarray
+    sample_weight, sample_weight_target : ndarray or None
+    failures : tuple of Failure
+    info : SearchInfo
+    metrics : tuple of Metric
+        The first one selects.
+    label_check_ : LabelCheck or None
+        Whether the labelled target rows look like the unlabelled ones.
+    """
+
+    cells: tuple[Cell, ...]
+    sources: tuple[SourceRows, ...]
+    y: Vector
+    y_target: VectorLike
+    classes: VectorLike
+    target_folds: VectorLike
+    unlabelled_rows: Vector
+    sample_weight: VectorLike
+    sample_weight_target: VectorLike
+    failures: tuple[Failure, ...]
+    info: SearchInfo
+    metrics: tuple[Metric, ...]
+    target: tuple[Predictions | None, ...] = ()
+    source_to_target: tuple[Predictions | None, ...] = ()
+    target_alone: tuple[Predictions | None, ...] = ()
+    source: tuple[Predictions | None, ...] = ()
+    reverse: tuple[Predictions | None, ...] = ()
+    unlabelled: tuple[Predictions | None, ...] = ()
+    label_check_: LabelCheck | None = None
+    _answers: dict[Any, Any] = field(default_factory=dict, init=False)
+
+    # Names
+
+    @property
+    def criterion(self) -> str:
+        """The criterion that selects."""
+        return self.info.criterion
+
+    @property
+    def metric(self) -> Metric:
+        """The metric that selects."""
+        return self.metrics[0]
+
+    @property
+    def labels(self) -> list[str]:
+        """A short name of every cell, with its source where there are several."""
+        several = sum(source.name is not None for source in self.sources) > 1
+        return [
+            f"{cell.name} from {cell.source}" if several and cell.source is not None else cell.name
+            for cell in self.cells
+        ]
+
+    def available(self) -> tuple[str, ...]:
+        """Criteria that were requested or can be computed from the same predictions."""
+        have = {name for name in KEPT if getattr(self, name)}
+        if any(source.weights is not None for source in self.sources):
+            have.add("weights")
+        return tuple(
+            name
+            for name, known in CRITERIA.items()
+            if name in self.info.criteria or known.needs <= have
+        )
+
+    def find_metric(self, metric: str | Metric | None = None) -> Metric:
+        """A metric of the search by its name; the selecting one by default."""
+        if metric is None or isinstance(metric, Metric):
+            return metric or self.metric
+        names = {known.name: known for known in self.metrics}
+        check_choice(metric, "metric", tuple(names))
+        return names[metric]
+
+    # Scores
+
+    @memoised
+    def status(
+        self, criterion: str | None = None, metric: str | Metric | None = None
+    ) -> tuple[Status, ...]:
+        """``"complete"``, ``"stopped"`` or ``"failed"`` for each cell."""
+        criterion, metric = self._known(criterion), self.find_metric(metric)
+        needs = CRITERIA[criterion].needs
+        failed = {f.cell for f in self.failures if needs & set(f.arrays)}
+        return tuple(
+            "failed"
+            if number in failed or (metric.response == "probability" and not cell.has_proba)
+            else "stopped"
+            if cell.stopped_after is not None
+            else "complete"
+            for number, cell in enumerate(self.cells)
+        )
+
+    @memoised
+    def values(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
+        """The criterion of every cell as a loss, smaller is better; NaN for cells that failed."""
+        criterion, metric = self._known(criterion), self.find_metric(metric)
+        if criterion == "anchored":
+            return self._anchored_values(metric)
+        status = self.status(criterion, metric)
+        values = [
+            self._value(criterion, cell, metric) if status[cell] != "failed" else np.nan
+            for cell in range(len(self.cells))
+        ]
+        return _read_only(np.array(values))
+
+    @memoised
+    def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
+        """The metric of every cell by a criterion, as people read it; NaN for cells that failed."""
+        metric = self.find_metric(metric)
+        return _read_only(
+            np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds)
+        )
+
+    def cell_data(
+        self, criterion: str, cell: int, metric: Metric
+    ) -> tuple[Vector, np.ndarray, VectorLike]:
+        """Labels, predictions and weights of the rows that a cell was validated on."""
+        known, found = CRITERIA[criterion], getattr(self, CRITERIA[criterion].predictions)[cell]
+        if known.of_target:
+            y, weight = self.y_target, self.sample_weight_target
+        else:
+            source = self.sources[self.cells[cell].source_index]
+            y, weight = self.y[source.rows], self.sample_weight
+            weight = None if weight is None else weight[source.rows]
+            if known.weighted:
+                weight = source.weights if weight is None else source.weights * weight
+        seen = _seen(found)
+        values = self.read(found, metric)
+        if seen.all():
+            return y, values, weight
+        return y[seen], values[seen], None if weight is None else weight[seen]
+
+    def read(self, found: Predictions, metric: Metric) -> np.ndarray:
+        """Predictions as a metric reads them: probabilities, or one-hot labels for label metrics."""
+        if metric.response != "label" or found.labels is None:
+            return found.values
+        return (found.labels[:, None] == np.arange(len(self.classes))).astype(np.float64)
+
+    def stacked(
+        self, metric: Metric, cells: Sequence[int], criterion: str = "tlv"
+    ) -> tuple[Vector, np.ndarray, VectorLike]:
+        """The same for several cells of a criterion on target rows, on the rows that all share."""
+        kept = [getattr(self, CRITERIA[criterion].predictions)[cell] for cell in cells]
+        seen = np.logical_and.reduce([_seen(found) for found in kept])
+        values = np.stack([self.read(found, metric)[seen] for found in kept])
+        weight = self.sample_weight_target
+        return self.y_target[seen], values, None if weight is None else weight[seen]
+
+    def _value(self, criterion: str, cell: int, metric: Metric) -> float:
+        y, values, weight = self.cell_data(criterion, cell, metric)
+        by_count = CRITERIA[criterion].weighted and self.sample_weight is None
+        return loss_of_rows(y, values, weight, metric, by_count=by_count)
+
+    # The anchored criterion
+
+    @memoised
+    def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored]:
+        """Cells that are complete, and the posterior of their target loss."""
+        metric = self.find_metric(metric)
+        cells = [
+            cell
+            for cell, status in enumerate(self.status("anchored", metric))
+            if status == "complete" and self.cells[cell].role != "baseline"
+        ]
+        y, values, weight = self.stacked(metric, cells)
+        measured = metric.loss(metric.score(y, values, weight))
+        usable = np.isfinite(measured)
+        cells, values = [c for c, good in zip(cells, usable, strict=True) if good], values[usable]
+        ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
+        return cells, anchor(
+            measured[usable],
+            loss_covariance(metric, y, values, sample_weight=weight),
+            self._prior(cells, metric),
+            n_rows=y.size,
+            roles=[self.cells[cell].role for cell in cells],
+            kinds=[self.cells[cell].kind for cell in cells],
+            unlabelled=self._unlabelled_of(cells),
+            scale="ratio" if ratio else "difference",
+            distance=DISTANCES.get(metric.label),
+        )
+
+    def _prior(self, cells: list[int], metric: Metric) -> Vector:
+        """TrCV where every cell has it, else nothing: the unlabelled rows are the whole prior."""
+        if "trcv" in self.available():
+            values = self.values("trcv", metric)[cells]
+            if np.isfinite(values).all():
+                return values
+        return np.zeros(len(cells))
+
+    def _anchored_values(self, metric: Metric) -> Vector:
+        """The posterior mean; baselines and cells that racing stopped have their own measurement."""
+        status = self.status("anchored", metric)
+        values = np.array(
+            [
+                self._value("tlv", cell, metric) if status[cell] != "failed" else np.nan
+                for cell in range(len(self.cells))
+            ]
+        )
+        if any(s == "complete" and c.role != "baseline" for s, c in zip(status, self.cells)):  # noqa: B905
+            cells, posterior = self.anchored(metric)
+            values[cells] = posterior.mean
+        return _read_only(values)
+
+    def _unlabelled_of(self, cells: Sequence[int]) -> np.ndarray | None:
+        found = [self.unlabelled[cell] for cell in cells] if self.unlabelled else [None]
+        if not found or any(one is None for one in found):
+            return None
+        return np.stack([one.values for one in found])  # type: ignore[union-attr]
+
+    # Ranking
+
+    @memoised
+    def ranking(self, criterion: str | None = None, metric: str | Metric | None = None) -> list[int]:
+        """Cells from best to worst; stopped cells behind complete ones, failed cells last.
+
+        Among equals the one trained on all sources comes first, then the simpler one.
+        """
+        status, values = self.status(criterion, metric), self.values(criterion, metric)
+        order = {"complete": 0, "stopped": 1, "failed": 2}
+        most = max((source.rows.size for source in self.sources), default=0)
+
+        def key(cell: int) -> tuple[Any, ...]:
+            value = values[cell]
+            missing = np.isnan(value)
+            whole = self.sources[self.cells[cell].source_index].rows.size == most
+            return (
+                order[status[cell]] if not missing else 2,
+                0 if missing else value,
+                not whole,
+                self.cells[cell].complexity,
+            )
+
+        return sorted(range(len(self.cells)), key=key)
+
+    def ranks(self, criterion: str | None = None, metric: str | Metric | None = None) -> np.ndarray:
+        """1 for the best cell; equal for cells of equal value and status."""
+        order = self.ranking(criterion, metric)
+        status, values = self.status(criterion, metric), self.values(criterion, metric)
+        ranks = np.empty(len(order), dtype=int)
+        for place, cell in enumerate(order):
+            previous = order[place - 1] if place else cell
+            same = place and (status[cell], values[cell]) == (status[previous], values[previous])
+            ranks[cell] = ranks[previous] if same else place + 1
+        return ranks
+
+    @property
+    def best(self) -> int:
+        """The cell that the selecting criterion puts first; never the majority class or mean."""
+        order = self.ranking()
+        candidates = [cell for cell in order if self.cells[cell].role != "baseline"]
+        return next(iter(candidates), order[0])
+
+    @property
+    def baseline(self) -> int | None:
+        """The cell of the majority class or mean."""
+        numbers = [n for n, cell in enumerate(self.cells) if cell.role == "baseline"]
+        return numbers[0] if numbers else None
+
+    @memoised
+    def within_noise(self, level: float = 0.8) -> list[int]:
+        """Complete cells that are not shown to be worse than the best one, best first."""
+        status = self.status()
+        ahead = self.prob_better()[self.best]
+        return [
+            cell
+            for cell in self.ranking()
+            if status[cell] == "complete" and not (ahead[cell] >= level and cell != self.best)
+        ]
+
+    # The vote
+
+    @memoised
+    def vote(self) -> Vote | None:
+        """The weights of the cells in the vote; ``None`` where nothing can vote."""
+        status = self.status()
+        cells = [
+            cell
+            for cell in range(len(self.cells))
+            if status[cell] == "complete"
+            and self.cells[cell].role != "baseline"
+            and np.isfinite(self.values()[cell])
+        ]
+        if not cells:
+            return None
+        kinds, roles = (
+            [getattr(self.cells[cell], name) for cell in cells] for name in ("kind", "role")
+        )
+        predictions = None
+        if self.target:
+            predictions, found = self._labelled_vote(cells, kinds, roles)
+        else:
+            n_classes = None if self.classes is None else len(self.classes)
+            found = skill_weights(
+                self.values()[cells],
+                kinds=kinds,
+                n_classes=n_classes if self.metric.loss_bounds == (0.0, 1.0) else None,
+            )
+        members = members_of(found)
+        weights, apart = np.zeros(len(self.cells)), np.full(len(self.cells), np.nan)
+        weights[cells] = members
+        unlabelled = self._unlabelled_of(cells)
+        if unlabelled is not None:
+            apart[cells] = np.where(members > 0, disagreement(unlabelled, members), np.nan)
+        return Vote(_read_only(weights), _read_only(apart), predictions)
+
+    def _labelled_vote(
+        self, cells: list[int], kinds: list[str], roles: list[Role]
+    ) -> tuple[Predictions, Vector]:
+        kept = [self.target[cell] for cell in cells]
+        seen = np.logical_and.reduce([_seen(found) for found in kept])
+        values, y = np.stack([one.values[seen] for one in kept]), self.y_target[seen]  # type: ignore[union-attr]
+        found = vote_weights(values, y, roles=roles, kinds=kinds)
+        folds = self.target_folds[seen]
+        crossed = cross_fitted(values, y, folds, roles=roles, kinds=kinds)
+        whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
+        whole[seen] = crossed
+        labels = None
+        if self.classes is not None:
+            labels = np.where(seen, np.nan_to_num(whole).argmax(axis=1), -1)
+        return Predictions(_read_only(whole), labels), found
+
+    def vote_on_unlabelled(self) -> np.ndarray | None:
+        """The vote on the kept unlabelled rows: probabilities, or numbers."""
+        vote = self.vote()
+        values = None if vote is None else self._unlabelled_of(vote.members)
+        return None if values is None else combine(values, vote.weights[vote.members])  # type: ignore[union-attr]
+
+    # Answers
+
+    def interval(
+        self,
+        level: float = 0.95,
+        *,
+        cell: int | Literal["vote"] | None = None,
+        metric: str | None = None,
+        method: str | None = None,
+    ) -> SearchInterval:
+        """An interval for the score on the target.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+        cell : int or "vote", optional
+            The answer of the search by default: the vote, or the best cell with ``refit="best"``.
+        metric : str, optional
+            Name of a metric of the search; the selecting one by default.
+        method : {"anchored", "labelled", "effective", "paper"}, optional
+            ``"anchored"`` and ``"labelled"`` rest on the labelled target rows, around the anchored
+            estimate and around the cell's own score. ``"paper"`` is Eq. (15) for accuracy,
+            ``"effective"`` the same with the effective sample size. The default is the first for
+            which the search has what it needs.
+
+        Returns
+        -------
+        interval : SearchInterval
+            Unpacks to ``low, high``; NaN bounds and a reason where the interval is withheld.
+        """
+        return search_interval(self, level, cell=cell, metric=metric, method=method)
+
+    @memoised
+    def prob_better(
+        self, *, method: str | None = None, level: float = 0.95, metric: str | None = None
+    ) -> np.ndarray:
+        """P(the row's cell is better on the target than the column's), cells × cells.
+
+        Parameters
+        ----------
+        method : {"paired", "paper"}, optional
+            ``"paired"`` compares cells on the rows that both were validated on, labelled target
+            rows where there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
+        level : float in (0, 1), default=0.95
+            Of the interval behind Eq. (16).
+        metric : str, optional
+
+        Returns
+        -------
+        probabilities : ndarray (cells, cells)
+            NaN for cells that failed, 0.5 for two that share fewer than 2 rows.
+        """
+        return prob_better(self, method=method, level=level, metric=self.find_metric(metric))
+
+    @memoised
+    def worth_transferring(self, level: float = 0.95) -> Verdict:
+        """Does the best transfer candidate beat target-only and source-only beyond noise?"""
+        return judge_transfer(self, level)
+
+    def class_report(self, cell: int | Literal["vote"] | None = None) -> ClassReport | None:
+        """Recall and precision per class and the confusion table on labelled target rows.
+
+        ``None`` for regression and without labelled target rows.
+        """
+        found = self.target_predictions(cell)
+        if found is None or self.classes is None:
+            return None
+        seen = _seen(found)
+        one_hot = (found.labels[:, None] == np.arange(len(self.classes))).astype(np.float64)
+        weight = self.sample_weight_target
+        return class_report(
+            self.y_target[seen],
+            one_hot[seen],
+            self.classes,
+            None if weight is None else weight[seen],
+        )
+
+    def target_predictions(self, cell: int | Literal["vote"] | None = None) -> Predictions | None:
+        """Out-of-fold predictions of the labelled target rows; of the answer by default."""
+        cell = self.answer if cell is None else cell
+        if cell == VOTE:
+            vote = self.vote()
+            return None if vote is None else vote.predictions
+        return self.target[int(cell)] if self.target else None
+
+    @property
+    def answer(self) -> int | Literal["vote"]:
+        """What `predict` of the search answers with: the vote, its only member or the best cell."""
+        vote = self.vote() if self.info.answer == "vote" else None
+        if vote is None:
+            return self.best
+        return VOTE if len(vote.members) > 1 else vote.members[0]  # type: ignore[return-value]
+
+    def to_frame(self, level: float = 0.9) -> Any:
+        """The ranking as a pandas DataFrame, one row per cell and one for the vote."""
+        import pandas as pd
+
+        rows = []
+        for cell in self.rows():
+            row = self.row(cell, level)
+            row.pop("score")
+            scores = {metric.name: self.score_of(cell, metric) for metric in self.metrics}
+            rows.append({**{name: row.pop(name) for name in list(row)[:3]}, **scores, **row})
+        return pd.DataFrame(rows)
+
+    def rows(self) -> list[int | Literal["vote"]]:
+        """The ranking with the vote, where it is the answer, in front."""
+        front: list[Any] = [VOTE] if self.answer == VOTE else []
+        return front + self.ranking()
+
+    def row(
+        self,
+        cell: int | Literal["vote"],
+        level: float = 0.9,
+        metric: str | Metric | None = None,
+    ) -> dict[str, Any]:
+        """One line of the ranking by a metric, as plain values."""
+        is_vote, metric = cell == VOTE, self.find_metric(metric)
+        about = None if is_vote else self.cells[int(cell)]
+        status = "complete" if is_vote else self.status(None, metric)[int(cell)]
+        found = None
+        if status == "complete":
+            found = search_interval(self, level, cell=cell, metric=metric, missing_ok=True)
+        return {
+            "candidate": VOTE if about is None else about.name,
+            "source": None if about is None else about.source,
+            "role": VOTE if about is None else about.role,
+            "score": self.score_of(cell, metric),
+            "low": np.nan if found is None else found.low,
+            "high": np.nan if found is None else found.high,
+            "weight": 1.0 if about is None else self._weight_of(int(cell)),
+            "seconds": np.nan if about is None else about.fit_seconds + about.predict_seconds,
+            "status": status,
+        }
+
+    def score_of(self, cell: int | Literal["vote"], metric: str | Metric | None = None) -> float:
+        """The score of a cell by the selecting criterion, or of the vote on labelled rows."""
+        metric = self.find_metric(metric)
+        if cell != VOTE:
+            return float(self.scores(None, metric)[int(cell)])
+        vote = self.vote()
+        if vote is None or vote.predictions is None:
+            return np.nan
+        found, seen = self.read(vote.predictions, metric), _seen(vote.predictions)
+        weight = self.sample_weight_target
+        return float(
+            metric.score(self.y_target[seen], found[seen], None if weight is None else weight[seen])
+        )
+
+    def _weight_of(self, cell: int) -> float:
+        vote = self.vote()
+        return 0.0 if vote is None else float(vote.weights[cell])
+
+    # Files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file of arrays and JSON (``.npz``), without pickle."""
+        from landbridge.model_selection._search_file import save_result
+
+        save_result(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, scoring: Any = None) -> "SearchResult":
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+        scoring : as in `TransferSearchCV`, optional
+            Needed where the search had metrics of your own, which a file cannot hold.
+        """
+        from landbridge.model_selection._search_file import load_result
+
+        return load_result(path, scoring)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self, most: int = 10) -> Iterator[str]:
+        failed = self.status().count("failed")
+        yield (
+            f"SearchResult: {len(self.cells)} cells by {self.metric.label} ({self.criterion}), "
+            f"{failed} failed"
+        )
+        labels = self.labels
+        rows = self.rows()
+        for place, cell in enumerate(rows[:most], start=1):
+            score = self.metric.format(self.score_of(cell))
+            if cell == VOTE:
+                yield f"{place:4d}. vote of {len(self.vote().members)} cells: {score}"  # type: ignore[union-attr]
+                continue
+            status = self.status()[int(cell)]
+            words = score if status == "complete" else status
+            yield f"{place:4d}. {labels[int(cell)]}: {words}"
+        if len(rows) > most:
+            yield f"      … and {len(rows) - most} more"
+
+    def _known(self, criterion: str | None) -> str:
+        criterion = criterion or self.criterion
+        check_choice(criterion, "criterion", self.available())
+        return criterion
+
+
+def loss_of_rows(
+    y: Vector, values: np.ndarray, weight: VectorLike, metric: Metric, *, by_count: bool = False
+) -> float:
+    """The loss of a metric on some rows.
+
+    ``by_count`` divides by the number of rows instead of by the sum of the weights, as Eqs. (4)
+    and (6) do for means of pointwise losses.
+    """
+    if y.size == 0:
+        return np.nan
+    if not metric.decomposable:
+        return float(metric.loss(metric.score(y, values, weight)))
+    losses = metric.pointwise(y, values)
+    if weight is None:
+        return float(losses.mean())
+    return float(weight @ losses / (y.size if by_count else weight.sum()))
+
+
+def _seen(found: Predictions | None) -> Vector:
+    """Which rows have a prediction."""
+    values = found.values  # type: ignore[union-attr]
+    return ~np.isnan(values if values.ndim == 1 else values[:, 0])
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array

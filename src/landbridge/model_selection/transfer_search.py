@@ -1,0 +1,717 @@
+"""The search for the source, the algorithm and its parameters."""
+
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.ma import MaskedArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from landbridge._tasks import TaskCache, one_thread, spawn_seeds
+from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import check_choice, check_groups, check_positive, stack_rows
+from landbridge.exceptions import FailedFitWarning
+from landbridge.model_selection._fit_tasks import fit_candidate, target_rows, without_column
+from landbridge.model_selection._run import Settings, model_seeds, run_search
+from landbridge.model_selection._search_data import SearchData, check_search_data
+from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
+from landbridge.model_selection.candidates import (
+    Candidate,
+    baseline,
+    default_candidates,
+    expand_candidates,
+    task_of_candidates,
+)
+from landbridge.model_selection.criteria import CRITERIA, choose_criterion
+from landbridge.model_selection.scoring import check_scoring
+from landbridge.model_selection.search_inference import SearchInterval, Verdict
+from landbridge.model_selection.search_result import SearchResult, loss_of_rows
+from landbridge.model_selection.vote import VotingModel
+from landbridge.weighting import KernelMeanMatching
+
+try:  # scikit-learn 1.9 and later
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # pragma: no cover
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Callbacks need scikit-learn 1.9."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method unchanged."""
+        return method
+
+
+def _answer_has(method: str) -> Any:
+    """Make a method available where the model that answers has it."""
+
+    def check(self: "TransferSearchCV") -> bool:
+        model = getattr(self, "_answering", None)
+        if model is not None:
+            return hasattr(model, method)
+        if not self.refit:
+            raise AttributeError(
+                f"`refit` must be 'vote' or 'best' for `{method}`, which needs a model fitted on "
+                "everything; got False. Set refit, or use `refit_cell`."
+            )
+        return True
+
+    return available_if(check)
+
+
+class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
+    r"""Choose source, algorithm and parameters for a target with few labels or none.
+
+    Every candidate is cross-validated on every source, the predictions are kept, and candidates
+    are compared by any metric. The search answers with a weighted vote of the best candidates, or
+    with the best one alone.
+
+    Parameters
+    ----------
+    candidates : mapping of names to estimators or to (estimator, grid), optional
+        Anything with scikit-learn's interface: plain estimators, pipelines, transfer estimators.
+        A grid is a mapping from parameters to values, or a list of such. Target rows go to the
+        estimators whose ``fit`` takes ``X_target``; a plain estimator is trained on source rows
+        and labelled target rows together. By default a short list with source-only, target-only
+        and pooled learners. The majority class (or mean) is always a row of the ranking.
+    scoring : str, callable, list, dict or None, default=None
+        Names of scikit-learn's scorers, ``make_scorer`` objects, functions
+        ``(y_true, y_pred, sample_weight)``, or several of them, of which the first selects. By
+        default accuracy with balanced accuracy beside it, or RMSE with MAE and R² beside it.
+        Scores have the unit of the metric: RMSE is positive, and smaller is better.
+    criterion : str, list of str, "all" or None, default=None
+        ``"scv"``, ``"wcv"`` (cross-validation on the source, weighted by the density ratio),
+        ``"rv"``, ``"trcv"`` (reverse validation, weighted), ``"tcv"``, ``"stv"``, ``"tlv"`` (on
+        labelled target rows, trained on the others, on the source, on both) or ``"anchored"``
+        (`tlv` combined with what the unlabelled rows suggest, and with `trcv` where the list holds
+        it). Of several the first selects; nothing is fitted twice. ``None`` stands for ``"anchored"`` with labelled target rows and for ``"trcv"`` without,
+        also inside a list; ``"all"`` is ``None`` followed by all others.
+    refit : {"vote", "best", False}, default="vote"
+        What `predict` answers with: the weighted vote of at most five candidates, or the best one.
+        ``best_estimator_`` is the best single model in both cases.
+    cv : int or splitter, default=5
+        Folds of the source rows. Splitters with groups (`GroupKFold`) and in order of time
+        (`TimeSeriesSplit`) work; pass ``cv_groups`` to `fit` for the former.
+    cv_target : int or splitter, optional
+        Folds of the labelled target rows; as ``cv`` by default.
+    weighting : object with ``fit(X, X_target)`` and ``weights_``, optional
+        Density ratio of `wcv` and `trcv`, fitted once per source. By default
+        `KernelMeanMatching`.
+    sources : {"each", "pooled", "both"} or list or mapping, default="each"
+        Every group alone, all rows together, both, or explicit subsets of groups.
+    preprocessor : transformer, optional
+        Fitted once on the rows of source and target together, without labels, and applied before
+        everything else: an encoder for tables with text. It becomes the first step of the models.
+    racing : bool, default=False
+        Stop a candidate early when the paired comparison puts it clearly behind.
+    cache : str or path, optional
+        Directory in which finished fits are kept. A search that was interrupted, or gets another
+        candidate or source, repeats no finished fit.
+    time_budget : float, optional
+        Seconds after which no fit is started. Cheap candidates go first, candidates race, and the
+        ranking holds what could be validated.
+    fit_timeout : float, optional
+        Seconds that one fit may take before it is recorded as failed.
+    error_score : {"record", "raise"}, default="record"
+        Record a candidate that fails in ``results_.failures``, or raise its error. A source that
+        cannot be validated is recorded in either case.
+    n_jobs : int, optional
+        Number of parallel jobs. Results are identical for any value.
+    random_state : int, RandomState or None
+        Seeds the folds and every ``random_state`` of a candidate that is ``None``.
+    verbose : int, default=0
+        Above 0 a progress bar or log lines show fits done, time left and the leader.
+
+    Attributes
+    ----------
+    best_estimator_ : fitted estimator
+        The best single candidate, fitted on everything (with ``refit``).
+    vote_ : VotingModel
+        The fitted members with their weights (with ``refit="vote"``).
+    best_source_, best_params_, best_score_, best_index_
+        ``best_params_`` holds ``"candidate"`` and the grid's parameters.
+    cv_results_ : dict of arrays, one entry per cell (candidate × source)
+    results_ : SearchResult
+        Kept predictions, weights, failures; ``to_frame``, ``save`` and ``load``.
+    criterion_ : str
+    classes_, n_features_in_, feature_names_in_, refit_time_, preprocessor_
+
+    See Also
+    --------
+    MultiSourceCV : How well a model does on a source that nobody has seen.
+
+    Notes
+    -----
+    Transfer cross-validation estimates the target loss of a candidate by
+
+    .. math::
+        TrCV = \frac1n \sum_{i=1}^{k} \sum_{x_{ij} \in S_i} β(x_{ij})\,
+        \ell\bigl(y_{ij}, \bar f_i(x_{ij})\bigr),
+
+    where :math:`\bar f_i` is the reverse model of fold i, trained on target rows with the labels
+    that the candidate, trained on the other folds, gives them, and β is the density ratio of
+    target to source.
+
+    Deviation 1: without unlabelled rows the labelled target rows stand in for them, because the
+    reverse model needs rows to learn from. Deviation 2: a reverse model that would see one class
+    only is that constant. Deviation 3: the answer is a vote by default, because averaging good
+    candidates loses less than choosing one of them.
+
+    References
+    ----------
+    Zhong, Fan, Yang, Verscheure, Ren, "Cross Validation Framework to Choose amongst Models and
+    Datasets for Transfer Learning", ECML PKDD 2010.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from landbridge import Pooled, SourceOnly, TransferSearchCV
+    >>> from landbridge.datasets import make_covariate_shift
+    >>> data = make_covariate_shift(n_source=200, n_target=200, random_state=0)
+    >>> search = TransferSearchCV(
+    ...     {"source": SourceOnly(LogisticRegression()),
+    ...      "pooled": (Pooled(LogisticRegression()), {"target_share": [0.2, 0.5]})},
+    ...     random_state=0)
+    >>> search = search.fit(data.X, data.y, X_target=data.X_target[:40],
+    ...                     y_target=data.y_target[:40], X_unlabeled=data.X_target[40:])
+    >>> search.criterion_
+    'anchored'
+    >>> low, high = search.interval(0.9)
+    >>> bool(0 < low < high < 1)
+    True
+    """
+
+    def __init__(
+        self,
+        candidates: Any = None,
+        *,
+        scoring: Any = None,
+        criterion: str | Iterable[str | None] | None = None,
+        refit: Literal["vote", "best"] | bool = "vote",
+        cv: Any = 5,
+        cv_target: Any = None,
+        weighting: Any = None,
+        sources: Any = "each",
+        preprocessor: Any = None,
+        racing: bool = False,
+        cache: str | os.PathLike[str] | None = None,
+        time_budget: float | None = None,
+        fit_timeout: float | None = None,
+        error_score: str = "record",
+        n_jobs: int | None = None,
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ):
+        self.candidates = candidates
+        self.scoring = scoring
+        self.criterion = criterion
+        self.refit = refit
+        self.cv = cv
+        self.cv_target = cv_target
+        self.weighting = weighting
+        self.sources = sources
+        self.preprocessor = preprocessor
+        self.racing = racing
+        self.cache = cache
+        self.time_budget = time_budget
+        self.fit_timeout = fit_timeout
+        self.error_score = error_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        groups: VectorLike = None,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
+        cv_groups: VectorLike = None,
+        cv_groups_target: VectorLike = None,
+    ) -> Self:
+        """Search, and fit the models that answer on everything.
+
+        Parameters
+        ----------
+        X, y : source rows and their labels
+        groups : source of each row, optional
+        X_target, y_target : labelled target rows, optional
+        X_unlabeled : unlabelled target rows, optional
+        sample_weight, sample_weight_target : weights of source and labelled target rows, optional
+            For the fits and for the metrics. A candidate that takes none is recorded as failed.
+        cv_groups, cv_groups_target : arrays, optional
+            Groups of rows that stay in one fold (patients), for splitters like `GroupKFold`.
+
+        Returns
+        -------
+        self : TransferSearchCV
+        """
+        self._check_parameters()
+        candidates = None if self.candidates is None else expand_candidates(self.candidates)
+        data = check_search_data(
+            self,
+            X,
+            y,
+            task=task_of_candidates(candidates) if candidates else None,
+            groups=groups,
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            sample_weight=sample_weight,
+            sample_weight_target=sample_weight_target,
+        )
+        source_rows = resolve_sources(self.sources, data.groups, data.n_rows)
+        data = self._preprocess(data)
+        if candidates is None:
+            defaults = default_candidates(data.task, labelled=data.n_labelled > 0, X=data.X)
+            candidates = expand_candidates(defaults)
+        every = [*candidates, baseline(data.task)]
+        settings = self._settings(data, cv_groups, cv_groups_target)
+        for name in ("best_estimator_", "vote_", "classes_", "refit_time_", "_answering"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        self.results_ = run_search(data, every, source_rows, settings, self._callbacks())
+        if data.task == "classification":
+            self.classes_ = data.classes
+        self._fitted_on = (data, every, source_rows, settings.seed)
+        self._report_failures()
+        self._choose(every)
+        if self.refit:
+            self._refit()
+        self._end_callbacks()
+        return self
+
+    # Predicting
+
+    @_answer_has("predict")
+    def predict(self, X: MatrixLike) -> Vector:
+        """Predict with the vote, or with the best candidate.
+
+        Parameters
+        ----------
+        X : rows of the target
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        return without_column(self._model().predict(X))
+
+    @_answer_has("predict_proba")
+    def predict_proba(self, X: MatrixLike) -> np.ndarray:
+        """Class probabilities of the vote, or of the best candidate."""
+        return self._model().predict_proba(X)
+
+    @_answer_has("decision_function")
+    def decision_function(self, X: MatrixLike) -> np.ndarray:
+        """Decision function of the best candidate, with ``refit="best"``."""
+        return self._model().decision_function(X)
+
+    @_answer_has("score")
+    def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
+        """Accuracy of a classifier, R² of a regressor, on new rows of the target."""
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._model().score(X, y, **weights)
+
+    def refit_cell(self, cell: int) -> Any:
+        """Fit another cell of the ranking on everything.
+
+        Parameters
+        ----------
+        cell : int
+            Its number in ``results_.cells``.
+
+        Returns
+        -------
+        model : fitted estimator
+            With the preprocessor, if any, as its first step.
+        """
+        check_is_fitted(self, "results_")
+        if not hasattr(self, "_fitted_on"):
+            raise ValueError(
+                "`refit_cell` must be called on a search that was fitted in this process; got one "
+                "that was copied or loaded, which holds no rows. Fit it again."
+            )
+        return self._with_preprocessor(self._fit_cell(cell))
+
+    # Answers
+
+    def interval(
+        self,
+        level: float = 0.95,
+        *,
+        cell: int | Literal["vote"] | None = None,
+        metric: str | None = None,
+        method: str | None = None,
+    ) -> SearchInterval:
+        """An interval for the target score of the answer, or of one cell.
+
+        See `SearchResult.interval` for the parameters.
+        """
+        check_is_fitted(self, "results_")
+        return self.results_.interval(level, cell=cell, metric=metric, method=method)
+
+    def prob_better(self, *, method: str | None = None, level: float = 0.95) -> np.ndarray:
+        """P(row's cell is better than column's); see `SearchResult.prob_better`."""
+        check_is_fitted(self, "results_")
+        return self.results_.prob_better(method=method, level=level)
+
+    def worth_transferring(self, level: float = 0.95) -> Verdict:
+        """Does the best transfer candidate beat target-only and source-only beyond noise?
+
+        The verdict rests on e-values, so it stays valid if labels are added and the question is
+        asked again.
+        """
+        check_is_fitted(self, "results_")
+        return self.results_.worth_transferring(level)
+
+    # Inside
+
+    def _check_parameters(self) -> None:
+        check_choice(self.error_score, "error_score", ("record", "raise"))
+        if self.refit is not False:
+            check_choice(self.refit, "refit", ("vote", "best", False))
+        check_choice(self.racing, "racing", (True, False))
+        for name in ("time_budget", "fit_timeout"):
+            if getattr(self, name) is not None:
+                check_positive(getattr(self, name), name)
+        if self.weighting is not None and (
+            isinstance(self.weighting, type) or not hasattr(self.weighting, "fit")
+        ):
+            raise TypeError(
+                "`weighting` must be an object with fit(X, X_target) and weights_, like "
+                f"KernelMeanMatching(); got {self.weighting!r}. Pass an instance."
+            )
+
+    def _settings(
+        self, data: SearchData, cv_groups: VectorLike, cv_groups_target: VectorLike
+    ) -> Settings:
+        if cv_groups is not None:
+            cv_groups = check_groups(cv_groups, data.n_rows)
+        if cv_groups_target is not None:
+            cv_groups_target = check_groups(cv_groups_target, data.n_labelled)
+        cv = check_cv(self.cv, groups=cv_groups)
+        choice = choose_criterion(self.criterion, data.n_labelled)
+        cv_target = self.cv_target
+        if cv_target is None:
+            # Groups and the order of time matter in the target as well.
+            special = needs_groups(cv) or isinstance(cv, TimeSeriesSplit)
+            cv_target = cv if special and data.n_labelled > n_folds(cv) else n_folds(cv)
+        if choice.needs & {"target", "target_alone"}:
+            cv_target = check_cv(cv_target, "cv_target", groups=cv_groups_target)
+        return Settings(
+            choice=choice,
+            metrics=check_scoring(self.scoring, task=data.task, classes=data.classes),
+            answer="best" if self.refit == "best" else "vote",
+            weighting=KernelMeanMatching() if self.weighting is None else self.weighting,
+            cv=cv,
+            cv_target=cv_target,
+            cv_groups=cv_groups,
+            cv_groups_target=cv_groups_target,
+            racing=self.racing,
+            raise_errors=self.error_score == "raise",
+            cache=None if self.cache is None else TaskCache(self.cache),
+            time_budget=self.time_budget,
+            fit_timeout=self.fit_timeout,
+            n_jobs=self.n_jobs,
+            seed=spawn_seeds(self.random_state, 1)[0],
+            verbose=self.verbose,
+        )
+
+    def _preprocess(self, data: SearchData) -> SearchData:
+        self.__dict__.pop("preprocessor_", None)  # of an earlier fit
+        if self.preprocessor is None:
+            return data
+        if isinstance(self.preprocessor, type) or not hasattr(self.preprocessor, "transform"):
+            raise TypeError(
+                "`preprocessor` must be a transformer, an object with fit and transform like "
+                f"StandardScaler(); got {self.preprocessor!r}. Pass an instance."
+            )
+        parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
+        rows = stack_rows(parts)
+        self.preprocessor_ = clone(self.preprocessor).fit(rows)
+        return data.transformed(self.preprocessor_.transform(rows))
+
+    def _report_failures(self) -> None:
+        result = self.results_
+        status = result.status()
+        if not result.failures:
+            return
+        first = result.failures[0]
+        failed = {failure.cell for failure in result.failures}
+        cell = result.cells[first.cell]
+        text = (
+            f"{len(failed)} of {len(status)} cells failed, the first {cell.candidate!r} on source "
+            f"{cell.source!r} ({first.stage}, fold {first.fold}): {first.message.rstrip('.')}."
+        )
+        by_selecting = status.count("failed")
+        if by_selecting < len(failed):
+            text += f" By {result.criterion!r}, which selects, {by_selecting} failed."
+        candidates = [n for n, cell in enumerate(result.cells) if cell.role != "baseline"]
+        if all(status[number] == "failed" for number in candidates):
+            raise ValueError(
+                f"`candidates` must hold one that can be validated by {result.criterion!r}; {text}"
+                f"\n{first.traceback}"
+            )
+        warnings.warn(
+            f"{text} Tracebacks are in `results_.failures`.", FailedFitWarning, stacklevel=4
+        )
+
+    def _choose(self, candidates: Sequence[Candidate]) -> None:
+        result = self.results_
+        if np.isnan(result.values()[result.best]):
+            raise ValueError(
+                f"`scoring` {result.metric.name!r} must be defined on the validation rows; got no "
+                f"value by {result.criterion!r}. It may need rows of every class: label more "
+                "target rows, or choose another metric."
+            )
+        self.best_index_ = result.best
+        best = self._candidate_of(self.best_index_, candidates)
+        self.best_source_ = result.cells[self.best_index_].source
+        self.best_params_ = {"candidate": best.name, **best.params}
+        self.best_score_ = float(result.scores()[self.best_index_])
+        self.criterion_ = result.criterion
+        params = [self._candidate_of(n, candidates).params for n in range(len(result.cells))]
+        self.cv_results_ = cv_results(result, params)
+
+    def _candidate_of(self, cell: int, candidates: Sequence[Candidate]) -> Candidate:
+        return candidates[self.results_.cells[cell].candidate_index]
+
+    def _refit(self) -> None:
+        started = time.perf_counter()
+        fitted = {self.best_index_: self._fit_cell(self.best_index_)}
+        self.best_estimator_ = self._with_preprocessor(fitted[self.best_index_])
+        self._answering = self.best_estimator_
+        vote = self.results_.vote() if self.refit == "vote" else None
+        if vote is not None:
+            labels = self.results_.labels
+            for cell in vote.members:
+                if cell not in fitted:
+                    fitted[cell] = self._fit_cell(cell)
+            model = VotingModel(
+                [(labels[cell], fitted[cell]) for cell in vote.members],
+                vote.weights[vote.members],
+                getattr(self, "classes_", None),
+            )
+            self.vote_ = self._with_preprocessor(model)
+            self._answering = self.vote_
+        self.refit_time_ = time.perf_counter() - started
+
+    def _fit_cell(self, cell: int) -> Any:
+        data, candidates, source_rows, seed = self._fitted_on
+        about = self.results_.cells[cell]
+        rows = self.results_.sources[about.source_index].rows
+        with one_thread():
+            return fit_candidate(
+                candidates[about.candidate_index],
+                target_rows(data, rows),
+                task=data.task,
+                seed=model_seeds(seed, len(candidates))[about.candidate_index],
+            )
+
+    def _with_preprocessor(self, model: Any) -> Any:
+        if self.preprocessor is None:
+            return model
+        return Pipeline([("preprocessor", self.preprocessor_), ("model", model)])
+
+    def _model(self) -> Any:
+        check_is_fitted(self, "best_estimator_")
+        return self._answering
+
+    def _callbacks(self) -> Callable[[int], Callable[[], None]] | None:
+        """Tell the callbacks of scikit-learn about every finished fit."""
+        if not getattr(self, "_skl_callbacks", None):
+            return None
+
+        def begin(n_fits: int) -> Callable[[], None]:
+            context = self._init_callback_context(max_subtasks=n_fits, sequential_subtasks=True)
+            context.call_on_fit_task_begin(estimator=self)
+
+            def advance() -> None:
+                part = context.subcontext(task_name="candidate fit")
+                part.call_on_fit_task_begin(estimator=self)
+                part.call_on_fit_task_end(estimator=self)
+
+            return advance
+
+        return begin
+
+    def _end_callbacks(self) -> None:
+        context = getattr(self, "_callback_fit_ctx", None)
+        if context is not None:
+            context.call_on_fit_task_end(estimator=self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the training rows: a saved or copied search predicts but does not refit."""
+        state = super().__getstate__()
+        return {name: value for name, value in state.items() if name != "_fitted_on"}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if self.candidates is None:
+            return tags
+        try:
+            inner = [get_tags(c.estimator) for c in expand_candidates(self.candidates)]
+        except (TypeError, ValueError):
+            return tags
+        tags.estimator_type = inner[0].estimator_type
+        tags.classifier_tags = inner[0].classifier_tags
+        tags.regressor_tags = inner[0].regressor_tags
+        tags.target_tags.required = True
+        tags.input_tags.sparse = all(tag.input_tags.sparse for tag in inner)
+        return tags
+
+
+def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The ranking in the shape of ``GridSearchCV.cv_results_``, one entry per cell."""
+    cells = result.cells
+    table: dict[str, Any] = {
+        "candidate": np.array([cell.candidate for cell in cells]),
+        "source": _names([cell.source for cell in cells]),
+        "params": list(params),
+    }
+    for name in dict.fromkeys(name for one in params for name in one):
+        column = MaskedArray(np.empty(len(params), dtype=object), mask=True)
+        for number, one in enumerate(params):
+            if name in one:
+                column[number] = one[name]
+        table[f"param_{name}"] = column
+    fits = np.array([max(cell.fits, 1) for cell in cells])
+    table["mean_fit_time"] = np.array([cell.fit_seconds for cell in cells]) / fits
+    table["mean_score_time"] = np.array([cell.predict_seconds for cell in cells]) / fits
+    table.update(_split_scores(result))
+    table["mean_test_score"] = result.scores()
+    table["rank_test_score"] = result.ranks()
+    for metric in result.metrics:
+        table[f"mean_test_{metric.name}"] = result.scores(None, metric)
+    table["status"] = np.array(result.status())
+    for criterion in result.info.criteria:
+        table[f"score_{criterion}"] = result.scores(criterion)
+        table[f"rank_{criterion}"] = result.ranks(criterion)
+    return table
+
+
+def _names(names: list[Any]) -> np.ndarray:
+    """Names of sources as they are: numbers beside ``"pooled"`` stay numbers."""
+    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
+    return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
+
+
+def _split_scores(result: SearchResult) -> dict[str, np.ndarray]:
+    """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
+    criterion = "tlv" if result.criterion == "anchored" else result.criterion
+    by_fold = [_scores_of_cell(result, number, criterion) for number in range(len(result.cells))]
+    n_most = max(len(scores) for scores in by_fold)
+    table = np.full((n_most, len(by_fold)), np.nan)
+    for number, scores in enumerate(by_fold):
+        table[: len(scores), number] = scores
+    columns = {f"split{fold}_test_score": table[fold] for fold in range(n_most)}
+    spread = [np.nanstd(s) if np.isfinite(s).any() else np.nan for s in map(np.array, by_fold)]
+    return {**columns, "std_test_score": np.array(spread)}
+
+
+def _scores_of_cell(result: SearchResult, cell: int, criterion: str) -> list[float]:
+    """NaN for a fold that failed, or that came after the cell was stopped."""
+    known, metric = CRITERIA[criterion], result.metric
+    kept = getattr(result, known.predictions)
+    found = kept[cell] if kept else None
+    if known.weighted and result.sources[result.cells[cell].source_index].weights is None:
+        return []
+    if found is None or (metric.response == "probability" and not result.cells[cell].has_proba):
+        return []
+    source = result.sources[result.cells[cell].source_index]
+    y, folds = (
+        (result.y_target, result.target_folds)
+        if known.of_target
+        else (result.y[source.rows], source.folds)
+    )
+    if criterion == "stv":
+        folds = np.zeros_like(folds)
+    values = result.read(found, metric)
+    missing = np.isnan(found.values.reshape(len(y), -1)[:, 0])
+    scores = []
+    for fold in np.unique(folds[folds >= 0]):
+        rows = np.flatnonzero(folds == fold)
+        weight = source.weights[rows] if known.weighted else None
+        loss = np.nan
+        if not missing[rows].any():
+            loss = loss_of_rows(y[rows], values[rows], weight, metric, by_count=known.weighted)
+        scores.append(float(metric.score_of(loss)))
+    return scores
+
+
+def transfer_cross_validate(
+    estimator: Any,
+    X: MatrixLike,
+    y: VectorLike,
+    *,
+    X_target: MatrixLike = None,
+    y_target: VectorLike = None,
+    X_unlabeled: MatrixLike = None,
+    groups: VectorLike = None,
+    criterion: str | Iterable[str | None] | None = "all",
+    scoring: Any = None,
+    cv: Any = 5,
+    weighting: Any = None,
+    sources: Any = "pooled",
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+) -> SearchResult:
+    """Validate one estimator by every criterion that the rows allow.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Anything that may be a candidate of `TransferSearchCV`. Its errors are raised.
+    X, y : source rows and their labels
+    X_target, y_target : labelled target rows, optional
+    X_unlabeled : unlabelled target rows, optional
+    groups : source of each row, optional
+    criterion : str, list of str, "all" or None, default="all"
+    scoring, cv, weighting, n_jobs, random_state
+        As in `TransferSearchCV`.
+    sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
+        ``"each"`` validates on every source alone.
+
+    Returns
+    -------
+    result : SearchResult
+        ``result.scores("trcv")`` and so on hold one score per source, then the baseline.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import transfer_cross_validate
+    >>> from landbridge.datasets import make_covariate_shift
+    >>> data = make_covariate_shift(n_source=200, n_target=200, random_state=0)
+    >>> result = transfer_cross_validate(
+    ...     GaussianNB(), data.X, data.y, X_unlabeled=data.X_target, random_state=0)
+    >>> result.available()
+    ('scv', 'wcv', 'rv', 'trcv')
+    """
+    search = TransferSearchCV(
+        {type(estimator).__name__: estimator},
+        criterion=criterion,
+        scoring=scoring,
+        cv=cv,
+        weighting=weighting,
+        sources=sources,
+        refit=False,
+        error_score="raise",
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    search.fit(X, y, groups=groups, X_target=X_target, y_target=y_target, X_unlabeled=X_unlabeled)
+    return search.results_

@@ -1,0 +1,255 @@
+"""Summary of a search, as plain dictionaries: the ranking, the vote, the classes, the verdict."""
+
+from typing import Any
+
+import numpy as np
+
+from landbridge.model_selection._sources import POOLED
+from landbridge.model_selection.criteria import CRITERIA
+from landbridge.model_selection.search_inference import SearchInterval
+from landbridge.model_selection.search_result import VOTE, SearchResult
+
+ALL_SOURCES = "all sources"
+MOST_PAIRS = 8
+# A class with fewer rows than this share is rare: its recall belongs in the verdict.
+RARE = 0.2
+CRITERION_WORDS = {
+    "scv": "cross-validation on the source, which knows nothing of the target",
+    "wcv": "cross-validation on the source, weighted towards the target",
+    "rv": "reverse validation: pseudo-labels of the target must lead back to the source",
+    "trcv": "transfer cross-validation: reverse validation weighted towards the target",
+    "tcv": "cross-validation on the labelled target rows alone",
+    "stv": "training on the source, validation on the labelled target rows",
+    "tlv": "validation on labelled target rows, trained on the source and the other labelled rows",
+    "anchored": "validation on labelled target rows, combined with the agreement of candidates on "
+    "unlabelled rows",
+}
+
+
+def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
+    """Ranking with intervals, the vote, recall per class, the matrix over sources, pairs."""
+    metric = result.metric
+    rows = [_row(result, cell, place, level) for place, cell in enumerate(result.rows(), start=1)]
+    return {
+        "score": metric.label,
+        "other_scores": [other.label for other in result.metrics[1:]],
+        "higher_is_better": metric.greater_is_better,
+        "answer": VOTE if result.answer == VOTE else "candidate",
+        "criterion": {"name": result.criterion, "words": _criterion_words(result)},
+        "of_target": CRITERIA[result.criterion].of_target,
+        "interval": _interval_words(result, level),
+        "candidates": rows,
+        "beats_baseline": beats_baseline(result),
+        "baseline": _baseline(result),
+        "simplest": _simplest(result),
+        "vote": _vote(result),
+        "classes": _classes(result),
+        "label_check": _label_check(result),
+        "sampling": _sampling(result),
+        "matrix": _matrix(result),
+        "pairwise": _pairwise(result),
+    }
+
+
+def source_name(source: Any) -> str | None:
+    """The name of a source as a person reads it."""
+    if source is None:
+        return None
+    return ALL_SOURCES if source == POOLED else str(source)
+
+
+def full_name(result: SearchResult, cell: int) -> str:
+    """Candidate, parameters and, where there are several, the source."""
+    about = result.cells[cell]
+    several = len({one.source for one in result.cells} - {None}) > 1
+    if about.source is None or not several:
+        return about.name
+    return f"{about.name} · {source_name(about.source)}"
+
+
+def beats_baseline(result: SearchResult) -> bool | None:
+    """Whether the answer has a better score than the majority class or mean."""
+    if result.baseline is None:
+        return None
+    own, other = (result.score_of(cell) for cell in (result.answer, result.baseline))
+    if np.isnan(own) or np.isnan(other):
+        return None
+    return bool(own > other) == result.metric.greater_is_better and own != other
+
+
+def _row(result: SearchResult, cell: Any, place: int, level: float) -> dict[str, Any]:
+    values = result.row(cell, level)
+    name = f"vote of {len(result.vote().members)}" if cell == VOTE else values["candidate"]  # type: ignore[union-attr]
+    others = [result.score_of(cell, metric) for metric in result.metrics[1:]]
+    several = len({one.source for one in result.cells} - {None}) > 1
+    source = source_name(values["source"])
+    return {
+        "rank": place,
+        "name": name,
+        "source": source,
+        "show_source": several and source is not None,
+        "score": values["score"],
+        "low": values["low"],
+        "high": values["high"],
+        "other_scores": others,
+        "weight": None if cell == VOTE else values["weight"],
+        "seconds": values["seconds"],
+        "role": values["role"],
+        "status": values["status"],
+        "note": _note(result, cell, values["status"]),
+    }
+
+
+def _note(result: SearchResult, cell: Any, status: str) -> str:
+    if cell == VOTE or status == "complete":
+        return ""
+    messages = [failure.message for failure in result.failures if failure.cell == cell]
+    return f"{status}: {messages[0].splitlines()[0]}" if messages else status
+
+
+def _criterion_words(result: SearchResult) -> str:
+    n, info = result.info.n_labelled, result.info
+    why = "as requested"
+    if info.by_default:
+        count = f"{n} labelled target rows" if n != 1 else "1 labelled target row"
+        why = f"by default with {count if n else 'no labelled target rows'}"
+    words = f"Criterion: {info.criterion}, {why}: {CRITERION_WORDS[info.criterion]}."
+    if "trcv" in info.criteria and info.criterion == "anchored":
+        words = f"{words[:-1]} and with transfer cross-validation."
+    return words
+
+
+def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
+    from landbridge.model_selection.search_inference import search_interval
+
+    cell = result.answer if result.target else result.best
+    found: SearchInterval | None = search_interval(result, level, cell=cell, missing_ok=True)
+    if found is None:
+        words = "There are no intervals: they rest on labelled target rows."
+        return {"level": level, "method": None, "words": words, "withheld": None}
+    if found.withheld is not None:
+        words = f"Intervals are withheld, because {found.withheld}."
+    else:
+        words = f"Lines are {100 * level:g} % intervals, resting on {found.rests_on}."
+        if not found.of_target:
+            words += " Without target labels their level is not guaranteed."
+        if found.note:
+            words += f" {found.note}"
+    return {
+        "level": level,
+        "method": found.method,
+        "rests_on": found.rests_on,
+        "words": words,
+        "withheld": None if found.withheld is None else str(found.withheld),
+    }
+
+
+def _baseline(result: SearchResult) -> dict[str, Any] | None:
+    cell = result.baseline
+    if cell is None:
+        return None
+    return {"name": result.cells[cell].name, "score": result.score_of(cell)}
+
+
+def _simplest(result: SearchResult) -> str | None:
+    """The simplest candidate within noise of the best, where that is another one."""
+    if not CRITERIA[result.criterion].of_target:
+        return None
+    near = [cell for cell in result.within_noise() if result.cells[cell].role != "baseline"]
+    if len(near) < 2:
+        return None
+    simplest = min(near, key=lambda cell: result.cells[cell].complexity)
+    simpler = result.cells[simplest].complexity < result.cells[result.best].complexity
+    return full_name(result, simplest) if simpler else None
+
+
+def _vote(result: SearchResult) -> dict[str, Any] | None:
+    vote = result.vote()
+    if vote is None or result.answer != VOTE:
+        return None
+    return {
+        "members": [
+            {
+                "name": full_name(result, cell),
+                "weight": vote.weights[cell],
+                "disagreement": vote.disagreement[cell],
+            }
+            for cell in vote.members
+        ],
+        "learnt": "labels" if vote.predictions is not None else "criterion",
+    }
+
+
+def _classes(result: SearchResult) -> dict[str, Any] | None:
+    report = result.class_report()
+    if report is None:
+        return None
+    total = max(float(np.sum(report.n_rows)), 1.0)
+    rarest = int(np.argmin(np.where(report.n_rows > 0, report.n_rows, np.inf)))
+    return {
+        "names": [str(name) for name in report.classes],
+        "rows": report.n_rows,
+        "predicted": report.n_predicted,
+        "recall": report.recall,
+        "precision": report.precision,
+        "confusion": report.confusion,
+        "rarest": rarest,
+        "rarest_share": report.n_rows[rarest] / total,
+        "is_rare": bool(report.n_rows[rarest] / total < RARE),
+    }
+
+
+def _label_check(result: SearchResult) -> dict[str, Any] | None:
+    check = result.label_check_
+    if check is None:
+        return None
+    return {
+        "representative": check.representative,
+        "withheld": check.withheld,
+        "p_value": check.p_value,
+        "auc": check.auc,
+        "overlap": check.overlap,
+        "effective_rows": check.effective_sample_size,
+        "labelled": check.n_labelled,
+        "unlabelled": check.n_unlabelled,
+        "columns": [column.name for column in check.columns],
+        "rows_to_label": check.rows_to_label[:20],
+        "words": check.verdict,
+    }
+
+
+def _sampling(result: SearchResult) -> str | None:
+    info, parts = result.info, []
+    if info.kept_rows < info.n_rows:
+        parts.append(f"{info.kept_rows} of {info.n_rows} source rows")
+    if info.kept_unlabelled < info.n_unlabelled:
+        parts.append(f"{info.kept_unlabelled} of {info.n_unlabelled} unlabelled target rows")
+    if not parts:
+        return None
+    return f"Predictions were kept for a random sample of {' and '.join(parts)}."
+
+
+def _matrix(result: SearchResult) -> dict[str, Any] | None:
+    sources = list(dict.fromkeys(cell.source for cell in result.cells if cell.source is not None))
+    if len(sources) < 2:
+        return None
+    names = list(dict.fromkeys(cell.name for cell in result.cells if cell.source is not None))
+    values = np.full((len(sources), len(names)), np.nan)
+    for cell, score in zip(result.cells, result.scores(), strict=True):
+        if cell.source is not None:
+            values[sources.index(cell.source), names.index(cell.name)] = score
+    return {"sources": list(map(source_name, sources)), "candidates": names, "values": values}
+
+
+def _pairwise(result: SearchResult) -> dict[str, Any] | None:
+    status = result.status()
+    best = [cell for cell in result.ranking() if status[cell] == "complete"][:MOST_PAIRS]
+    if len(best) < 2:
+        return None
+    if "tlv" in result.available():
+        words = "Both are judged on the same labelled target rows."
+    else:
+        words = f"From {result.criterion} alone, without target labels: a hint, not a test."
+    values = result.prob_better()[np.ix_(best, best)].copy()
+    np.fill_diagonal(values, np.nan)
+    return {"names": [full_name(result, cell) for cell in best], "values": values, "words": words}
