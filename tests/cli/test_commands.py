@@ -646,6 +646,9 @@ def test_results_that_lack_a_part_are_refused(landbridge, table):
             assert process.exit_code in (0, 2), (name, process.stderr)
             assert process.exit_code == 0 or "results as landbridge saved them" in process.stderr
     (landbridge.folder / "bad.json").write_text(json.dumps(whole | {"format": "x"}))
-    assert "no format number" in landbridge("report", "bad.json", "-o", "x.html", code=2).stderr
+    assert (
+        "must have format 2; got format"
+        in landbridge("report", "bad.json", "-o", "x.html", code=2).stderr
+    )
     done = landbridge("report", "r.json", "-o", "r.json", code=2)
     assert "--results and --output must be two files" in done.stderr

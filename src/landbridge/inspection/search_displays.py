@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._extras import import_extra
 from landbridge._typing import Vector
 from landbridge.model_selection import SearchResult, TransferSearchCV
+from landbridge.model_selection.metric import format_number
 
 BEST_COLOUR, OTHER_COLOUR, BASELINE_COLOUR = "#d55e00", "#0072b2", "#767676"
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
@@ -291,16 +292,17 @@ class SourceCandidateDisplay(_SearchDisplay):
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax`` or on a new figure; the best cell has a frame."""
         width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
-        ax = _axes(ax, width, max(1.2 + 0.35 * len(self.candidates), 2.4))
+        ax = _axes(ax, width, max(1.2 + 0.35 * len(self.candidates), 2.7))
         # Bright means good, whichever way the metric runs.
         colours = "viridis" if self.greater_is_better else "viridis_r"
         image = ax.imshow(self.scores.T, cmap=colours, aspect="auto")
         ax.figure.colorbar(image, ax=ax, label=self.label)
         known = self.scores[~np.isnan(self.scores)]
         middle = (known.min() + known.max()) / 2 if known.size else 0.0
-        form = "{:.2f}" if known.size and 0 <= known.min() <= known.max() <= 1 else "{:.4g}"
+        is_rate = known.size and known.min() >= 0 and 0.1 <= known.max() <= 1
+        form = "{:.2f}".format if is_rate else format_number
         for (source, candidate), score in np.ndenumerate(self.scores):
-            text = "" if np.isnan(score) else form.format(score)
+            text = "" if np.isnan(score) else form(score)
             bright = (score > middle) == self.greater_is_better
             colour = "black" if bright else "white"
             ax.text(source, candidate, text, ha="center", va="center", color=colour, fontsize=8)

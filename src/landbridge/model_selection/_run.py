@@ -418,7 +418,11 @@ class _Run:
         if found is None:
             return None
         of_target = CRITERIA[self.settings.choice.criterion].of_target
-        y = self._y_target if of_target else self._y[self.context.sources[self.keys[cell].source].rows]
+        y = (
+            self._y_target
+            if of_target
+            else self._y[self.context.sources[self.keys[cell].source].rows]
+        )
         if self.data.classes is None:
             losses = (found.values - y) ** 2
         else:

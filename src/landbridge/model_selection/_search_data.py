@@ -33,7 +33,6 @@ from landbridge._validation import (
 )
 
 
-
 @dataclass(frozen=True)
 class SearchData:
     """Rows as the candidates get them; ``None`` where nothing was given."""

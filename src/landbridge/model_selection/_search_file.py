@@ -77,7 +77,9 @@ def load_result(path: str | os.PathLike[str], scoring: Any) -> SearchResult:
     _check_rows(parts, sources, cells, path)
     for name in header["kept"]:
         parts[name] = tuple(
-            _predictions(arrays, name, cell, _expected_rows(name, cells[cell], sources, parts), path)
+            _predictions(
+                arrays, name, cell, _expected_rows(name, cells[cell], sources, parts), path
+            )
             for cell in range(len(cells))
         )
     return SearchResult(

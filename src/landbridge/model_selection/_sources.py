@@ -170,9 +170,7 @@ class NoFoldsError(ValueError):
     """A splitter cannot split the rows of one source."""
 
 
-def make_folds(
-    y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike = None
-) -> Folds:
+def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike = None) -> Folds:
     """Folds of rows with labels ``y``; shuffled and stratified by class where ``cv`` is a number.
 
     ``groups`` are those of splitters like `GroupKFold`: rows of one group are in one fold.

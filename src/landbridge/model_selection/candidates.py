@@ -95,7 +95,9 @@ class LabelBaseline(BaseEstimator):
         sample_weight_target: VectorLike = None,
     ) -> Self:
         """Learn from ``y_target``, or from ``y`` without it."""
-        labels, weight = (y, sample_weight) if y_target is None else (y_target, sample_weight_target)
+        labels, weight = (
+            (y, sample_weight) if y_target is None else (y_target, sample_weight_target)
+        )
         model = DummyClassifier() if self.task == "classification" else DummyRegressor()
         self.model_ = model.fit(np.zeros((len(labels), 1)), labels, sample_weight=weight)
         if self.task == "classification":

@@ -386,9 +386,7 @@ class Verdict:
             return "Cannot compare: `candidates` contains no transfer estimator."
         if self.finding is Finding.NO_BASELINE:
             return "Cannot compare: `candidates` contains no target-only or source-only estimator."
-        figures = ", ".join(
-            f"{rival.role}: {_percent(rival.probability)}" for rival in self.rivals
-        )
+        figures = ", ".join(f"{rival.role}: {_percent(rival.probability)}" for rival in self.rivals)
         if self.finding is Finding.WORTH:
             roles = " and ".join(rival.role for rival in self.rivals)
             return (
@@ -508,9 +506,7 @@ def _require_cell(result: "SearchResult", cell: Any) -> None:
         )
 
 
-def _require_predictions(
-    result: "SearchResult", cell: int, criterion: str, metric: Metric
-) -> None:
+def _require_predictions(result: "SearchResult", cell: int, criterion: str, metric: Metric) -> None:
     if result.status(criterion, metric)[cell] == "failed":
         raise ValueError(
             f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "

@@ -318,9 +318,7 @@ class SearchResult:
     def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
         """The metric of every cell by a criterion, as people read it; NaN for cells that failed."""
         metric = self.find_metric(metric)
-        return _read_only(
-            np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds)
-        )
+        return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
     def cell_data(
         self, criterion: str, cell: int, metric: Metric
@@ -421,7 +419,9 @@ class SearchResult:
     # Ranking
 
     @memoised
-    def ranking(self, criterion: str | None = None, metric: str | Metric | None = None) -> list[int]:
+    def ranking(
+        self, criterion: str | None = None, metric: str | Metric | None = None
+    ) -> list[int]:
         """Cells from best to worst; stopped cells behind complete ones, failed cells last.
 
         Among equals the one trained on all sources comes first, then the simpler one.

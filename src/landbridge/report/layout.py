@@ -73,7 +73,11 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
         ranking_table(ranking),
     ]
     if ranking["vote"]:
-        blocks += [Heading("The vote"), Text(_vote_words(ranking["vote"])), vote_table(ranking["vote"])]
+        blocks += [
+            Heading("The vote"),
+            Text(_vote_words(ranking["vote"])),
+            vote_table(ranking["vote"]),
+        ]
     if ranking["classes"]:
         blocks += [
             Heading("Recall and precision per class"),

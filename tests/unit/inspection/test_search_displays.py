@@ -63,7 +63,9 @@ def test_ranking_shows_scores_and_intervals_best_first(search):
 def test_heat_map_has_a_column_for_each_source_and_says_what_failed(search):
     display = lb.SourceCandidateDisplay.from_estimator(search, criterion="tlv")
     assert display.scores.shape == (4, 6)
-    np.testing.assert_array_equal(display.scores[:3, :5].ravel(), search.results_.scores("tlv")[:15])
+    np.testing.assert_array_equal(
+        display.scores[:3, :5].ravel(), search.results_.scores("tlv")[:15]
+    )
     assert display.sources == ["a", "b", "c", "no source"]
     assert display.candidates[1] == "knn (n_neighbors=1)"
     texts = [text.get_text() for text in display.ax_.texts]
@@ -137,9 +139,7 @@ def test_small_losses_can_be_told_apart():
     candidates = {"a": Ridge(), "b": Ridge(1e4)}
     small = {**TARGET, "y_target": 1e-3 * X_TARGET[:24, 0]}
     found = lb.TransferSearchCV(candidates, cv=3, random_state=0).fit(X, 1e-3 * X[:, 0], **small)
-    texts = {
-        text.get_text() for text in lb.SourceCandidateDisplay.from_estimator(found).ax_.texts
-    }
+    texts = {text.get_text() for text in lb.SourceCandidateDisplay.from_estimator(found).ax_.texts}
     shown = texts - {""}
     assert len(shown) == 3
     assert len({round(float(text), 2) for text in shown}) <= len(shown)

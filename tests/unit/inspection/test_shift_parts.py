@@ -248,8 +248,8 @@ def test_means_are_compared_by_welchs_test():
 def test_whole_numbers_are_classes_unless_said_otherwise():
     assert label_shift([1, 2, 3], [1, 2, 4]).task == "classification"
     assert label_shift([1, 2, 3], [1, 2, 4], "regression").task == "regression"
-    assert label_shift(range(15), range(10, 20)).task == "classification"
-    assert label_shift(range(15), range(10, 21)).task == "regression"
+    assert label_shift(range(20), range(10, 30)).task == "classification"
+    assert label_shift(range(20), range(10, 31)).task == "regression"
     assert label_shift([str(k) for k in range(30)], ["a", "b"]).task == "classification"
 
 

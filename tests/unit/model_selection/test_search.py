@@ -130,7 +130,9 @@ def test_cv_results_have_the_shape_of_grid_search():
     assert table.mean_test_score[search.best_index_] == search.best_score_
     assert table.rank_test_score[search.best_index_] == 1
     assert (table.status == "complete").all()
-    assert search.cv_results_["param_n_neighbors"].mask.tolist() == [True, False, False] * 3 + [True]
+    assert search.cv_results_["param_n_neighbors"].mask.tolist() == [True, False, False] * 3 + [
+        True
+    ]
     tlv = PROBLEM.fit(criterion="tlv")
     folds = [tlv.cv_results_[f"split{k}_test_score"][0] for k in range(3)]
     assert np.mean(folds) == pytest.approx(tlv.cv_results_["mean_test_score"][0], abs=0.01)

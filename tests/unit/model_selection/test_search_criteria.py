@@ -139,7 +139,13 @@ def test_log_loss_and_a_callable():
     X, y, X_target, _ = problem(5)
     cv = KFold(5)
     log = lb.transfer_cross_validate(
-        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv", scoring="neg_log_loss"
+        LogisticRegression(),
+        X,
+        y,
+        X_unlabeled=X_target,
+        cv=cv,
+        criterion="scv",
+        scoring="neg_log_loss",
     )
     expected = cross_val_score(LogisticRegression(), X, y, cv=cv, scoring="neg_log_loss").mean()
     assert log.scores("scv")[0] == pytest.approx(-expected, rel=1e-5)
@@ -148,7 +154,13 @@ def test_log_loss_and_a_callable():
         return min(np.mean(predicted[y == label] == label) for label in np.unique(y))
 
     called = lb.transfer_cross_validate(
-        LogisticRegression(), X, y, X_unlabeled=X_target, cv=cv, criterion="scv", scoring=worst_recall
+        LogisticRegression(),
+        X,
+        y,
+        X_unlabeled=X_target,
+        cv=cv,
+        criterion="scv",
+        scoring=worst_recall,
     )
     assert called.info.scoring == ("worst_recall",)
     predicted = called.source[0].labels

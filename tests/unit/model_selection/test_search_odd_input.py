@@ -100,7 +100,9 @@ class StrangeClassifier(ClassifierMixin, Strange):
 def test_answers_that_are_no_numbers_are_failures(candidates, options, given, wrong):
     y, target = (NUMBERS, OF_NUMBERS) if given == "numbers" else (Y, TARGET)
     candidates["odd"].set_params(wrong=wrong)
-    with pytest.warns(lb.FailedFitWarning, match="1 of 3 cells failed.*predicted NaN or infinity for row 0"):
+    with pytest.warns(
+        lb.FailedFitWarning, match="1 of 3 cells failed.*predicted NaN or infinity for row 0"
+    ):
         found = search(candidates, criterion="all", **options).fit(X, y, **target)
     assert found.best_params_ == {"candidate": "good"}
     alone = search({"good": candidates["good"]}, criterion="all", **options).fit(X, y, **target)

@@ -529,7 +529,9 @@ def test_refit_best_answers_with_one_model():
     np.testing.assert_array_equal(
         found.predict_proba(X_TARGET), found.best_estimator_.predict_proba(X_TARGET)
     )
-    assert hasattr(found, "decision_function") == hasattr(found.best_estimator_, "decision_function")
+    assert hasattr(found, "decision_function") == hasattr(
+        found.best_estimator_, "decision_function"
+    )
     assert found.results_.answer == found.best_index_
     assert "vote" not in repr(found.results_)
 
