@@ -31,7 +31,7 @@ from sklearn import config_context
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import _num_samples
 
 from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
@@ -432,16 +432,19 @@ class _FitRun:
             self._predict("reverse", self._fit(back), X_kept)
 
     def _target_fold(self) -> None:
-        train, test = self.context.target_folds.splits[self.task.fold]
+        train, test = self._target_split()
         self._on_target(target_rows(self.data, self.source.rows, train), test)
 
     def _target_alone(self) -> None:
-        train, test = self.context.target_folds.splits[self.task.fold]
+        train, test = self._target_split()
         self._on_target(target_alone_rows(self.data, train), test)
 
     def _source_to_target(self) -> None:
         rows = source_to_target_rows(self.data, self.source.rows)
         self._on_target(rows, np.arange(self.data.n_labelled))
+
+    def _target_split(self) -> tuple[Vector, Vector]:
+        return self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
 
     def _on_target(self, rows: Training, test: Vector) -> None:
         model = self._fit(rows)

@@ -426,7 +426,7 @@ class _Run:
         if self.data.classes is None:
             losses = (found.values - y) ** 2
         else:
-            losses = np.where(found.labels < 0, np.nan, found.labels != y)  # type: ignore[operator]
+            losses = np.where(found.labels < 0, np.nan, found.labels != y)
         if of_target:
             return losses
         whole = np.full(self.data.n_rows, np.nan)
@@ -497,7 +497,8 @@ class _Run:
         if not folds:
             return None
         # In the order of the folds, so that rounding does not depend on which fit ended first.
-        values = np.mean([folds[fold] for fold in sorted(folds)], axis=0, dtype=np.float64)
+        stack = np.stack([folds[fold] for fold in sorted(folds)])
+        values: np.ndarray = stack.mean(axis=0, dtype=np.float64)
         labels = None if self.data.classes is None else values.argmax(axis=1).astype(np.int16)
         return Predictions(values.astype(np.float32), labels)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from landbridge import _storage
 from landbridge._version import __version__
-from landbridge.inference.label_check import LabelledColumn, LabelCheck
+from landbridge.inference.label_check import LabelCheck, LabelledColumn
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
 from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.search_result import (
@@ -188,9 +188,10 @@ def _check_rows(parts: dict[str, Any], sources: Any, cells: Any, path: Any) -> N
     classes = parts["classes"]
     for name in ("y", "y_target"):
         labels = parts[name]
-        if classes is not None and labels is not None and labels.size:
-            if not 0 <= labels.min() <= labels.max() < len(classes):
-                _refuse(path, name, f"positions of {len(classes)} classes", "others")
+        if classes is None or labels is None or not labels.size:
+            continue
+        if not 0 <= labels.min() <= labels.max() < len(classes):
+            _refuse(path, name, f"positions of {len(classes)} classes", "others")
     for name in ("target_folds", "sample_weight_target"):
         if parts[name] is not None and len(parts[name]) != len(parts["y_target"]):
             _refuse(path, name, f"{len(parts['y_target'])} rows", len(parts[name]))

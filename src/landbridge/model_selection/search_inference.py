@@ -499,7 +499,8 @@ def _require_accuracy(metric: Metric, method: str) -> None:
 
 def _require_cell(result: "SearchResult", cell: Any) -> None:
     n_cells = len(result.cells)
-    if not (is_number(cell) and isinstance(cell, Integral) and -n_cells <= cell < n_cells):
+    sound = is_number(cell) and isinstance(cell, Integral)
+    if not sound or not -n_cells <= int(cell) < n_cells:
         raise ValueError(
             f"`cell` must be 'vote' or the number of one of the {n_cells} cells, from 0 to "
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."

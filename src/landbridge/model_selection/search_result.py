@@ -12,7 +12,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
 from landbridge.inference.label_check import LabelCheck
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
-from landbridge.model_selection.anchored import Anchored, anchor
+from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.candidates import Role
 from landbridge.model_selection.class_report import ClassReport, class_report
 from landbridge.model_selection.criteria import CRITERIA
@@ -38,7 +38,7 @@ Status = Literal["complete", "stopped", "failed"]
 # The row of a ranking that is not a cell.
 VOTE = "vote"
 # Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
-DISTANCES = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
+DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -115,8 +115,8 @@ class Cell:
 class Failure:
     """One thing that went wrong.
 
-    ``arrays`` names the predictions that are missing; ``stage`` is that of the fit, or ``"source"``,
-    ``"weights"`` or ``"metric"``.
+    ``arrays`` names the predictions that are missing; ``stage`` is that of the fit, or
+    ``"source"``, ``"weights"`` or ``"metric"``.
     """
 
     cell: int
@@ -340,7 +340,7 @@ class SearchResult:
         return y[seen], values[seen], None if weight is None else weight[seen]
 
     def read(self, found: Predictions, metric: Metric) -> np.ndarray:
-        """Predictions as a metric reads them: probabilities, or one-hot labels for label metrics."""
+        """Predictions as a metric reads them: probabilities, or one-hot labels."""
         if metric.response != "label" or found.labels is None:
             return found.values
         return (found.labels[:, None] == np.arange(len(self.classes))).astype(np.float64)
@@ -397,7 +397,7 @@ class SearchResult:
         return np.zeros(len(cells))
 
     def _anchored_values(self, metric: Metric) -> Vector:
-        """The posterior mean; baselines and cells that racing stopped have their own measurement."""
+        """The posterior mean; baselines and stopped cells have their own measurement."""
         status = self.status("anchored", metric)
         values = np.array(
             [

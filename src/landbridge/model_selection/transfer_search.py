@@ -91,8 +91,9 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ``"rv"``, ``"trcv"`` (reverse validation, weighted), ``"tcv"``, ``"stv"``, ``"tlv"`` (on
         labelled target rows, trained on the others, on the source, on both) or ``"anchored"``
         (`tlv` combined with what the unlabelled rows suggest, and with `trcv` where the list holds
-        it). Of several the first selects; nothing is fitted twice. ``None`` stands for ``"anchored"`` with labelled target rows and for ``"trcv"`` without,
-        also inside a list; ``"all"`` is ``None`` followed by all others.
+        it). Of several the first selects; nothing is fitted twice. ``None`` stands for
+        ``"anchored"`` with labelled target rows and for ``"trcv"`` without, also inside a list;
+        ``"all"`` is ``None`` followed by all others.
     refit : {"vote", "best", False}, default="vote"
         What `predict` answers with: the weighted vote of at most five candidates, or the best one.
         ``best_estimator_`` is the best single model in both cases.
@@ -285,7 +286,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.results_ = run_search(data, every, source_rows, settings, self._callbacks())
         if data.task == "classification":
             self.classes_ = data.classes
-        self._fitted_on = (data, every, source_rows, settings.seed)
+        self._fitted_on = (data, every, settings.seed)
         self._report_failures()
         self._choose(every)
         if self.refit:
@@ -510,7 +511,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.refit_time_ = time.perf_counter() - started
 
     def _fit_cell(self, cell: int) -> Any:
-        data, candidates, source_rows, seed = self._fitted_on
+        data, candidates, seed = self._fitted_on
         about = self.results_.cells[cell]
         rows = self.results_.sources[about.source_index].rows
         with one_thread():

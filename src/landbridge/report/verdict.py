@@ -84,7 +84,7 @@ def _rare_class(ranking: dict[str, Any]) -> str:
     )
     if classes["predicted"][rarest] < SELDOM * classes["rows"][rarest]:
         words += (
-            f" It is almost never predicted: search with --metric average_precision or "
+            " It is almost never predicted: search with --metric average_precision or "
             "--metric balanced_accuracy."
         )
     return words
