@@ -144,7 +144,7 @@ def text_methods() -> dict[str, list[Any]]:
             lb.TransferComponentAnalysis(50, kernel="linear", mu=mu, rank=200) for mu in (0.01, 1.0)
         ],
         "kernel PCA": [PCA(n) for n in (20, 50)],
-        "CORAL": [lb.CORAL(ridge) for ridge in (1e-3, 1e-1)],
+        "CORAL": [lb.CORAL(ridge, match_mean=True) for ridge in (1e-3, 1e-1)],
         "SA": [lb.SubspaceAlignment(n) for n in (20, 50)],
         "surrogate": [linear_surrogate(ridge) for ridge in (1.0, 300.0)],
         "surrogate, symmetric": [linear_surrogate(ridge, symmetric=True) for ridge in (1.0, 300.0)],
@@ -181,7 +181,7 @@ def wifi_methods(gamma: float) -> dict[str, list[Any]]:
     maps = {
         "TCA": [lb.TransferComponentAnalysis(50, width=width, mu=mu) for mu in (0.01, 1.0)],
         "kernel PCA": [KernelPCA(n, kernel="rbf", gamma=gamma) for n in (20, 50)],
-        "CORAL": [lb.CORAL(ridge) for ridge in (1e-3, 1e-1)],
+        "CORAL": [lb.CORAL(ridge, match_mean=True) for ridge in (1e-3, 1e-1)],
         "SA": [lb.SubspaceAlignment(n) for n in (20, 50)],
     }
     return {
@@ -224,7 +224,7 @@ def office_methods() -> dict[str, list[Any]]:
             for n, mu in product((20, 60), (1.0, 100.0))
         ],
         "kernel PCA": [PCA(n) for n in (20, 40, 60, 100)],
-        "CORAL": [lb.CORAL(ridge) for ridge in (0.1, 1.0, 10.0, 100.0)],
+        "CORAL": [lb.CORAL(ridge, match_mean=True) for ridge in (0.1, 1.0, 10.0, 100.0)],
         "SA": [lb.SubspaceAlignment(n) for n in (20, 40, 60, 100)],
         "surrogate": [linear_surrogate(ridge) for ridge in (1.0, 10.0, 100.0, 1000.0)],
         "surrogate, symmetric": [

@@ -42,7 +42,7 @@ OWN = {
     "weighting._base": "WeightDiagnostics",
     "weighting._features": "FourierFeatures NystroemFeatures",
     "weighting._gaussian_basis": "GaussianBasis",
-    "weighting.classifier_ratio": "SigmoidCalibration",
+    "weighting.classifier_ratio": "ColumnSquares SigmoidCalibration",
 }
 # Parts of fitted estimators that are not estimators themselves, by module.
 PARTS = {

@@ -57,9 +57,9 @@ def test_symmetric_alignment_is_the_optimal_map_between_gaussians(seed):
 
 def test_coral_of_one_column_is_a_ratio_of_standard_deviations():
     Z, X = np.array([[0.0], [2.0], [4.0]]), np.array([[10.0], [11.0], [12.0]])
-    mapped = lb.CORAL(ridge=0.0).fit_transform(Z, X_unlabeled=X)
+    mapped = lb.CORAL(ridge=0.0, match_mean=True).fit_transform(Z, X_unlabeled=X)
     np.testing.assert_allclose(mapped, [[10.0], [11.0], [12.0]])
-    with_ridge = lb.CORAL(ridge=5.0).fit_transform(Z, X_unlabeled=X)
+    with_ridge = lb.CORAL(ridge=5.0, match_mean=True).fit_transform(Z, X_unlabeled=X)
     np.testing.assert_allclose(with_ridge, 11 + np.sqrt(6 / 9) * (Z - 2))
 
 

@@ -4,14 +4,17 @@ min_A ‖A'C_S A − C_T‖²_F has the solution A = C_S^-½ C_T^½: source rows
 covariance C_S and coloured by that of the target, C_T. Both covariances carry + ridge·I (the
 paper: + I).
 
-Deviation 1: the paper standardises both domains first, so that their means are zero. Here the means
-are part of the map: x ↦ (x − m_S)A + m_T (``match_mean=False``: x ↦ xA as printed).
+Deviation 1: the paper standardises each domain first, so that their means are zero. With
+``match_mean=True`` the means are part of the map: x ↦ (x − m_S)A + m_T. The default is x ↦ xA as
+printed: under a shift of the classes the means differ because the classes do, and matching them
+moves one class onto the other (cars by origin: accuracy 0.28 instead of 0.91).
 Deviation 2: with ridge = 0 inverses are taken on the range of C_S.
 """
 
 from typing import Self
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap, check_mapping
@@ -28,19 +31,30 @@ def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:
     return (vectors[:, keep] * values[keep] ** power) @ vectors[:, keep].T
 
 
-class CORAL(DomainMap):
-    """Give the source rows the covariance (and mean) of the target rows.
+def _check_dense(*parts: MatrixLike) -> None:
+    if any(sparse.issparse(part) for part in parts):
+        raise TypeError(
+            "`X` must be dense for CORAL, whose map has no zeros; got a sparse matrix. Reduce the "
+            "columns first, for example with sklearn.decomposition.TruncatedSVD, or use "
+            "SubspaceAlignment, which takes sparse rows."
+        )
 
-    Source rows become (x − m_S) C_S^-½ C_T^½ + m_T; target rows stay as they are. ``transform``
-    treats target rows, as a Pipeline needs it at ``predict``, and is the identity;
-    ``fit_transform`` and ``transform_source`` map source rows.
+
+class CORAL(DomainMap):
+    """Give the source rows the covariance (and, on request, the mean) of the target rows.
+
+    Source rows become x C_S^-½ C_T^½; target rows stay as they are. ``transform`` treats target
+    rows, as a Pipeline needs it at ``predict``, and is the identity; ``fit_transform`` and
+    ``transform_source`` map source rows. Standardise the columns over both domains first.
 
     Parameters
     ----------
     ridge : float, default=1.0
         Added to the variances of both domains; 1 is the paper's value for standardised columns.
-    match_mean : bool, default=True
-        Also move the mean of the source to that of the target.
+    match_mean : bool, default=False
+        Also move the mean of the source to that of the target: (x − m_S) C_S^-½ C_T^½ + m_T. It
+        helps a little where the classes are equally frequent in both domains, and harms badly
+        where they are not.
 
     Attributes
     ----------
@@ -59,7 +73,7 @@ class CORAL(DomainMap):
     True
     """
 
-    def __init__(self, ridge: float = 1.0, match_mean: bool = True):
+    def __init__(self, ridge: float = 1.0, match_mean: bool = False):
         self.ridge = ridge
         self.match_mean = match_mean
 
@@ -74,6 +88,7 @@ class CORAL(DomainMap):
     ) -> Self:
         """Learn means and covariances; labels are not used."""
         check_not_negative(self.ridge, "ridge")
+        _check_dense(X, X_target, X_unlabeled)
         data = check_mapping(
             self,
             X,
@@ -114,4 +129,5 @@ class CORAL(DomainMap):
 
     def _checked(self, X: MatrixLike) -> np.ndarray:
         check_is_fitted(self, "matrix_")
+        _check_dense(X)
         return check_rows(self, X, accept_sparse=False)

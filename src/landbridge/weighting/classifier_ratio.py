@@ -1,15 +1,15 @@
 """The density ratio from a classifier that tells the two domains apart (Bickel et al., 2009)."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
@@ -70,6 +70,48 @@ CALIBRATIONS: dict[str | None, Any] = {
 }
 
 
+class ColumnSquares(TransformerMixin, BaseEstimator):
+    """Standardised columns and their squares, each with unit variance.
+
+    The log-ratio of two Gaussians with independent columns is a sum of both, so that a linear
+    classifier of them sees moved means and changed variances. Sparse rows stay sparse: they are
+    not centred, and (x − m)² − m² = x² − 2mx stands for the square. A linear classifier with an
+    intercept cannot tell the difference.
+    """
+
+    def fit(self, X: Matrix, y: Any = None) -> Self:
+        """Learn means and standard deviations of columns and squares."""
+        if sparse.issparse(X):
+            self.mean_, variance = mean_variance_axis(X, axis=0)
+        else:
+            self.mean_, variance = X.mean(axis=0), X.var(axis=0)
+        self.scale_ = np.where(variance > 0, np.sqrt(variance), 1.0)
+        self.square_scale_ = np.ones(X.shape[1])
+        squares = self._parts(X)[1]
+        if sparse.issparse(squares):
+            spread = np.sqrt(mean_variance_axis(sparse.csr_array(squares), axis=0)[1])
+        else:
+            spread = squares.std(axis=0)
+        self.square_scale_ = np.where(spread > 1e-12, spread, 1.0)
+        return self
+
+    def transform(self, X: Matrix) -> Matrix:
+        """Columns and squares side by side."""
+        parts = self._parts(X)
+        if sparse.issparse(parts[0]):
+            return sparse.csr_array(sparse.hstack(parts))
+        return np.hstack(parts)
+
+    def _parts(self, X: Matrix) -> tuple[Matrix, Matrix]:
+        if sparse.issparse(X):
+            scaled = sparse.csr_array(X) @ sparse.diags_array(1 / self.scale_)
+            twice = scaled @ sparse.diags_array(2 * self.mean_ / self.scale_)
+            squares = (scaled.multiply(scaled) - twice) @ sparse.diags_array(1 / self.square_scale_)
+            return scaled, sparse.csr_array(squares)
+        scaled = (X - self.mean_) / self.scale_
+        return scaled, scaled**2 / self.square_scale_
+
+
 class ClassifierRatio(Weighting):
     """The density ratio as the odds of a classifier between target and source rows.
 
@@ -83,8 +125,8 @@ class ClassifierRatio(Weighting):
     Parameters
     ----------
     classifier : classifier with ``predict_proba``, default=None
-        ``None`` is a logistic regression on standardised columns; it is exact for Gaussians of
-        equal covariance. Use a flexible classifier for anything else.
+        ``None`` is a logistic regression on standardised columns and their squares, which is exact
+        for Gaussians with independent columns. Use a flexible classifier for anything else.
     cv : int, default=5
         Number of folds.
     calibration : {"sigmoid", "isotonic", None}, default="sigmoid"
@@ -127,7 +169,7 @@ class ClassifierRatio(Weighting):
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
         rows = stack_rows([X, X_target])
-        classifier = self._classifier(sparse.issparse(rows))
+        classifier = self._classifier()
         is_target = np.repeat([0, 1], self._sizes)
         scores = cross_fitted_log_odds(classifier, rows, is_target, folds)
         self._calibration = CALIBRATIONS[self.calibration]().fit(scores, is_target)
@@ -141,12 +183,9 @@ class ClassifierRatio(Weighting):
         scores = log_odds(self.classifier_.predict_proba(X)[:, 1])
         return odds_to_ratio(self._calibration(scores), *self._sizes)
 
-    def _classifier(self, thin: bool) -> Any:
+    def _classifier(self) -> Any:
         if self.classifier is None:
-            # Sparse rows are scaled but not centred, so that they stay sparse.
-            return make_pipeline(
-                StandardScaler(with_mean=not thin), LogisticRegression(tol=1e-7, max_iter=1000)
-            )
+            return make_pipeline(ColumnSquares(), LogisticRegression(tol=1e-7, max_iter=1000))
         return self.classifier
 
     def _folds(self, X: Matrix, X_target: Matrix) -> Vector:

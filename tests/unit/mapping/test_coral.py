@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
@@ -19,7 +20,7 @@ def domains(seed, n_source=60, n_target=50):
 @seeds
 def test_source_gets_the_covariance_and_mean_of_the_target(seed):
     Z, X = domains(seed)
-    mapped = lb.CORAL(ridge=0.0).fit_transform(Z, X_unlabeled=X)
+    mapped = lb.CORAL(ridge=0.0, match_mean=True).fit_transform(Z, X_unlabeled=X)
     np.testing.assert_allclose(np.cov(mapped.T), np.cov(X.T), atol=1e-10)
     np.testing.assert_allclose(mapped.mean(axis=0), X.mean(axis=0), atol=1e-10)
 
@@ -34,7 +35,7 @@ def test_the_printed_formula(seed):
         return (vectors * values**p) @ vectors.T
 
     wanted = Z @ power(np.cov(Z.T), -0.5) @ power(np.cov(X.T), 0.5)
-    got = lb.CORAL(match_mean=False).fit_transform(Z, X_unlabeled=X)
+    got = lb.CORAL().fit_transform(Z, X_unlabeled=X)
     np.testing.assert_allclose(got, wanted, atol=1e-10)
 
 
@@ -61,6 +62,29 @@ def test_in_a_pipeline_the_learner_sees_mapped_source_rows_and_plain_target_rows
     mapped = lb.CORAL().fit_transform(Z, X_unlabeled=X)
     by_hand = LogisticRegression().fit(mapped, y)
     np.testing.assert_allclose(pipeline.predict_proba(X), by_hand.predict_proba(X), atol=1e-8)
+
+
+def test_sparse_rows_are_refused_with_a_way_out():
+    Z, X = domains(0)
+    with pytest.raises(TypeError, match="must be dense for CORAL.*TruncatedSVD.*Subspace"):
+        lb.CORAL().fit(Z, X_unlabeled=csr_array(X))
+    with pytest.raises(TypeError, match="must be dense for CORAL"):
+        lb.CORAL().fit(Z, X_unlabeled=X).transform(csr_array(X))
+
+
+def test_by_default_a_shift_of_the_classes_does_not_move_one_class_onto_the_other():
+    """The same two clusters with turned frequencies: nothing to align but the means."""
+    rng = np.random.default_rng(0)
+    y, y_target = rng.random(400) < 0.9, rng.random(400) < 0.1
+    Z, X = (rng.normal(np.where(part, 2.0, -2.0)[:, None], 1, (400, 2)) for part in (y, y_target))
+
+    def accuracy(**options):
+        model = make_pipeline(lb.CORAL(**options), LogisticRegression())
+        model.fit(Z, y, coral__X_unlabeled=X)
+        return np.mean(model.predict(X) == y_target)
+
+    assert accuracy() > 0.95
+    assert accuracy(match_mean=True) < 0.7
 
 
 def test_constant_columns_and_single_rows_are_finite():

@@ -10,6 +10,7 @@ from sklearn.svm import LinearSVC
 
 import landbridge as lb
 from landbridge.datasets import make_covariate_shift
+from landbridge.weighting.classifier_ratio import ColumnSquares
 
 
 @pytest.fixture(scope="module")
@@ -38,6 +39,27 @@ def test_equals_the_closed_form_ratio_in_direction_and_size(data):
     assert ratio.weights_.mean() == pytest.approx(1, abs=0.1)
     new = make_covariate_shift(500, 10, 2, shift=0.8, scale=1.0, random_state=1)
     assert np.abs(np.log(ratio.predict_weights(new.X) / new.weights)).mean() < 0.15
+
+
+@pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning")
+@pytest.mark.parametrize("scale", [0.6, 1.2])
+def test_a_change_of_variance_is_seen(scale):
+    data = make_covariate_shift(800, 800, 3, shift=0.0, scale=scale, random_state=0)
+    ratio = lb.ClassifierRatio().fit(data.X, data.X_target)
+    assert np.corrcoef(ratio.weights_, data.weights)[0, 1] > 0.9
+
+
+def test_squares_are_centred_and_scaled_and_sparse_rows_differ_by_a_constant():
+    X = np.random.default_rng(0).normal(5, 2, size=(50, 2))
+    X[::3, 1] = 0
+    dense = ColumnSquares().fit_transform(X)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    squares = scaled**2
+    np.testing.assert_allclose(dense, np.hstack([scaled, squares / squares.std(axis=0)]))
+    thin = ColumnSquares().fit_transform(sparse.csr_array(X)).toarray()
+    np.testing.assert_allclose((thin - dense).std(axis=0), 0, atol=1e-12)
+    constant = ColumnSquares().fit_transform(np.ones((5, 1)))
+    np.testing.assert_array_equal(constant, 0)
 
 
 @pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning")
