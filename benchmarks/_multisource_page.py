@@ -361,4 +361,6 @@ Range (thin), quartiles (thick) and median over sources and pairs, each estimate
 the error on all rows of a new domain has less noise. `population` is judged against the mean over
 draws of domains, with the part between domains reduced by 1 − K/{n_domains}, since the domains are
 drawn from {n_domains} and not from all there could be. The half-width is that of `new_source`.
+`population` was measured before its interval allowed for the training rows that folds share; it is
+now wider by a factor of √((K + 1)/(K − 1)).
 """
