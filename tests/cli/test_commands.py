@@ -591,6 +591,12 @@ def test_cards_that_were_edited_are_refused(landbridge, table, model, columns):
     assert "the columns on its card must be as" in " ".join(done.stderr.split())
 
 
+def test_a_card_of_another_model_is_refused(landbridge, table, model):
+    for columns in ([], load_card(model)["columns"][:2]):
+        done = landbridge("predict", edit_card(model, columns=columns), table, code=2)
+        assert "the model must take the columns that its card names" in done.stderr
+
+
 def test_info_refuses_cards_that_lack_a_part(landbridge, table, model):
     for name, value in (("score", None), ("interval", 3), ("rows", []), ("columns", [{}])):
         done = landbridge("info", edit_card(model, **{name: value}), code=2)

@@ -112,7 +112,8 @@ def test_mistakes_end_with_2_and_one_message(tmp_path):
     assert "Traceback" not in err
 
 
-def test_ctrl_c_stops_at_once_and_leaves_nothing(tmp_path):
+@pytest.mark.parametrize(("stop", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_stop_at_once_and_leave_nothing(tmp_path, stop, code):
     frame = make_frame(400)
     frame.write_csv(tmp_path / "wines.csv")
     (tmp_path / "many.yaml").write_text(
@@ -125,9 +126,9 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(tmp_path):
     )  # fmt: skip
     process.stderr.readline()  # the note about the task: reading is done, the search begins
     time.sleep(1.0)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(stop)
     process.communicate(timeout=120)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert {file.name for file in tmp_path.iterdir()} == {"wines.csv", "many.yaml"}
 
 

@@ -62,7 +62,14 @@ def predict(
         extra = [name for name in frame.columns if name not in expected]
         if extra:
             current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
-        answers = predict_table(saved.model, rows.frame, rows.outside)
+        try:
+            answers = predict_table(saved.model, rows.frame, rows.outside)
+        except (ValueError, AttributeError, TypeError) as error:
+            raise InputError(
+                f"{model}: the model must take the columns that its card names; got "
+                f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again from "
+                "where it was saved."
+            ) from error
         for name in keep:
             if name in answers.columns:
                 raise InputError(
