@@ -7,7 +7,8 @@ import pytest
 
 from landbridge._tasks import TaskCache, task_key
 from landbridge.cli._errors import InputError
-from landbridge.cli.cache import seconds_of, size_words
+from landbridge.cli._options import seconds_of
+from landbridge.cli.cache import size_words
 
 
 @pytest.fixture

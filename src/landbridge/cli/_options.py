@@ -1,10 +1,15 @@
 """Arguments and options that several commands share, with one wording for each."""
 
+import re
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from landbridge.cli._errors import InputError
+
+UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class Format(StrEnum):
@@ -74,6 +79,30 @@ Level = Annotated[
     float, typer.Option("--level", min=0.5, max=0.999, help="Nominal coverage of intervals.")
 ]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Tasks at a time; -1 for all cores.")]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume",
+        metavar="DIR",
+        help="Keep finished fits in this directory, and use those that are there.",
+    ),
+]
+Budget = Annotated[
+    str,
+    typer.Option(
+        "--budget",
+        metavar="TIME",
+        help="Time for the fits, like 90s, 5m or 2h; 0 for no limit. Simple candidates go first.",
+    ),
+]
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        "--dask",
+        metavar="ADDRESS",
+        help="Fit on a Dask cluster: tcp://host:8786, or local:4 for four workers here.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same answer.")]
 Report = Annotated[
     Path | None, typer.Option("--report", help="Write a report: .html, .md or .json.")
@@ -82,3 +111,11 @@ Output = Annotated[
     Format, typer.Option("--format", help="A table for people, or JSON on standard output.")
 ]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+def seconds_of(text: str) -> float:
+    """Seconds of a duration like ``90``, ``5m``, ``12h`` or ``30d``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
+    if found is None:
+        raise InputError(f"{text!r}: a duration is a number with a unit, like 90s, 5m, 12h or 30d.")
+    return float(found[1]) * UNITS[found[2] or "s"]

@@ -5,6 +5,7 @@ usage or input, 1 anything unexpected, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import json
+import logging
 import os
 import shlex
 import sys
@@ -90,7 +91,8 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
             warnings.showwarning = lambda message, *_args, **_rest: current.warn(str(message))
-            yield current
+            with _progress_as_notes(current):
+                yield current
     except typer.Exit:
         raise
     except BrokenPipeError:
@@ -110,6 +112,21 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
         message = visible(f"error: {kind}{_words(error)}{hint}")
         current.err.print(message, style="bold red", markup=False)
         raise typer.Exit(2 if expected else 1) from None
+
+
+@contextmanager
+def _progress_as_notes(current: Session) -> Iterator[None]:
+    """Show the lines of progress that the library logs where there is no terminal."""
+    logger = logging.getLogger("landbridge.progress")
+    handler, level = logging.Handler(), logger.level
+    handler.emit = lambda record: current.note(record.getMessage())  # type: ignore[method-assign]
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
 
 
 def _stop_workers() -> None:

@@ -1,6 +1,7 @@
 """What the commands compute: a few lines of the library each, and the summary of the answer."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ import numpy as np
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
 
+from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import Entry, build_estimator, read_candidates
 from landbridge.cli._columns import describe_columns
@@ -49,6 +51,9 @@ class Plan:
     metrics: tuple[str, ...] = ()
     level: float = 0.95
     jobs: int = 1
+    budget: float | None = None
+    resume: Path | None = None
+    dask: str | None = None
     seed: int = 0
     command: str = ""
     whole_report: bool = False
@@ -149,11 +154,29 @@ def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSear
         cv=plan.folds,
         sources=plan.sources,
         preprocessor=make_encoder(plan.seed),
-        n_jobs=plan.jobs,
+        cache=plan.resume,
+        time_budget=plan.budget,
+        # Dask counts its own workers.
+        n_jobs=plan.jobs if plan.dask is None else None,
         random_state=plan.seed,
-        verbose=int(session.interactive),
+        verbose=1,
     )
-    return search.fit(**arguments)
+    try:
+        with nullcontext() if plan.dask is None else dask_cluster(plan.dask):
+            search.fit(**arguments)
+    except KeyboardInterrupt:
+        if plan.resume is None:
+            session.note("with --resume DIR the same command goes on where it was stopped")
+        else:
+            session.note(f"finished fits are in {plan.resume}: the same command goes on from there")
+        raise
+    info = search.results_.info
+    if info.fits_cut:
+        session.warn(
+            f"The time budget ended before {info.fits_cut} of {info.fits_planned} fits; the "
+            "ranking holds what was validated. Give more time with --budget."
+        )
+    return search
 
 
 def with_baselines(

@@ -1,6 +1,5 @@
 """``landbridge cache``: what a directory of finished fits holds."""
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -9,8 +8,6 @@ import typer
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
 from landbridge.cli._session import session
-
-UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def cache(
@@ -36,7 +33,7 @@ def cache(
                 "to --resume."
             )
         fits = TaskCache(directory)
-        removed = None if prune is None else fits.prune(seconds_of(prune))
+        removed = None if prune is None else fits.prune(options.seconds_of(prune))
         contents = fits.contents()
         data = {
             "directory": str(directory),
@@ -78,14 +75,6 @@ def cache(
             for name in sorted(contents.tasks)
         ]
         current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
-
-
-def seconds_of(text: str) -> float:
-    """Seconds of a duration like ``90``, ``5m``, ``12h`` or ``30d``."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
-    if found is None:
-        raise InputError(f"{text!r}: a duration is a number with a unit, like 90s, 5m, 12h or 30d.")
-    return float(found[1]) * UNITS[found[2] or "s"]
 
 
 def size_words(n_bytes: float) -> str:

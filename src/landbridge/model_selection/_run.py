@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
+from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from landbridge._tasks import (
+    SharedData,
     Task,
     TaskCache,
     TaskFailure,
@@ -239,18 +241,27 @@ class _Run:
             rounds = racing_rounds(fits) if settings.racing else [list(fits)]
         keys = self._cache_keys()
         kinds = [self.context.candidates[fit.candidate].name for fit in fits]
-        with TaskProgress(
-            kinds, verbose=settings.verbose, n_jobs=settings.n_jobs or 1, deadline=deadline
-        ) as progress:
-            first: list[Task] = self._weight_tasks()
+        with (
+            SharedData(self.context) as shared,
+            TaskProgress(
+                kinds,
+                verbose=settings.verbose,
+                n_jobs=effective_n_jobs(settings.n_jobs),
+                deadline=deadline,
+            ) as progress,
+        ):
+            first: list[Task] = self._weight_tasks(keys)
             for number, group in enumerate(rounds):
                 running = [fit for fit in group if not self._all_stopped(fit)]
+                for fit in group:
+                    if self._all_stopped(fit):
+                        progress.drop(self.context.candidates[fit.candidate].name)
                 tasks = first + [self._task(fit, keys) for fit in running]
                 first = []
                 for result in run_tasks(
                     run_task,
                     tasks,
-                    shared=self.context,
+                    shared=shared,
                     n_jobs=settings.n_jobs,
                     cache=settings.cache,
                     fit_timeout=settings.fit_timeout,
@@ -261,20 +272,25 @@ class _Run:
                         progress.advance(result, note=self._leader)
                         if advance is not None:
                             advance()
-                if number + 1 < len(rounds):
-                    self._stop_what_is_behind(rounds[number + 1 :])
+                later = rounds[number + 1 :]
+                if later and (deadline is None or _is_short(progress, deadline)):
+                    self._stop_what_is_behind(later)
 
     def _task(self, fit: FitTask, keys: "_CacheKeys | None") -> Task:
         candidate = self.context.candidates[fit.candidate]
         key = None if keys is None else keys.of_fit(fit)
         return Task(content=fit, kind=candidate.name, key=key)
 
-    def _weight_tasks(self) -> list[Task]:
+    def _weight_tasks(self, keys: "_CacheKeys | None") -> list[Task]:
         """One task per sound source, if weights are needed; they overlap with the first fits."""
         if "weights" not in self.settings.choice.needs:
             return []
         return [
-            Task(content=WeightTask(number, self.settings.weighting), kind="weights")
+            Task(
+                content=WeightTask(number, self.settings.weighting),
+                kind="weights",
+                key=None if keys is None else keys.of_weights(number, self.settings.weighting),
+            )
             for number, source in enumerate(self.context.sources)
             if not source.problem
         ]
@@ -650,11 +666,23 @@ class _CacheKeys:
             for number, candidate in enumerate(context.candidates)
         }
         self.sources = {
-            number: describe_rows(_rows_of(data.X, source.rows), data.y[source.rows])
+            number: describe_rows(
+                _rows_of(data.X, source.rows),
+                data.y[source.rows],
+                None if data.sample_weight is None else data.sample_weight[source.rows],
+            )
             for number, source in enumerate(context.sources)
         }
 
+    def of_weights(self, source: int, weighting: Any) -> str | None:
+        """Key of the density ratios of one source."""
+        text = describe_candidate("weighting", weighting)
+        return (
+            None if text is None else task_key("weights", self.sources[source], self.target, text)
+        )
+
     def of_fit(self, fit: FitTask) -> str | None:
+        """Key of one fit."""
         text = self.describe[fit.candidate]
         if text is None:
             return None
@@ -678,6 +706,12 @@ class _CacheKeys:
             context.kept_unlabelled,
             context.kept_rows[source.rows],
         )
+
+
+def _is_short(progress: TaskProgress, deadline: float) -> bool:
+    """Whether the time left is unlikely to suffice for the fits left, so candidates must race."""
+    seconds = progress.work_left()
+    return seconds is not None and seconds > deadline - time.monotonic()
 
 
 def _rows_of(X: Any, rows: Vector) -> Any:
