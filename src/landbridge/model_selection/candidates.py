@@ -141,6 +141,8 @@ def role_of(estimator: Any) -> Role:
     for kind, role in roles.items():
         if isinstance(last, kind):
             return role
+    if getattr(last, "target_share", None) == 0:
+        return "source-only"  # reweighted source rows without the labelled target rows
     return "transfer" if takes_target(estimator) else "plain"
 
 

@@ -33,7 +33,11 @@ from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import check_level
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.metric_inference import metric_interval, paired_probability
+from landbridge.model_selection.metric_inference import (
+    CROSS_VALIDATED,
+    metric_interval,
+    paired_probability,
+)
 from landbridge.weighting import effective_sample_size
 
 if TYPE_CHECKING:
@@ -195,7 +199,15 @@ def _from_rows(
     if check is not None and not check.representative and y.size == check.weights.size:
         weight = check.weights if weight is None else weight * check.weights
         estimate, n_rows = None, check.effective_sample_size
-    found = metric_interval(metric, y, values, level, estimate=estimate, sample_weight=weight)
+    found = metric_interval(
+        metric,
+        y,
+        values,
+        level,
+        estimate=estimate,
+        sample_weight=weight,
+        variance_factor=CROSS_VALIDATED,
+    )
     return SearchInterval(
         found.estimate, found.low, found.high, level, metric, method, n_rows, note=found.note
     )

@@ -27,3 +27,9 @@ def test_candidates_that_see_one_class_are_constant(estimator, constant):
     assert isinstance(model, OneClass) == constant
     if constant:
         assert set(model.predict(X)) == {"high"}
+
+
+def test_reweighting_without_target_rows_learns_from_the_source_alone():
+    model = ReweightedClassifier(LogisticRegression(), ClassifierRatio(), target_share=0.0)
+    assert role_of(model) == "source-only"
+    assert role_of(model.set_params(target_share=0.5)) == "transfer"
