@@ -1,42 +1,66 @@
-"""One cell of the regret study: a task, a draw and a number of labels, searched and scored.
+"""One search of the regret study: a task, a draw, a number of labels and a list of candidates.
 
-Searches take most of the time, so each is kept under the system's temporary folder (or
-``LANDBRIDGE_CACHE``) and found again when a run is repeated or was interrupted.
+Searches take nearly all of the time, so the figures of each are kept as JSON under the system's
+temporary folder (or ``LANDBRIDGE_CACHE``), and a run that was interrupted continues there.
 """
 
 import json
 import os
 import tempfile
 import warnings
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks._domains import DomainTask, draw_rows
+from benchmarks._domains import Draw
 from landbridge import (
+    CORAL,
     ClassifierRatio,
+    KernelMeanMatching,
     Pooled,
     ReweightedClassifier,
-    SearchResult,
     SourceOnly,
     TargetOnly,
+    TrAdaBoostClassifier,
     TransferSearchCV,
 )
-from landbridge.model_selection import roles
+from landbridge.model_selection import VotingModel
 
 SETTINGS = ("10 %", "20", "none")
-CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regret"
+LISTS = ("mixed", "source-heavy", "default")
+LEVELS = {"90 %": 0.9, "95 %": 0.95}
+CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regret-2"
+# The candidate that stands for each habit, by list.
+HABITS = {
+    "mixed": {"pooled": "pooled", "source-only": "source-only", "target-only": "target-only"},
+    "source-heavy": {"pooled": "pooled", "source-only": "linear"},
+    "default": {
+        "pooled": "pooled linear",
+        "source-only": "source-only linear",
+        "target-only": "target-only linear",
+    },
+}
 
 
-def candidates(labelled: bool) -> dict[str, Any]:
-    """Cheap learners with class probabilities; those that need target labels only with them."""
+def candidates(name: str, *, labelled: bool) -> dict[str, Any] | None:
+    """One of the three lists; ``None`` is the default list of the search."""
+    if name == "default":
+        return None
+    return _mixed(labelled) if name == "mixed" else _source_heavy(labelled)
+
+
+def _mixed(labelled: bool) -> dict[str, Any]:
+    """Cheap learners in every role, the list on which the search was developed."""
     logistic, strong = LogisticRegression(max_iter=300), LogisticRegression(C=0.01, max_iter=300)
     tree = DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
     always = {
@@ -60,6 +84,29 @@ def candidates(labelled: bool) -> dict[str, Any]:
     }
 
 
+def _source_heavy(labelled: bool) -> dict[str, Any]:
+    """Learners that ignore target labels, with one or two that do not."""
+    logistic = LogisticRegression(max_iter=300)
+    always = {
+        "naive Bayes": SourceOnly(GaussianNB()),
+        "linear": SourceOnly(logistic),
+        "SVM": SourceOnly(SVC()),
+        "tree": SourceOnly(DecisionTreeClassifier(min_samples_leaf=5, random_state=0)),
+        "5-NN": SourceOnly(KNeighborsClassifier()),
+        "forest": SourceOnly(RandomForestClassifier(30, random_state=0)),
+        "CORAL": make_pipeline(CORAL(), SourceOnly(logistic)),
+        "KMM": ReweightedClassifier(logistic, KernelMeanMatching(), target_share=0.0),
+    }
+    if not labelled:
+        return always
+    stump = DecisionTreeClassifier(max_depth=3, max_features="sqrt", random_state=0)
+    return {
+        **always,
+        "TrAdaBoost": TrAdaBoostClassifier(stump, n_estimators=10, random_state=0),
+        "pooled": Pooled(logistic),
+    }
+
+
 def n_labels(setting: str, n_target: int) -> int:
     """How many of the target rows are labelled."""
     return {"10 %": max(20, n_target // 10), "20": 20, "none": 0}[setting]
@@ -67,67 +114,95 @@ def n_labels(setting: str, n_target: int) -> int:
 
 @dataclass(frozen=True)
 class CellKey:
-    """Names of one cell of the study."""
+    """Names of one search of the study."""
 
     dataset: str
     task: str
     draw: int
     setting: str
+    candidates: str
+
+    @property
+    def path(self) -> Path:
+        name = "__".join(str(value) for value in asdict(self).values())
+        return CACHE / ("".join(c if c.isalnum() else "_" for c in name) + ".json")
 
 
-def folder(key: CellKey) -> Path:
-    """Where one cell is kept."""
-    name = f"{key.dataset} {key.task} {key.draw} {key.setting}"
-    return CACHE / "".join(c if c.isalnum() else "_" for c in name)
-
-
-def run_cell(task: DomainTask, draw: int, setting: str) -> CellKey:
-    """Search one cell and measure the true accuracy of every candidate; keep both."""
-    key = CellKey(task.dataset, task.name, draw, setting)
-    home = folder(key)
-    if (home / "truth.json").exists():
-        return key
-    home.mkdir(parents=True, exist_ok=True)
-    rows = draw_rows(task, draw)
-    n = n_labels(setting, len(rows.y_target))
+def run_cell(key: CellKey, rows: Draw) -> dict[str, Any]:
+    """Search, measure the true accuracy of every answer on held-out target rows, and keep it."""
+    if key.path.exists():
+        return json.loads(key.path.read_text())
+    CACHE.mkdir(parents=True, exist_ok=True)
+    n = n_labels(key.setting, len(rows.y_target))
     given = {"X_unlabeled": rows.X_target[n:]}
     if n:
         given |= {"X_target": rows.X_target[:n], "y_target": rows.y_target[:n]}
     search = TransferSearchCV(
-        candidates(n > 0), criterion="all", cv=5, refit=False, random_state=draw
+        candidates(key.candidates, labelled=n > 0),
+        criterion="all" if n == 0 else [None, "tlv"],
+        refit=False,
+        random_state=key.draw,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search.fit(rows.X, rows.y, **given)
-        truth = _true_accuracies(search, rows, given)
-    search.results_.save(home / "result.npz")
-    np.savez(
-        home / "rows.npz",
-        X=rows.X.astype(np.float32),
-        y=np.unique(np.concatenate([rows.y, rows.y_target]), return_inverse=True)[1][: len(rows.y)],
-        X_target=rows.X_target.astype(np.float32),
-        y_target=np.unique(np.concatenate([rows.y, rows.y_target]), return_inverse=True)[1][
-            len(rows.y) :
-        ],
-        n_labels=n,
-        guesses=truth.pop("guesses"),
+        figures = {"key": asdict(key), **measure(search, rows, key.candidates)}
+    unfinished = key.path.with_suffix(".part")
+    unfinished.write_text(json.dumps(figures))
+    unfinished.rename(key.path)
+    return figures
+
+
+def measure(search: TransferSearchCV, rows: Draw, list_name: str) -> dict[str, Any]:
+    """True accuracies of the ways to answer, and the intervals of the vote and the best cell."""
+    result = search.results_
+    status = result.status()
+    models = {
+        cell: search.refit_cell(cell) for cell in range(len(status)) if status[cell] == "complete"
+    }
+    accuracy = {
+        cell: float(np.mean(model.predict(rows.X_test) == rows.y_test))
+        for cell, model in models.items()
+    }
+    vote = result.vote()
+    voting = VotingModel(
+        [(result.labels[cell], models[cell]) for cell in vote.members],
+        vote.weights[vote.members],
+        search.classes_,
     )
-    (home / "truth.json").write_text(json.dumps(truth))
-    return key
+    majority = accuracy.pop(result.baseline)
+    names = {result.cells[cell].candidate: cell for cell in accuracy}
+    answers = {
+        "vote": voting.score(rows.X_test, rows.y_test),
+        "best": accuracy[result.best],
+        "majority class": majority,
+        "random choice": float(np.mean(list(accuracy.values()))),
+    }
+    for habit, name in HABITS[list_name].items():
+        if name in names:
+            answers[f"always {habit}"] = accuracy[names[name]]
+    for criterion in ("tlv", "trcv", "rv", "wcv", "scv"):
+        if criterion in result.available():
+            chosen = min(accuracy, key=lambda c: result.values(criterion)[c])
+            answers[criterion] = accuracy[chosen]
+    return {
+        "best single": max(accuracy.values()),
+        "answers": answers,
+        "accuracies": {name: accuracy[cell] for name, cell in names.items()},
+        "weights": {result.labels[cell]: float(vote.weights[cell]) for cell in vote.members},
+        "intervals": _intervals(search),
+        "n_labels": int(result.info.n_labelled),
+    }
 
 
-def load_cell(key: CellKey) -> tuple[SearchResult, dict[str, Any]]:
-    """What `run_cell` kept."""
-    home = folder(key)
-    return SearchResult.load(home / "result.npz"), json.loads((home / "truth.json").read_text())
-
-
-def _true_accuracies(search: TransferSearchCV, rows: Any, given: dict[str, Any]) -> dict[str, Any]:
-    """Accuracy on held-out target rows of each candidate, fitted on everything as a refit is."""
-    training = roles.Training(rows.X, rows.y, **given)
-    accuracies, guesses = [], []
-    for estimator in search.candidates.values():
-        model = roles.fit_candidate(estimator, training, task="classification", seed=0)
-        accuracies.append(float(np.mean(model.predict(rows.X_test) == rows.y_test)))
-        guesses.append(np.searchsorted(search.classes_, model.predict(given["X_unlabeled"])))
-    return {"accuracies": accuracies, "guesses": np.array(guesses), "n_test": len(rows.y_test)}
+def _intervals(search: TransferSearchCV) -> dict[str, dict[str, list[float | None]]]:
+    """Low and high end by answer and level; none without labels, ``None`` where withheld."""
+    if not search.results_.info.n_labelled:
+        return {}
+    return {
+        answer: {
+            level: [end if np.isfinite(end) else None for end in search.interval(p, cell=cell)]
+            for level, p in LEVELS.items()
+        }
+        for answer, cell in (("vote", "vote"), ("best", search.results_.best))
+    }
