@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from landbridge._tasks.seeds import spawn_seeds
 from landbridge._tasks.threads import one_thread
+from landbridge._validation import count_jobs
 
 __all__ = ["iterate_tasks", "run_tasks", "spawn_seeds"]
 
@@ -21,14 +22,9 @@ def iterate_tasks(
     function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, n_jobs: int | None = None
 ) -> Iterator[Any]:
     """Yield ``function(*task)`` for each task, in the order of the tasks, as they get ready."""
-    if n_jobs == 0:
-        raise ValueError(
-            "`n_jobs` must be a number of tasks at a time, or -1 for all cores; got 0. Pass 1 for "
-            "one after the other."
-        )
     # A backend that cannot (multiprocessing) hands over the answers when all are ready.
     streams = get_active_backend()[0].supports_return_generator
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator" if streams else "list")
+    parallel = Parallel(n_jobs=count_jobs(n_jobs), return_as="generator" if streams else "list")
     yield from parallel(delayed(_on_one_thread)(function, task) for task in tasks)
 
 

@@ -45,6 +45,7 @@ def test_linear_algebra_of_a_task_runs_on_one_thread():
     assert set(run_tasks(threads, [()], n_jobs=1)[0]) <= {1}
 
 
-def test_no_tasks_at_a_time_is_refused():
-    with pytest.raises(ValueError, match="`n_jobs` must be a number of tasks at a time.*got 0"):
-        run_tasks(abs, [(1,)], n_jobs=0)
+@pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
+def test_wrong_numbers_of_jobs_are_refused(n_jobs):
+    with pytest.raises(ValueError, match=f"`n_jobs` must be None, a whole number.*got {n_jobs!r}"):
+        run_tasks(abs, [(1,)], n_jobs=n_jobs)

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-from joblib import effective_n_jobs
 from joblib._parallel_backends import LokyBackend, SequentialBackend
 from joblib.parallel import get_active_backend
 
@@ -20,6 +19,7 @@ from landbridge._tasks.joblib_backends import run_with_joblib
 from landbridge._tasks.records import Task, TaskResult
 from landbridge._tasks.shared_file import SharedData
 from landbridge._tasks.workers import Attempt, run_in_workers
+from landbridge._validation import count_jobs
 from landbridge.exceptions import CacheWarning
 
 
@@ -69,19 +69,14 @@ def run_tasks(
     TaskResult
         In order of completion; with one job in the order of the tasks.
     """
-    if n_jobs == 0:
-        raise ValueError(
-            "`n_jobs` must be a number of parallel jobs, or -1 for all cores; got 0. Pass 1 to run "
-            "one task after the other."
-        )
-    return _run(function, tasks, shared, n_jobs, cache, fit_timeout, deadline, on_result)
+    return _run(function, tasks, shared, count_jobs(n_jobs), cache, fit_timeout, deadline, on_result)
 
 
 def _run(
     function: TaskFunction,
     tasks: Iterable[Task],
     shared: Any,
-    n_jobs: int | None,
+    n_jobs: int,
     cache: TaskCache | None,
     fit_timeout: float | None,
     deadline: float | None,
@@ -109,13 +104,12 @@ def _engine(
     function: TaskFunction,
     source: Iterator[Attempt | TaskResult],
     shared: SharedData,
-    n_jobs: int | None,
+    n_jobs: int,
     fit_timeout: float | None,
     deadline: float | None,
 ) -> Iterator[TaskResult]:
     """The way to run tasks that suits joblib's active backend."""
     backend = get_active_backend()[0]
-    n_workers = effective_n_jobs(n_jobs)
     if type(backend).__name__ == "DaskDistributedBackend":
         from landbridge._tasks.dask_cluster import run_on_dask
 
@@ -125,22 +119,22 @@ def _engine(
             source,
             shared=shared,
             fit_timeout=fit_timeout,
-            n_jobs=n_workers,
+            n_jobs=n_jobs,
             deadline=deadline,
         )
     if isinstance(backend, (LokyBackend, SequentialBackend)):
-        if n_workers == 1 and fit_timeout is None:
+        if n_jobs == 1 and fit_timeout is None:
             return _run_here(function, source, shared.content)
         return run_in_workers(
             function,
             source,
             shared=shared,
-            n_jobs=n_workers,
+            n_jobs=n_jobs,
             fit_timeout=fit_timeout,
             deadline=deadline,
         )
     return run_with_joblib(
-        function, source, shared=shared.content, n_jobs=n_workers, fit_timeout=fit_timeout
+        function, source, shared=shared.content, n_jobs=n_jobs, fit_timeout=fit_timeout
     )
 
 

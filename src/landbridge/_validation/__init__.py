@@ -36,6 +36,7 @@ from landbridge._validation.parameters import (
     check_not_negative,
     check_positive,
     check_probabilistic,
+    count_jobs,
     is_count,
     is_number,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "check_transfer",
     "check_two_domains",
     "column_names",
+    "count_jobs",
     "is_count",
     "is_number",
     "missing_values",

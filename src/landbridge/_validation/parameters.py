@@ -5,6 +5,7 @@ import os
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
 
 def is_number(value: Any) -> bool:
@@ -34,6 +35,17 @@ def check_count(value: Any, name: str, *, least: int = 1) -> None:
     """Raise unless ``value`` is a whole number of at least ``least``."""
     if not is_count(value, least):
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+
+
+def count_jobs(n_jobs: Any) -> int:
+    """Workers that ``n_jobs`` stands for; None is 1 unless joblib's configuration says more."""
+    whole = is_number(n_jobs) and isinstance(n_jobs, numbers.Integral)
+    if n_jobs is not None and (not whole or n_jobs == 0):
+        raise ValueError(
+            "`n_jobs` must be None, a whole number of parallel jobs, or -1 for all cores; got "
+            f"{n_jobs!r}. Pass 1 to run one task after the other."
+        )
+    return effective_n_jobs(n_jobs)
 
 
 def check_memory(n_bytes: int, what: str, remedy: str) -> None:

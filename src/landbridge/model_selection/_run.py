@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
-from joblib import effective_n_jobs
 from sklearn.base import clone
 
 from landbridge._tasks import (
@@ -27,6 +26,7 @@ from landbridge._tasks import (
     task_key,
 )
 from landbridge._typing import Vector, VectorLike
+from landbridge._validation import count_jobs
 from landbridge._version import __version__
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck, check_labels
@@ -246,7 +246,7 @@ class _Run:
             TaskProgress(
                 kinds,
                 verbose=settings.verbose,
-                n_jobs=effective_n_jobs(settings.n_jobs),
+                n_jobs=count_jobs(settings.n_jobs),
                 deadline=deadline,
             ) as progress,
         ):

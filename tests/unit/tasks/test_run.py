@@ -185,7 +185,7 @@ def test_results_are_announced():
 
 
 def test_no_jobs_are_refused():
-    with pytest.raises(ValueError, match="`n_jobs` must be a number of parallel jobs.*got 0"):
+    with pytest.raises(ValueError, match="`n_jobs` must be None, a whole number.*got 0"):
         run_tasks(scale, [Task(1)], n_jobs=0)
 
 
