@@ -69,7 +69,9 @@ def run_tasks(
     TaskResult
         In order of completion; with one job in the order of the tasks.
     """
-    return _run(function, tasks, shared, count_jobs(n_jobs), cache, fit_timeout, deadline, on_result)
+    return _run(
+        function, tasks, shared, count_jobs(n_jobs), cache, fit_timeout, deadline, on_result
+    )
 
 
 def _run(
