@@ -115,10 +115,11 @@ class LossSplit:
         level = f"{100 * self.level:.0f} %"
         return (
             f"The {self.loss_name} of a source-only model goes from {self.source:.3g} in the "
-            f"source to {self.target:.3g} in the target. Moved features: {self.features.value:+.3g} "
-            f"({level} between {self.features.low:+.3g} and {self.features.high:+.3g}); changed "
-            f"relation: {self.relation.value:+.3g} ({self.relation.low:+.3g} to "
-            f"{self.relation.high:+.3g}). Cause: {self.cause.value}. {self.advice.value}"
+            f"source to {self.target:.3g} in the target. Moved features: "
+            f"{self.features.value:+.3g} ({level} between {self.features.low:+.3g} and "
+            f"{self.features.high:+.3g}); changed relation: {self.relation.value:+.3g} "
+            f"({self.relation.low:+.3g} to {self.relation.high:+.3g}). Cause: {self.cause.value}. "
+            f"{self.advice.value}"
         )
 
 
