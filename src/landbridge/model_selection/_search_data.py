@@ -18,6 +18,7 @@ from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
+    check_finite,
     check_groups,
     check_like_source,
     check_new_source,
@@ -89,6 +90,16 @@ class SearchData:
                 f"got {unknown.tolist()[0]!r}. Pass a classifier that learns y."
             )
         return places
+
+    def check_finite(self) -> None:
+        """Raise where a matrix of numbers holds NaN or infinity, with the name of the argument.
+
+        Some candidates can use such rows, so this is for searches in which every one failed.
+        """
+        for name in ("X", "X_target", "X_unlabeled"):
+            rows = getattr(self, name)
+            if isinstance(rows, np.ndarray | sparse.sparray | sparse.spmatrix) and rows.dtype.kind in "fiub":
+                check_finite(rows, name)
 
     def transformed(self, X: MatrixLike) -> "SearchData":
         """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""

@@ -12,6 +12,7 @@ from landbridge import _storage
 from landbridge._version import __version__
 from landbridge.inference.label_check import LabelCheck, LabelledColumn
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
+from landbridge.model_selection.metric import Metric
 from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.search_result import (
     Cell,
@@ -30,6 +31,14 @@ PLAIN = (
 
 def save_result(result: SearchResult, path: str | os.PathLike[str]) -> None:
     """Write a result to ``path``."""
+    header, arrays = pack(result)
+    arrays[_storage.HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
+    with _storage.whole_file(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def pack(result: SearchResult) -> tuple[str, dict[str, np.ndarray]]:
+    """A JSON header and plain arrays that hold all of a result but its metrics' functions."""
     arrays = {name: getattr(result, name) for name in PLAIN if getattr(result, name) is not None}
     for number, source in enumerate(result.sources):
         arrays[f"source {number} rows"] = source.rows
@@ -55,19 +64,28 @@ def save_result(result: SearchResult, path: str | os.PathLike[str]) -> None:
         "label_check": None if check is None else asdict(check),
     }
     arrays = {name: _storage.plain_array(array, name) for name, array in arrays.items()}
-    text = json.dumps(header, default=_plain)
-    arrays[_storage.HEADER] = np.frombuffer(text.encode(), dtype=np.uint8)
-    with _storage.whole_file(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    return json.dumps(header, default=_plain), arrays
 
 
 def load_result(path: str | os.PathLike[str], scoring: Any) -> SearchResult:
-    """Read what `save_result` wrote; every array is checked against the others."""
+    """Read what `save_result` wrote."""
     arrays, header = _storage.read_archive(path)
+    return unpack(header, arrays, path, scoring=scoring)
+
+
+def unpack(
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    path: Any,
+    *,
+    scoring: Any = None,
+    metrics: tuple[Metric, ...] | None = None,
+) -> SearchResult:
+    """The result that `pack` took apart; every array is checked against the others."""
     _check_header(header, path)
     info = _info(header["info"])
-    classes = arrays.get("classes")
-    metrics = _metrics(info, classes, scoring, path)
+    if metrics is None:
+        metrics = _metrics(info, arrays.get("classes"), scoring, path)
     cells = tuple(
         Cell(**{**values, "source": _storage.as_tuple(values["source"])})
         for values in header["cells"]

@@ -1,8 +1,9 @@
 """What a search found: predictions of every cell, frozen. Every answer is a function of them."""
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, Literal, TypeVar
 
@@ -18,6 +19,7 @@ from landbridge.model_selection.class_report import ClassReport, class_report
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.metric import Metric
 from landbridge.model_selection.metric_inference import loss_covariance
+from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.search_inference import (
     SearchInterval,
     Verdict,
@@ -710,6 +712,31 @@ class SearchResult:
         from landbridge.model_selection._search_file import load_result
 
         return load_result(path, scoring)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Plain text and arrays, so that a saved search needs no pickle.
+
+        Functions of your own as metrics are part of the state; others are found by name again.
+        """
+        from landbridge.model_selection._search_file import pack
+
+        header, arrays = pack(self)
+        try:
+            named = check_scoring(
+                list(self.info.scoring), task=self.info.task, classes=self.classes
+            )
+        except (TypeError, ValueError):
+            named = ()
+        own = None if list(map(repr, named)) == list(map(repr, self.metrics)) else self.metrics
+        return {"header": header, "arrays": arrays, "metrics": own}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from landbridge.model_selection._search_file import unpack
+
+        header = json.loads(state["header"])
+        same = unpack(header, state["arrays"], "results_", metrics=state["metrics"])
+        for part in fields(self):
+            object.__setattr__(self, part.name, getattr(same, part.name))
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())

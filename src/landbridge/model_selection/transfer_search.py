@@ -61,7 +61,8 @@ def _answer_has(method: str) -> Any:
                 f"`refit` must be 'vote' or 'best' for `{method}`, which needs a model fitted on "
                 "everything; got False. Set refit, or use `refit_cell`."
             )
-        return True
+        # A vote averages probabilities; only a single model may have a decision function.
+        return method != "decision_function" or self.refit == "best"
 
     return available_if(check)
 
@@ -287,7 +288,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if data.task == "classification":
             self.classes_ = data.classes
         self._fitted_on = (data, every, settings.seed)
-        self._report_failures()
+        self._report_failures(data)
         self._choose(every)
         if self.refit:
             self._refit()
@@ -445,7 +446,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.preprocessor_ = clone(self.preprocessor).fit(rows)
         return data.transformed(self.preprocessor_.transform(rows))
 
-    def _report_failures(self) -> None:
+    def _report_failures(self, data: SearchData) -> None:
         result = self.results_
         status = result.status()
         if not result.failures:
@@ -462,6 +463,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             text += f" By {result.criterion!r}, which selects, {by_selecting} failed."
         candidates = [n for n, cell in enumerate(result.cells) if cell.role != "baseline"]
         if all(status[number] == "failed" for number in candidates):
+            data.check_finite()  # the likeliest reason, with the name of the argument
             raise ValueError(
                 f"`candidates` must hold one that can be validated by {result.criterion!r}; {text}"
                 f"\n{first.traceback}"

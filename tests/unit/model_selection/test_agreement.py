@@ -41,5 +41,5 @@ def test_bad_input_is_refused():
 
 
 def test_tables_are_refused():
-    with pytest.raises(ValueError, match=r"one number a model; got arrays of shapes \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"one number per model; got arrays of shapes \(1, 2\)"):
         rank_agreement([[0.1, 0.2]], [[1, 2]])

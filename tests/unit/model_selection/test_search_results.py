@@ -1,5 +1,6 @@
 """A frozen result: saved, loaded, ranked, judged; racing and what it saves."""
 
+import copy
 import json
 from dataclasses import FrozenInstanceError, replace
 
@@ -94,6 +95,12 @@ def test_a_metric_of_ones_own_must_be_passed_to_load(tmp_path):
         lb.SearchResult.load(tmp_path / "own.npz")
     loaded = lb.SearchResult.load(tmp_path / "own.npz", scoring=share_right)
     np.testing.assert_array_equal(loaded.scores(), found.scores())
+    np.testing.assert_array_equal(copy.deepcopy(found).scores(), found.scores())
+
+
+def test_a_copy_is_the_same(result):
+    copied = copy.deepcopy(result)
+    assert (repr(copied), tuple(copied.interval())) == (repr(result), tuple(result.interval()))
 
 
 def edited(path, target, change):
