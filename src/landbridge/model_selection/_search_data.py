@@ -98,7 +98,10 @@ class SearchData:
         """
         for name in ("X", "X_target", "X_unlabeled"):
             rows = getattr(self, name)
-            if isinstance(rows, np.ndarray | sparse.sparray | sparse.spmatrix) and rows.dtype.kind in "fiub":
+            if (
+                isinstance(rows, np.ndarray | sparse.sparray | sparse.spmatrix)
+                and rows.dtype.kind in "fiub"
+            ):
                 check_finite(rows, name)
 
     def transformed(self, X: MatrixLike) -> "SearchData":
