@@ -117,7 +117,9 @@ def test_signals_stop_at_once_and_leave_nothing(tmp_path, stop, code):
     frame = make_frame(400)
     frame.write_csv(tmp_path / "wines.csv")
     (tmp_path / "many.yaml").write_text(
-        CANDIDATES + "slow:\n  estimator: MLPClassifier\n  params: {max_iter: 2000, tol: 0.0}\n"
+        # Hours of work, so that the signal never comes after the end.
+        CANDIDATES + "slow:\n  estimator: MLPClassifier\n  params: {max_iter: 10000000, tol: 0.0, "
+        "n_iter_no_change: 10000000}\n"
     )
     question = ("--label", "good", "--domain", "region", "--target", "west")
     process = start(

@@ -281,13 +281,13 @@ def dask_cluster(address: str) -> Iterator[Any]:
         Address of a scheduler, for example ``tcp://10.0.0.1:8786``, or ``local:4`` for four worker
         processes on this machine.
     """
-    distributed = import_extra("distributed", "dask")
     place, _, number = address.partition(":")
     if place == "local" and (not number.isdecimal() or int(number) < 1):
         raise ValueError(
             "`dask` must be the address of a scheduler, like tcp://10.0.0.1:8786, or local: with a "
             f"number of workers, like local:4; got {address!r}."
         )
+    distributed = import_extra("distributed", "dask")
     options: dict[str, Any] = {"address": address, "timeout": 10}
     if place == "local":
         options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": ":0"}

@@ -18,6 +18,7 @@ from landbridge._tasks.call import TaskFunction, call, cut
 from landbridge._tasks.joblib_backends import run_with_joblib
 from landbridge._tasks.records import Task, TaskResult
 from landbridge._tasks.shared_file import SharedData
+from landbridge._tasks.signals import unswallowed_signals
 from landbridge._tasks.workers import Attempt, run_in_workers
 from landbridge._validation import count_jobs
 from landbridge.exceptions import CacheWarning
@@ -147,7 +148,9 @@ def _run_here(
         if isinstance(item, TaskResult):
             yield item
         else:
-            yield call(function, shared, item.task.content).as_result(item.index, item.task)
+            with unswallowed_signals():
+                answer = call(function, shared, item.task.content)
+            yield answer.as_result(item.index, item.task)
 
 
 def _pull(

@@ -25,13 +25,16 @@ def one_thread() -> Iterator[None]:
     """Limit BLAS and OpenMP to one thread.
 
     The limit belongs to the process, not to the calling thread. Concurrent tasks in threads
-    therefore share it: the first one sets it and the last one lifts it. If each task restored the
-    limit it found, a task that ends early would lift the limit of a task still running.
+    therefore share it: the last one lifts it. If each task restored the limit it found, a task
+    that ends early would lift the limit of a task still running. Every task sets it, because the
+    caller may have changed it since the first one did; a task that was given up after its
+    ``fit_timeout`` counts as running until its thread ends.
     """
     global _users, _limit
     with _lock:
+        limit = _threadpools(len(sys.modules)).limit(limits=1)
         if not _users:
-            _limit = _threadpools(len(sys.modules)).limit(limits=1)
+            _limit = limit
         _users += 1
     try:
         yield

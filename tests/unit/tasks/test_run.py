@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -254,3 +255,20 @@ def _alive(pid):
             return file.read().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return False
+
+
+def test_an_interrupt_that_a_task_catches_still_ends_the_run():
+    """As scikit-learn's neural networks do."""
+
+    def stubborn(_, content):
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return {"content": content}
+
+    handler = signal.getsignal(signal.SIGINT)
+    started = []
+    with pytest.raises(KeyboardInterrupt):
+        for result in run_tasks(stubborn, [Task(1), Task(2)]):
+            started.append(result)
+    assert not started
+    assert signal.getsignal(signal.SIGINT) is handler

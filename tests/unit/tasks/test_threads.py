@@ -1,10 +1,13 @@
 """Results do not depend on the number of threads of linear algebra."""
 
+import threading
+
 import numpy as np
 import pytest
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import landbridge as lb
+from landbridge._tasks import one_thread
 
 RNG = np.random.default_rng(0)
 X, X_TARGET = RNG.normal(size=(700, 12)), RNG.normal(0.4, 1.0, size=(400, 12))
@@ -42,3 +45,29 @@ def test_kernel_methods_are_bit_identical(estimator, method):
             fitted = estimator.fit(X, y, X_unlabeled=X_TARGET)
             answers.append(getattr(fitted, method)(X_TARGET[:200]).tobytes())
     assert answers[0] == answers[1]
+
+
+def test_a_task_that_was_given_up_does_not_lift_the_limit_of_others():
+    """Its thread cannot be stopped, so it still counts as running when the next task starts."""
+    go_on = threading.Event()
+
+    def hang():
+        with one_thread():
+            go_on.wait(60)
+
+    thread = threading.Thread(target=hang)
+    before = n_threads_of_blas()
+    thread.start()
+    try:
+        with threadpool_limits(2):
+            with one_thread():
+                assert n_threads_of_blas() == {1}
+            assert n_threads_of_blas() == {1}
+    finally:
+        go_on.set()
+        thread.join()
+    assert n_threads_of_blas() == before
+
+
+def n_threads_of_blas():
+    return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
