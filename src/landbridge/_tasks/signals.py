@@ -29,8 +29,8 @@ def unswallowed_signals() -> Iterator[None]:
     finally:
         for number, handler in replaced.items():
             signal.signal(number, handler)
-    for handler, number in seen:
-        handler(number, None)
+    for noted, received in seen:
+        noted(received, None)
 
 
 def _note_and_handle(
