@@ -1,7 +1,8 @@
 """One search of the regret study: a task, a draw, a number of labels and a list of candidates.
 
-Searches take nearly all of the time, so the figures of each are kept as JSON under the system's
-temporary folder (or ``LANDBRIDGE_CACHE``), and a run that was interrupted continues there.
+Searches take nearly all of the time, so the result of each and the predictions of all its models
+for the test rows are kept under the system's temporary folder (or ``LANDBRIDGE_CACHE``): a run that
+was interrupted continues there, and the figures are made again without fitting anything.
 """
 
 import json
@@ -34,11 +35,14 @@ from landbridge import (
     TrAdaBoostClassifier,
     TransferSearchCV,
 )
-from landbridge.model_selection import VotingModel
+from landbridge.model_selection import SearchResult
+from landbridge.model_selection.scoring import check_scoring
+from landbridge.model_selection.vote import class_probabilities, combine
 
 SETTINGS = ("10 %", "20", "none")
 LISTS = ("mixed", "source-heavy", "default")
 LEVELS = {"90 %": 0.9, "95 %": 0.95}
+METRICS = ("balanced_accuracy", "f1_macro", "neg_log_loss")
 CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regret-2"
 # The candidate that stands for each habit, by list.
 HABITS = {
@@ -125,13 +129,13 @@ class CellKey:
     @property
     def path(self) -> Path:
         name = "__".join(str(value) for value in asdict(self).values())
-        return CACHE / ("".join(c if c.isalnum() else "_" for c in name) + ".json")
+        return CACHE / ("".join(c if c.isalnum() else "_" for c in name) + ".npz")
 
 
-def run_cell(key: CellKey, rows: Draw) -> dict[str, Any]:
-    """Search, measure the true accuracy of every answer on held-out target rows, and keep it."""
+def run_cell(key: CellKey, rows: Draw) -> None:
+    """Search, and keep the result and what every model predicts for the test rows."""
     if key.path.exists():
-        return json.loads(key.path.read_text())
+        return
     CACHE.mkdir(parents=True, exist_ok=True)
     n = n_labels(key.setting, len(rows.y_target))
     given = {"X_unlabeled": rows.X_target[n:]}
@@ -146,39 +150,55 @@ def run_cell(key: CellKey, rows: Draw) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search.fit(rows.X, rows.y, **given)
-        figures = {"key": asdict(key), **measure(search, rows, key.candidates)}
+        values, labels = _test_predictions(search, rows.X_test)
+    search.results_.save(_result_path(key.path))
     unfinished = key.path.with_suffix(".part")
-    unfinished.write_text(json.dumps(figures))
+    with unfinished.open("wb") as file:
+        np.savez_compressed(
+            file,
+            key=json.dumps(asdict(key)),
+            values=values,
+            labels=labels,
+            y=np.searchsorted(search.classes_, rows.y_test),
+        )
     unfinished.rename(key.path)
-    return figures
 
 
-def measure(search: TransferSearchCV, rows: Draw, list_name: str) -> dict[str, Any]:
-    """True accuracies of the ways to answer, and the intervals of the vote and the best cell."""
-    result = search.results_
-    status = result.status()
-    models = {
-        cell: search.refit_cell(cell) for cell in range(len(status)) if status[cell] == "complete"
-    }
-    accuracy = {
-        cell: float(np.mean(model.predict(rows.X_test) == rows.y_test))
-        for cell, model in models.items()
-    }
+def _result_path(path: Path) -> Path:
+    return path.with_suffix(".result")
+
+
+def _test_predictions(search: TransferSearchCV, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities and positions of the predicted classes; NaN and −1 for cells that failed."""
+    status, classes = search.results_.status(), search.classes_
+    values = np.full((len(status), len(X), len(classes)), np.nan, dtype=np.float32)
+    labels = np.full((len(status), len(X)), -1, dtype=np.int16)
+    for cell, word in enumerate(status):
+        if word == "complete":
+            model = search.refit_cell(cell)
+            values[cell] = class_probabilities(model, X, classes)
+            labels[cell] = np.searchsorted(classes, model.predict(X))
+    return values, labels
+
+
+def figures(path: Path) -> dict[str, Any]:
+    """What one search shows: true scores of the ways to answer, and intervals."""
+    result = SearchResult.load(_result_path(path))
+    with np.load(path, allow_pickle=False) as file:
+        key, test = json.loads(str(file["key"])), {name: file[name] for name in file.files}
+    right = (test["labels"] == test["y"]).mean(axis=1)
+    accuracy = {cell: float(right[cell]) for cell in range(len(right)) if test["labels"][cell, 0] >= 0}
     vote = result.vote()
-    voting = VotingModel(
-        [(result.labels[cell], models[cell]) for cell in vote.members],
-        vote.weights[vote.members],
-        search.classes_,
-    )
+    voted = combine(test["values"].astype(float), vote.weights)
     majority = accuracy.pop(result.baseline)
     names = {result.cells[cell].candidate: cell for cell in accuracy}
     answers = {
-        "vote": voting.score(rows.X_test, rows.y_test),
+        "vote": float(np.mean(voted.argmax(axis=1) == test["y"])),
         "best": accuracy[result.best],
         "majority class": majority,
         "random choice": float(np.mean(list(accuracy.values()))),
     }
-    for habit, name in HABITS[list_name].items():
+    for habit, name in HABITS[key["candidates"]].items():
         if name in names:
             answers[f"always {habit}"] = accuracy[names[name]]
     for criterion in ("tlv", "trcv", "rv", "wcv", "scv"):
@@ -186,23 +206,45 @@ def measure(search: TransferSearchCV, rows: Draw, list_name: str) -> dict[str, A
             chosen = min(accuracy, key=lambda c: result.values(criterion)[c])
             answers[criterion] = accuracy[chosen]
     return {
+        "key": key,
         "best single": max(accuracy.values()),
         "answers": answers,
         "accuracies": {name: accuracy[cell] for name, cell in names.items()},
         "weights": {result.labels[cell]: float(vote.weights[cell]) for cell in vote.members},
-        "intervals": _intervals(search),
+        "intervals": _intervals(result),
+        "metrics": _metric_intervals(result, test["y"], voted),
         "n_labels": int(result.info.n_labelled),
     }
 
 
-def _intervals(search: TransferSearchCV) -> dict[str, dict[str, list[float | None]]]:
+def _intervals(result: SearchResult) -> dict[str, dict[str, list[float | None]]]:
     """Low and high end by answer and level; none without labels, ``None`` where withheld."""
-    if not search.results_.info.n_labelled:
+    if not result.info.n_labelled:
         return {}
     return {
         answer: {
-            level: [end if np.isfinite(end) else None for end in search.interval(p, cell=cell)]
+            level: [end if np.isfinite(end) else None for end in result.interval(p, cell=cell)]
             for level, p in LEVELS.items()
         }
-        for answer, cell in (("vote", "vote"), ("best", search.results_.best))
+        for answer, cell in (("vote", "vote"), ("best", result.best))
     }
+
+
+def _metric_intervals(
+    result: SearchResult, y: np.ndarray, voted: np.ndarray
+) -> dict[str, list[float | None]]:
+    """True score of the vote, low and high end of its 90 % interval, by metric."""
+    if not result.info.n_labelled:
+        return {}
+    binary = len(result.classes) == 2
+    metrics = check_scoring(
+        [*METRICS, *(("roc_auc", "average_precision") if binary else ("roc_auc_ovr",))],
+        task="classification",
+        classes=result.classes,
+    )
+    found = {}
+    for metric in metrics:
+        interval = result.interval(0.9, cell="vote", metric=metric)
+        ends = [end if np.isfinite(end) else None for end in interval]
+        found[metric.name] = [float(metric.score(y, voted)), *ends]
+    return found

@@ -10,7 +10,6 @@ searches show how often the 90 % interval holds the accuracy of the answer.
 ``LANDBRIDGE_CACHE`` names a folder for the searches, so that a run can be interrupted.
 """
 
-import json
 import sys
 from collections.abc import Iterable, Sequence
 from itertools import groupby, product
@@ -19,7 +18,7 @@ from typing import Any
 from benchmarks import _regret_page
 from benchmarks._domains import DomainTask, all_tasks, draw_rows, further_tasks
 from benchmarks._harness import Log, read, write_page
-from benchmarks._regret_cells import CACHE, LISTS, SETTINGS, CellKey, run_cell
+from benchmarks._regret_cells import CACHE, LISTS, CellKey, figures, run_cell
 
 NAME, SKADA = "search_regret", "search_regret_skada"
 DRAWS = 4
@@ -29,14 +28,14 @@ def run() -> None:
     """Search every task draw by draw, then write results and page."""
     labelled, further = list(all_tasks()), list(further_tasks())
     for draw in range(DRAWS):
-        _search(labelled, SETTINGS, draw)
-        _search(further, ("none",), draw)
+        _search(labelled, ("10 %", "20"), draw)
+        _search([*labelled, *further], ("none",), draw)
     gather()
 
 
 def gather() -> None:
     """Write results and page from the searches that are finished."""
-    finished = [json.loads(path.read_text()) for path in sorted(CACHE.glob("*.json"))]
+    finished = [figures(path) for path in sorted(CACHE.glob("*.npz"))]
     finished.sort(key=_names)
     log = Log(NAME)
     for names, draws in groupby(finished, key=_names):
@@ -55,22 +54,25 @@ def summarise(finished: Sequence[dict[str, Any]]) -> dict[str, Any]:
     regret: dict[str, list[float]] = {}
     covered: dict[str, list[int]] = {}
     width: dict[str, list[float]] = {}
-    for figures in finished:
-        best = figures["best single"]
-        for name, accuracy in figures["answers"].items():
+    for one in finished:
+        best = one["best single"]
+        for name, accuracy in one["answers"].items():
             regret.setdefault(name, []).append(round(best - accuracy, 4))
-        for name, levels in figures["intervals"].items():
-            for level, (low, high) in levels.items():
-                if low is None:  # withheld, because the labels do not look like a sample
-                    continue
-                hit = low <= figures["answers"][name] <= high
-                covered.setdefault(f"{name}, {level}", []).append(int(hit))
-                width.setdefault(f"{name}, {level}", []).append(round(high - low, 4))
+        ends = {
+            f"{name}, {level}": (one["answers"][name], *pair)
+            for name, levels in one["intervals"].items()
+            for level, pair in levels.items()
+        }
+        for name, (truth, low, high) in {**ends, **one["metrics"]}.items():
+            if low is None:  # withheld, because the labels do not look like a sample
+                continue
+            covered.setdefault(name, []).append(int(low <= truth <= high))
+            width.setdefault(name, []).append(round(high - low, 4))
     return {
-        "draws": [figures["key"]["draw"] for figures in finished],
+        "draws": [one["key"]["draw"] for one in finished],
         "n_labels": finished[0]["n_labels"],
-        "accuracy": [round(figures["answers"]["vote"], 4) for figures in finished],
-        "members": [len(figures["weights"]) for figures in finished],
+        "accuracy": [round(one["answers"]["vote"], 4) for one in finished],
+        "members": [len(one["weights"]) for one in finished],
         "regret": regret,
         "covered": covered,
         "width": width,
