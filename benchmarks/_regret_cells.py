@@ -35,8 +35,8 @@ from landbridge import (
     TrAdaBoostClassifier,
     TransferSearchCV,
 )
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection import SearchResult
-from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.vote import class_probabilities, combine
 
 SETTINGS = ("10 %", "20", "none")
@@ -187,7 +187,9 @@ def figures(path: Path) -> dict[str, Any]:
     with np.load(path, allow_pickle=False) as file:
         key, test = json.loads(str(file["key"])), {name: file[name] for name in file.files}
     right = (test["labels"] == test["y"]).mean(axis=1)
-    accuracy = {cell: float(right[cell]) for cell in range(len(right)) if test["labels"][cell, 0] >= 0}
+    accuracy = {
+        cell: float(right[cell]) for cell in range(len(right)) if test["labels"][cell, 0] >= 0
+    }
     vote = result.vote()
     voted = combine(test["values"].astype(float), vote.weights)
     majority = accuracy.pop(result.baseline)

@@ -17,9 +17,9 @@ from sklearn.neighbors import KNeighborsRegressor
 from benchmarks import _domains
 from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge import datasets
-from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.metric_inference import bootstrap_weights, metric_interval
-from landbridge.model_selection.scoring import check_scoring
+from landbridge.metrics.inference import bootstrap_weights, metric_interval
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
 
 NAME = "metric_intervals"
 SIZES, DRAWS, LEVEL, MOST_ROWS, MOST_TASKS = (50, 100), 12, 0.9, 3000, 4
@@ -173,7 +173,7 @@ def page() -> None:
 {__doc__.split(chr(10), 2)[2].strip()}
 
 The nominal level is {LEVEL:.0%}; {DRAWS} draws for each task, model and number of rows. The form of
-the intervals (`landbridge.model_selection.metric_inference`) was chosen on the development tasks;
+the intervals (`landbridge.metrics.inference`) was chosen on the development tasks;
 the further tasks were looked at once. The number of draws is in parentheses.
 
 {markdown_table(["metric", *heads, "lowest of a dataset"], table)}

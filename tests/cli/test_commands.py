@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from landbridge.cli import _session, main
 from landbridge.cli._app import app
-from landbridge.model_selection.metric import format_number
+from landbridge.metrics.metric import format_number
 from landbridge.persistence import CARD, load_card, load_model
 from landbridge.report.search_summary import ALL_SOURCES
 

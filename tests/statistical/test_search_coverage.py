@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from landbridge.metrics.inference import loss_covariance, metric_interval
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection.anchored import anchor
-from landbridge.model_selection.metric_inference import loss_covariance, metric_interval
-from landbridge.model_selection.scoring import check_scoring
 
 pytestmark = pytest.mark.slow
 

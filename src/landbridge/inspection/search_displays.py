@@ -10,8 +10,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._extras import import_extra
 from landbridge._typing import Vector
+from landbridge.metrics.metric import format_number
 from landbridge.model_selection import SearchResult, TransferSearchCV
-from landbridge.model_selection.metric import format_number
 
 BEST_COLOUR, OTHER_COLOUR, BASELINE_COLOUR = "#d55e00", "#0072b2", "#767676"
 PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]

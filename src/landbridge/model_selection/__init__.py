@@ -1,8 +1,6 @@
 """Choosing models and judging them on data that nobody has seen."""
 
-from landbridge.model_selection.class_report import ClassReport
 from landbridge.model_selection.criteria import rank_agreement
-from landbridge.model_selection.metric import Metric
 from landbridge.model_selection.multi_source import MultiSourceCV, compare_estimators
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.search_inference import SearchInterval, Verdict
@@ -12,9 +10,7 @@ from landbridge.model_selection.transfer_search import TransferSearchCV, transfe
 from landbridge.model_selection.vote import VotingModel
 
 __all__ = [
-    "ClassReport",
     "Comparison",
-    "Metric",
     "MultiSourceCV",
     "MultiSourceResult",
     "SearchInterval",

@@ -30,6 +30,7 @@ from landbridge._validation import count_jobs
 from landbridge._version import __version__
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck, check_labels
+from landbridge.metrics.metric import Metric
 from landbridge.model_selection._fit_tasks import (
     KEPT,
     CellKey,
@@ -50,7 +51,6 @@ from landbridge.model_selection._sources import (
 )
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import CRITERIA, Choice
-from landbridge.model_selection.metric import Metric
 from landbridge.model_selection.search_result import (
     Cell,
     Failure,

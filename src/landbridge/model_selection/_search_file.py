@@ -11,9 +11,9 @@ import numpy as np
 from landbridge import _storage
 from landbridge._version import __version__
 from landbridge.inference.label_check import LabelCheck, LabelledColumn
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
-from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.search_result import (
     Cell,
     Failure,

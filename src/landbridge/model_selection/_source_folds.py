@@ -21,8 +21,8 @@ from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import Task, check_estimator_given, missing_values, plain_numbers
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
+from landbridge.metrics.metric import Metric
 from landbridge.model_selection._search_data import plain_labels
-from landbridge.model_selection.metric import Metric
 
 log = logging.getLogger(__name__)
 

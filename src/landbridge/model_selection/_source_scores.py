@@ -1,7 +1,7 @@
 """Scores of sources, and differences of the losses of two cells, with the variance of their error.
 
 A *unit* is a source or a random block. A mean of pointwise losses has the variance of
-`summarise_sources`, any other metric that of its replicates (`metric_inference`).
+`summarise_sources`, any other metric that of its replicates (`landbridge.metrics.inference`).
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ import numpy as np
 
 from landbridge._typing import Vector
 from landbridge.inference.sources import summarise_sources
-from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.metric_inference import (
+from landbridge.metrics.inference import (
     bootstrap_weights,
     effective_rows,
     inflation,
 )
+from landbridge.metrics.metric import Metric
 
 N_REPLICATES = 400
 

@@ -12,6 +12,8 @@ from sklearn.utils import check_random_state
 
 from landbridge._typing import MatrixLike, RandomState, VectorLike
 from landbridge._validation import Task, check_choice
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._source_folds import (
     Folds,
     deal_folds,
@@ -19,9 +21,7 @@ from landbridge.model_selection._source_folds import (
     short_name,
     task_of,
 )
-from landbridge.model_selection.metric import Metric
 from landbridge.model_selection.multi_source_result import MultiSourceResult
-from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.source_comparison import Comparison
 
 
@@ -43,7 +43,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         Cloned for every fold. Where its ``fit`` takes ``groups``, it is given those of the training
         rows.
     scoring : str, scorer, callable, list or dict, default=None
-        One or several metrics, as in `landbridge.model_selection.scoring.check_scoring`. None for
+        One or several metrics, as in `landbridge.metrics.scoring.check_scoring`. None for
         accuracy with balanced accuracy, or RMSE with MAE and R². Predictions are kept, so that
         every other metric can be asked for afterwards.
     scheme : {"source", "random"}, default="source"

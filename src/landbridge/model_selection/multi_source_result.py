@@ -19,10 +19,10 @@ from landbridge.inference.intervals import (
     warn_few_sources,
 )
 from landbridge.inference.sources import SourceWeight, summarise_scores
+from landbridge.metrics.inference import MetricInterval, metric_interval
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._source_scores import constant_prediction, unit_scores
-from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.metric_inference import MetricInterval, metric_interval
-from landbridge.model_selection.scoring import check_scoring
 
 
 @dataclass(frozen=True, eq=False, repr=False)

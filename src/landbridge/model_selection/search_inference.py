@@ -31,13 +31,13 @@ from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
 from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import check_level
-from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.metric_inference import (
+from landbridge.metrics.inference import (
     CROSS_VALIDATED,
     metric_interval,
     paired_probability,
 )
+from landbridge.metrics.metric import Metric
+from landbridge.model_selection.criteria import CRITERIA
 from landbridge.weighting import effective_sample_size
 
 if TYPE_CHECKING:

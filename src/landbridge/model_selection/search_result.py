@@ -12,14 +12,14 @@ import numpy as np
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
 from landbridge.inference.label_check import LabelCheck
+from landbridge.metrics.class_report import ClassReport, class_report
+from landbridge.metrics.inference import loss_covariance
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.candidates import Role
-from landbridge.model_selection.class_report import ClassReport, class_report
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.metric import Metric
-from landbridge.model_selection.metric_inference import loss_covariance
-from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.search_inference import (
     SearchInterval,
     Verdict,

@@ -11,8 +11,8 @@ from landbridge.inference import FriedmanTest, PairedTest, SourceSummary, friedm
 from landbridge.inference.comparison import paired_test_of
 from landbridge.inference.intervals import decimals
 from landbridge.inference.sources import summarise_scores
+from landbridge.metrics.metric import Metric
 from landbridge.model_selection._source_scores import unit_differences
-from landbridge.model_selection.metric import Metric
 from landbridge.model_selection.multi_source_result import KeptPredictions, MultiSourceResult
 
 

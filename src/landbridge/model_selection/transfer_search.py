@@ -19,6 +19,7 @@ from landbridge._tasks import TaskCache, one_thread, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_groups, check_positive, stack_rows
 from landbridge.exceptions import FailedFitWarning
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import fit_candidate, target_rows, without_column
 from landbridge.model_selection._run import Settings, model_seeds, run_search
 from landbridge.model_selection._search_data import SearchData, check_search_data
@@ -31,7 +32,6 @@ from landbridge.model_selection.candidates import (
     task_of_candidates,
 )
 from landbridge.model_selection.criteria import CRITERIA, choose_criterion
-from landbridge.model_selection.scoring import check_scoring
 from landbridge.model_selection.search_inference import SearchInterval, Verdict
 from landbridge.model_selection.search_result import SearchResult, loss_of_rows
 from landbridge.model_selection.vote import VotingModel

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from markupsafe import Markup
 
-from landbridge.model_selection.metric import format_number
+from landbridge.metrics.metric import format_number
 
 State: TypeAlias = str  # "ok", "caution" or "problem"
 

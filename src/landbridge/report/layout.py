@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from landbridge.model_selection.metric import format_number
+from landbridge.metrics.metric import format_number
 from landbridge.report.blocks import (
     Block,
     Code,

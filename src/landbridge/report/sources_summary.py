@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from landbridge.inference import Interval
-from landbridge.model_selection.metric import Metric
+from landbridge.metrics.metric import Metric
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 
 QUESTION_WORDS = {

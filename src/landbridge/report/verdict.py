@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.model_selection.metric import format_number
+from landbridge.metrics.metric import format_number
 from landbridge.model_selection.search_inference import Verdict
 from landbridge.model_selection.search_result import SearchResult
 

@@ -32,9 +32,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import landbridge as lb
 from landbridge import MultiSourceCV
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection import MultiSourceResult
 from landbridge.model_selection.multi_source_result import what_shrinks
-from landbridge.model_selection.scoring import check_scoring
 
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat(["a", "b", "c", "d", "e"], [30, 20, 25, 40, 35])

@@ -37,8 +37,8 @@ from landbridge.inference.intervals import (
     score_interval,
     t_quantile,
 )
-from landbridge.model_selection._metric_kernels import log_losses
-from landbridge.model_selection.metric import Metric, format_number
+from landbridge.metrics._kernels import log_losses
+from landbridge.metrics.metric import Metric, format_number
 
 N_REPLICATES = 1000
 # A metric that is called once per replicate gets fewer: its standard error is known to 5 %.
@@ -64,7 +64,7 @@ class MetricInterval:
     ----------
     estimate, low, high, level : float
     method : {"score", "skewed", "student", "none"}
-        Which line of the table in `metric_inference` it is; "none" where nothing is known.
+        Which line of the table in this module it is; "none" where nothing is known.
     note : str
         What is known to fall short for these rows, or "".
     """
@@ -154,8 +154,8 @@ def metric_interval(
     Examples
     --------
     >>> import numpy as np
-    >>> from landbridge.model_selection.metric_inference import metric_interval
-    >>> from landbridge.model_selection.scoring import check_scoring
+    >>> from landbridge.metrics.inference import metric_interval
+    >>> from landbridge.metrics.scoring import check_scoring
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(2, size=60)
     >>> score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=60))))

@@ -9,8 +9,8 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, make_scorer
 
-from landbridge.model_selection.metric import format_number
-from landbridge.model_selection.scoring import check_scoring
+from landbridge.metrics.metric import format_number
+from landbridge.metrics.scoring import check_scoring
 
 BINARY = [
     "accuracy",

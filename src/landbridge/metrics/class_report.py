@@ -74,7 +74,7 @@ def class_report(
 
     Examples
     --------
-    >>> from landbridge.model_selection.class_report import class_report
+    >>> from landbridge.metrics.class_report import class_report
     >>> report = class_report([0, 0, 1], [[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]], ["ill", "well"])
     >>> report.recall, report.precision
     (array([0.5, 1. ]), array([1. , 0.5]))

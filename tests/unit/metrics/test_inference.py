@@ -9,8 +9,8 @@ from scipy import stats
 from sklearn import metrics
 
 from landbridge.inference import score_interval
-from landbridge.model_selection.class_report import class_report, confusion
-from landbridge.model_selection.metric_inference import (
+from landbridge.metrics.class_report import class_report, confusion
+from landbridge.metrics.inference import (
     CROSS_VALIDATED,
     bootstrap_weights,
     degrees_of_freedom,
@@ -19,7 +19,7 @@ from landbridge.model_selection.metric_inference import (
     metric_interval,
     paired_probability,
 )
-from landbridge.model_selection.scoring import check_scoring
+from landbridge.metrics.scoring import check_scoring
 
 
 def draw(n_rows=80, n_cells=3, seed=0, n_classes=2):
@@ -113,7 +113,7 @@ def test_skewed_losses_have_a_wide_upper_side():
 
 
 def test_degrees_of_freedom_are_those_of_normal_losses_for_their_kurtosis(monkeypatch):
-    monkeypatch.setattr("landbridge.model_selection.metric_inference.KURTOSIS", 3.0)
+    monkeypatch.setattr("landbridge.metrics.inference.KURTOSIS", 3.0)
     assert degrees_of_freedom(20) == pytest.approx(19.0)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from landbridge._typing import VectorLike
-from landbridge.model_selection._metric_kernels import Kernel, Pointwise
+from landbridge.metrics._kernels import Kernel, Pointwise
 
 Response: TypeAlias = Literal["label", "probability", "number"]
 
@@ -38,7 +38,7 @@ class Metric:
     Examples
     --------
     >>> import numpy as np
-    >>> from landbridge.model_selection.scoring import check_scoring
+    >>> from landbridge.metrics.scoring import check_scoring
     >>> auc, accuracy = check_scoring(
     ...     ["roc_auc", "accuracy"], task="classification", classes=["ill", "well"]
     ... )
@@ -144,7 +144,7 @@ class Metric:
 
         Examples
         --------
-        >>> from landbridge.model_selection.scoring import check_scoring
+        >>> from landbridge.metrics.scoring import check_scoring
         >>> rmse = check_scoring("rmse", task="regression")[0]
         >>> [rmse.format(value) for value in (42.1349, 0.05123, 12340.4, 3e-9)]
         ['42.13', '0.0512', '12 340', '3.000e-09']

@@ -26,9 +26,9 @@ from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task
-from landbridge.model_selection import _metric_kernels as kernels
-from landbridge.model_selection._metric_kernels import Kernel, Pointwise
-from landbridge.model_selection.metric import Metric, Response, format_number
+from landbridge.metrics import _kernels as kernels
+from landbridge.metrics._kernels import Kernel, Pointwise
+from landbridge.metrics.metric import Metric, Response, format_number
 
 __all__ = ["Metric", "check_scoring", "format_number"]
 
@@ -120,7 +120,7 @@ def check_scoring(scoring: Any, *, task: Task, classes: VectorLike = None) -> tu
 
     Examples
     --------
-    >>> from landbridge.model_selection.scoring import check_scoring
+    >>> from landbridge.metrics.scoring import check_scoring
     >>> [metric.label for metric in check_scoring(None, task="regression")]
     ['RMSE', 'MAE', 'R²']
     >>> check_scoring("f1", task="classification", classes=["no", "yes"])[0].label
