@@ -49,7 +49,7 @@ class Ended:
 
     def check_clear(self) -> None:
         """Exit code 0, or 2 with a message; never a traceback."""
-        assert "Traceback" not in self.out + self.err, self.err
+        assert "Traceback (most recent" not in self.out + self.err, self.err
         assert "error: unexpected" not in self.err, self.err
         assert self.code in (0, 2), (self.code, self.err)
         assert self.code == 0 or "error:" in self.err or "Error" in self.err, self.err

@@ -6,7 +6,8 @@ import warnings
 import polars as pl
 import pytest
 
-from landbridge.cli._problem import Question, read_problem
+from landbridge.cli._options import TableOptions
+from landbridge.cli._problem import read_problem
 
 from .conftest import QUESTION, run
 
@@ -69,10 +70,10 @@ BROKEN = {
 
 def read(path):
     """What the program understands of the table, and what it says about it."""
-    question = Question([str(path)], "good", "where", "003")
+    table = TableOptions(data=[str(path)], label="good", domain="where")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        problem = read_problem(question, lambda _: None)
+        problem = read_problem(table, lambda _: None, target="003")
     return problem, " ".join(str(entry.message) for entry in caught)
 
 

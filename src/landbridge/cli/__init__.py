@@ -1,4 +1,4 @@
-"""The command line, ``landbridge``: one file a command, a few lines of the library in each."""
+"""The command line, ``landbridge``: one file per command, a few lines of the library in each."""
 
 import signal
 import sys

@@ -5,15 +5,16 @@ from typing import Annotated
 import typer
 
 from landbridge._version import __version__
-from landbridge.cli.cache import cache
-from landbridge.cli.demo import demo
-from landbridge.cli.diagnose import diagnose
-from landbridge.cli.evaluate import evaluate
-from landbridge.cli.features import features
-from landbridge.cli.info import info
-from landbridge.cli.predict import predict
-from landbridge.cli.report import report
-from landbridge.cli.select import select
+from landbridge.cli._options import as_command
+from landbridge.cli.cache import Cache
+from landbridge.cli.demo import Demo
+from landbridge.cli.diagnose import Diagnose
+from landbridge.cli.evaluate import Evaluate
+from landbridge.cli.features import Features
+from landbridge.cli.info import Info
+from landbridge.cli.predict import Predict
+from landbridge.cli.report import Report
+from landbridge.cli.select import Select
 
 app = typer.Typer(
     help="Transfer learning that a person can trust: from a table to a model, with error bars.",
@@ -41,5 +42,5 @@ def program(
     """Transfer learning that a person can trust: from a table to a model, with error bars."""
 
 
-for command in (demo, diagnose, select, evaluate, features, predict, report, info, cache):
-    app.command()(command)
+for command in (Demo, Diagnose, Select, Evaluate, Features, Predict, Report, Info, Cache):
+    app.command()(as_command(command))

@@ -1,14 +1,27 @@
-"""Arguments and options that several commands share, with one wording for each."""
+"""Options of commands as objects: stated once, read by typer, used where the work is done.
 
+A command is a frozen dataclass. Its fields are the options, its docstring is the help, and ``run``
+makes the library call. Options that several commands share have one wording here.
+"""
+
+import inspect
 import re
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, get_type_hints
 
 import typer
 
 from landbridge.cli._errors import InputError
+from landbridge.cli._session import Session, session
 
+if TYPE_CHECKING:
+    from landbridge.cli._problem import Problem
+
+# Headings under which the help lists options.
+TABLE, RUNNING, OUTPUT = "Reading the table", "Running", "Output"
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -52,20 +65,32 @@ Kind = Annotated[
     Task | None, typer.Option("--task", help="Kind of label; found from the column if omitted.")
 ]
 Drop = Annotated[
-    list[str] | None, typer.Option("--drop", help="Column to leave out; may be repeated.")
+    list[str] | None,
+    typer.Option("--drop", rich_help_panel=TABLE, help="Column to leave out; may be repeated."),
 ]
 Exclude = Annotated[
-    list[str] | None, typer.Option("--exclude", help="Domain to leave out; may be repeated.")
+    list[str] | None,
+    typer.Option("--exclude", rich_help_panel=TABLE, help="Domain to leave out; may be repeated."),
 ]
 Text = Annotated[
     list[str] | None,
-    typer.Option("--text", help="Column to read as text, as it is written; may be repeated."),
+    typer.Option(
+        "--text",
+        rich_help_panel=TABLE,
+        help="Column to read as text, as it is written; may be repeated.",
+    ),
 ]
 Encoding = Annotated[
-    str | None, typer.Option("--encoding", help="Encoding of text files, if not UTF-8: latin-1.")
+    str | None,
+    typer.Option(
+        "--encoding", rich_help_panel=TABLE, help="Encoding of text files, if not UTF-8: latin-1."
+    ),
 ]
 MaxRows = Annotated[
-    int, typer.Option("--max-rows", min=0, help="Most rows used of each domain; 0 for all.")
+    int,
+    typer.Option(
+        "--max-rows", min=0, rich_help_panel=TABLE, help="Most rows used of each domain; 0 for all."
+    ),
 ]
 Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
 Metric = Annotated[
@@ -78,12 +103,18 @@ Metric = Annotated[
 Level = Annotated[
     float, typer.Option("--level", min=0.5, max=0.999, help="Nominal coverage of intervals.")
 ]
-Jobs = Annotated[int, typer.Option("--jobs", "-j", help="Tasks at a time; -1 for all cores.")]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs", "-j", rich_help_panel=RUNNING, help="Tasks at a time; -1 for all cores."
+    ),
+]
 Resume = Annotated[
     Path | None,
     typer.Option(
         "--resume",
         metavar="DIR",
+        rich_help_panel=RUNNING,
         help="Keep finished fits in this directory, and use those that are there.",
     ),
 ]
@@ -92,6 +123,7 @@ Budget = Annotated[
     typer.Option(
         "--budget",
         metavar="TIME",
+        rich_help_panel=RUNNING,
         help="Time for the fits, like 90s, 5m or 2h; 0 for no limit. Simple candidates go first.",
     ),
 ]
@@ -100,17 +132,131 @@ Dask = Annotated[
     typer.Option(
         "--dask",
         metavar="ADDRESS",
+        rich_help_panel=RUNNING,
         help="Fit on a Dask cluster: tcp://host:8786, or local:4 for four workers here.",
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="Same seed, same answer.")]
+Seed = Annotated[
+    int,
+    typer.Option(
+        "--seed", min=0, max=2**32 - 1, rich_help_panel=RUNNING, help="Same seed, same answer."
+    ),
+]
 Report = Annotated[
-    Path | None, typer.Option("--report", help="Write a report: .html, .md or .json.")
+    Path | None,
+    typer.Option("--report", rich_help_panel=OUTPUT, help="Write a report: .html, .md or .json."),
 ]
 Output = Annotated[
-    Format, typer.Option("--format", help="A table for people, or JSON on standard output.")
+    Format,
+    typer.Option(
+        "--format", rich_help_panel=OUTPUT, help="A table for people, or JSON on standard output."
+    ),
 ]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+Debug = Annotated[
+    bool, typer.Option("--debug", rich_help_panel=OUTPUT, help="Show the traceback of an error.")
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What every command takes."""
+
+    debug: Debug = False
+
+    @property
+    def as_json(self) -> bool:
+        """Whether the answer is printed as JSON."""
+        return False
+
+    def run(self, current: Session) -> None:
+        """Do what was asked for."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions(Options):
+    """How an answer is printed."""
+
+    format: Output = Format.table
+
+    @property
+    def as_json(self) -> bool:
+        return self.format is Format.json
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableOptions(AnswerOptions):
+    """Which table, and how to read it."""
+
+    data: Data
+    label: OptionalLabel
+    domain: Domain = None
+    drop: Drop = None
+    exclude: Exclude = None
+    text: Text = None
+    encoding: Encoding = None
+    max_rows: MaxRows = 20_000
+    seed: Seed = 0
+
+    def read(
+        self,
+        current: Session,
+        *,
+        target: str | None = None,
+        task: str | None = None,
+        spare_labels: bool = False,
+        announce_task: bool = True,
+    ) -> "Problem":
+        """The question that the table asks; see `landbridge.cli._problem.read_problem`."""
+        from landbridge.cli._problem import read_problem
+
+        return read_problem(
+            self,
+            current.note,
+            target=target,
+            task=task,
+            spare_labels=spare_labels,
+            announce_task=announce_task,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnOptions(TableOptions):
+    """How to learn from a table and to judge what was learnt."""
+
+    label: Label
+    task: Kind = None
+    metric: Metric = None
+    level: Level = 0.95
+    jobs: Jobs = 1
+
+
+def as_command(options: type[Options]) -> Callable[..., None]:
+    """The function that typer calls: its parameters are the fields of ``options``."""
+
+    def command(**values: object) -> None:
+        asked = options(**values)  # type: ignore[arg-type]
+        with session(asked.as_json, asked.debug) as current:
+            asked.run(current)
+
+    hints = get_type_hints(options, include_extras=True)
+    # What must be given is listed first.
+    ordered = sorted(fields(options), key=lambda field: field.default is not MISSING)
+    command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                field.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if field.default is MISSING else field.default,
+                annotation=hints[field.name],
+            )
+            for field in ordered
+        ]
+    )
+    command.__annotations__ = hints
+    command.__name__ = options.__name__.lower()
+    command.__doc__ = options.__doc__
+    return command
 
 
 def seconds_of(text: str) -> float:

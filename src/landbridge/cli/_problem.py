@@ -1,6 +1,6 @@
 """The question that a table asks: which rows are source, which target, what is to be learnt."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -8,31 +8,15 @@ import numpy as np
 
 from landbridge.cli._cells import LARGEST, MOST_CELLS, read_dates, strays, warn_similar_names
 from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._options import TableOptions
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
 
 if TYPE_CHECKING:
     import polars as pl
 
 Note = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """What the user asked for on the command line; ``None`` where it was left open."""
-
-    data: list[str]
-    label: str | None = None
-    domain: str | None = None
-    target: str | None = None
-    task: str | None = None
-    drop: Sequence[str] = ()
-    exclude: Sequence[str] = ()
-    max_rows: int | None = None
-    seed: int = 0
-    spare_labels: bool = False  # labelled rows are the last that --max-rows leaves out
-    task_option: bool = True  # the command has --task, so that a task is said and can be changed
-    text: Sequence[str] = ()
-    encoding: str | None = None
+# Components of the latent semantic analysis of a free text column.
+TEXT_COMPONENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +107,32 @@ class Problem:
         return {"X": self.rows(known), "y": self.answers(known), "groups": self.domains[known]}
 
 
-def read_problem(question: Question, note: Note) -> Problem:
-    """Read the table and settle the question; every way in which it cannot be asked raises."""
-    domain = question.domain or DEFAULT_DOMAIN
-    label = () if question.label is None else (question.label,)
+def read_problem(
+    table: TableOptions,
+    note: Note,
+    *,
+    target: str | None = None,
+    task: str | None = None,
+    spare_labels: bool = False,
+    announce_task: bool = True,
+) -> Problem:
+    """Read the table and settle the question; every way in which it cannot be asked raises.
+
+    With ``spare_labels``, labelled rows are the last that ``max_rows`` leaves out. Commands without
+    an option for the task do not announce it.
+    """
+    domain = table.domain or DEFAULT_DOMAIN
+    label = () if table.label is None else (table.label,)
     # Labels and domains are names: they are read as they are written.
     frame = read_data(
-        question.data, question.domain, text=(*label, *question.text), encoding=question.encoding
+        table.data, table.domain, text=(*label, *(table.text or ())), encoding=table.encoding
     )
-    _check_columns(frame, domain, question)
-    frame = _keep_domains(frame, domain, question, note)
-    if question.max_rows is not None:
-        first = question.label if question.spare_labels else None
-        frame = _sample(frame, domain, first, question.max_rows, question.seed, note)
-    left_out = {domain, *question.drop} | ({question.label} if question.label else set())
+    _check_columns(frame, domain, table)
+    frame = _keep_domains(frame, domain, target, table.exclude or [], note)
+    if table.max_rows:
+        first = table.label if spare_labels else None
+        frame = _sample(frame, domain, first, table.max_rows, table.seed, note)
+    left_out = {domain, *label, *(table.drop or ())}
     features = frame.select(name for name in frame.columns if name not in left_out)
     if not features.width:
         raise InputError(
@@ -151,12 +147,11 @@ def read_problem(question: Question, note: Note) -> Problem:
         )
     warn_similar_names(frame[domain].cast(str), "domains")
     domains = frame[domain].cast(str).to_numpy().astype(str)
-    labels, task = None, None
-    if question.label is not None:
-        say = note if question.task_option else None
-        task = question.task or find_task(frame[question.label], say)
-        labels = _check_labels(frame[question.label], task)
-    return Problem(features, domains, labels, question.target, task, domain)
+    labels = None
+    if table.label is not None:
+        task = task or find_task(frame[table.label], note if announce_task else None)
+        labels = _check_labels(frame[table.label], task)
+    return Problem(features, domains, labels, target, task, domain)
 
 
 def find_task(labels: "pl.Series", note: Note | None) -> str:
@@ -222,28 +217,28 @@ def require_labels(problem: Problem, *, least: int) -> None:
             )
 
 
-def _check_columns(frame: "pl.DataFrame", domain: str, question: Question) -> None:
+def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> None:
     """Raise for columns that are not there or cannot be what they are named as."""
     require_column(frame, domain, "--domain")
-    if question.label is not None:
-        require_column(frame, question.label, "--label")
-        if question.label == domain:
+    if table.label is not None:
+        require_column(frame, table.label, "--label")
+        if table.label == domain:
             raise InputError(
                 f"--label and --domain must be two columns; got {domain!r} for both. Name the "
                 "column to learn."
             )
-        labels = frame[question.label]
+        labels = frame[table.label]
         if labels.dtype.is_nested() or _holds_dates(labels):
             kind = "dates" if not labels.dtype.is_nested() else str(labels.dtype)
             raise InputError(
-                f"--label must hold numbers, text or true and false; {question.label!r} holds "
+                f"--label must hold numbers, text or true and false; {table.label!r} holds "
                 f"{kind}. Name another column, or convert this one."
             )
-    for name in question.text:
+    for name in table.text or ():
         require_column(frame, name, "--text")
-    for name in question.drop:
+    for name in table.drop or ():
         require_column(frame, name, "--drop")
-        if name in (question.label, domain):
+        if name in (table.label, domain):
             raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
 
 
@@ -260,7 +255,7 @@ def _holds_dates(labels: "pl.Series") -> bool:
 
 
 def _keep_domains(
-    frame: "pl.DataFrame", domain: str, question: Question, note: Note
+    frame: "pl.DataFrame", domain: str, target: str | None, exclude: list[str], note: Note
 ) -> "pl.DataFrame":
     import polars as pl
 
@@ -272,15 +267,13 @@ def _keep_domains(
             f"row {row + 1}. Fill in the names or remove those rows."
         )
     names = sorted(frame[domain].cast(str).unique().to_list())
-    for option, name in [("--target", question.target)] + [
-        ("--exclude", n) for n in question.exclude
-    ]:
+    for option, name in [("--target", target), *(("--exclude", name) for name in exclude)]:
         if name is not None and name not in names:
             raise InputError(
                 f"{option} must be one of the names in {domain!r}; got {name!r}."
                 f"{nearest(name, names)} The names are {listing(names)}."
             )
-    frame = frame.filter(~pl.col(domain).cast(str).is_in(list(question.exclude)))
+    frame = frame.filter(~pl.col(domain).cast(str).is_in(exclude))
     counts = frame[domain].cast(str).value_counts()
     for name, count in sorted(counts.iter_rows()):
         if count == 1:
@@ -288,13 +281,13 @@ def _keep_domains(
                 f"Every domain must have at least 2 rows; {name!r} has 1. Leave it out with "
                 f"--exclude {name}, or merge it with another domain."
             )
-    if len(counts) < 2 and question.target is not None:
+    if len(counts) < 2 and target is not None:
         raise InputError(
-            f"There must be a source besides the target; {domain!r} holds {question.target!r} "
+            f"There must be a source besides the target; {domain!r} holds {target!r} "
             "only. Add rows of another domain."
         )
-    if question.exclude:
-        note(f"left out: {listing(list(question.exclude))}")
+    if exclude:
+        note(f"left out: {listing(exclude)}")
     return frame
 
 
@@ -344,3 +337,24 @@ def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
             f"{large[0]}. Replace it, or leave the cell empty."
         )
     return numbers
+
+
+def make_encoder(seed: int) -> Any:
+    """skrub's vectoriser, missing numbers by their mean, every column with unit variance.
+
+    It looks at rows and never at labels, so one encoder may serve every fold, and the target's
+    rows go through the same one.
+    """
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import StandardScaler
+    from skrub import StringEncoder, TableVectorizer
+
+    text = StringEncoder(n_components=TEXT_COMPONENTS, random_state=seed)
+    return Pipeline(
+        [
+            ("table", TableVectorizer(high_cardinality=text)),
+            ("impute", SimpleImputer(keep_empty_features=True)),
+            ("scale", StandardScaler()),
+        ]
+    )

@@ -14,9 +14,9 @@ from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import Entry, build_estimator, read_candidates
 from landbridge.cli._columns import describe_columns
-from landbridge.cli._encode import make_encoder
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._problem import Problem, require_labels
+from landbridge.cli._options import LearnOptions, seconds_of
+from landbridge.cli._problem import Problem, make_encoder, require_labels
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection._sources import POOLED
@@ -37,26 +37,9 @@ from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
 if TYPE_CHECKING:
     from landbridge.cli._session import Session
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to search, and what to add for a report."""
-
-    candidates: Path | None = None
-    criterion: str | None = None
-    answer: str = "vote"
-    sources: str = "both"
-    folds: int = 5
-    metrics: tuple[str, ...] = ()
-    level: float = 0.95
-    jobs: int = 1
-    budget: float | None = None
-    resume: Path | None = None
-    dask: str | None = None
-    seed: int = 0
-    command: str = ""
-    whole_report: bool = False
+    from landbridge.cli.evaluate import Evaluate
+    from landbridge.cli.features import Features
+    from landbridge.cli.select import Select
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,34 +63,36 @@ class Study:
         save_model(getattr(search, "vote_", search.best_estimator_), path, self.card)
 
 
-def run_study(problem: Problem, plan: Plan, session: "Session") -> Study:
+def run_study(problem: Problem, asked: "Select", session: "Session", *, command: str) -> Study:
     """The search; for a report also the shift, the sources and the features."""
-    require_labels(problem, least=plan.folds)
-    search = run_search(problem, plan, session)
-    parts = report_parts(problem, search, plan, session) if plan.whole_report else {}
+    require_labels(problem, least=asked.folds)
+    search = run_search(problem, asked, session)
+    parts = report_parts(problem, search, asked, session) if asked.whole_report else {}
     summary = summarise(
         title=f"{problem.labels.name} for {problem.target}: which source, which model",  # type: ignore[union-attr]
         target=str(problem.target),
-        origin=summarise_origin(command=plan.command, seed=plan.seed),
+        origin=summarise_origin(command=command, seed=asked.seed),
         result=search.results_,
-        level=plan.level,
+        level=asked.level,
         data=data_part(problem),
         warnings=session.warnings,
         **parts,
     )
-    return Study(search, summary, make_card(problem, plan, search, summary))
+    return Study(
+        search, summary, make_card(problem, search, summary, seed=asked.seed, command=command)
+    )
 
 
 def report_parts(
-    problem: Problem, search: TransferSearchCV, plan: Plan, session: "Session"
+    problem: Problem, search: TransferSearchCV, asked: "Select", session: "Session"
 ) -> dict[str, Any]:
     """The shift, and what several labelled domains can say, where there are several."""
-    parts = {"shift": attempt(session, "shift", shift_part, problem, plan.seed)}
+    parts = {"shift": attempt(session, "shift", shift_part, problem, asked.seed)}
     if len(problem.labelled_domains) > 1:
         model = without_target(search.best_estimator_[-1])
-        parts["sources"] = attempt(session, "unseen sources", sources_part, problem, model, plan)
+        parts["sources"] = attempt(session, "unseen sources", sources_part, problem, model, asked)
         if problem.has_numeric_response:
-            parts["features"] = attempt(session, "features", features_part, problem, plan.seed)
+            parts["features"] = attempt(session, "features", features_part, problem, asked.seed)
     return parts
 
 
@@ -138,37 +123,39 @@ def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
     return summarise_shift(diagnoses, target=str(problem.target))
 
 
-def run_search(problem: Problem, plan: Plan, session: "Session") -> TransferSearchCV:
+def run_search(problem: Problem, asked: "Select", session: "Session") -> TransferSearchCV:
     """Every candidate on every source; rows are encoded once, without their labels."""
     arguments = problem.transfer_arguments()
     candidates = None
-    if plan.candidates is not None:
-        candidates = read_candidates(plan.candidates)
+    if asked.candidates is not None:
+        candidates = read_candidates(asked.candidates)
         require_task(problem, {name: _estimator_of(value) for name, value in candidates.items()})
         candidates = with_baselines(candidates, problem, labelled="X_target" in arguments)
     search = TransferSearchCV(
         candidates,
-        criterion=plan.criterion,
-        scoring=list(plan.metrics) or None,
-        refit=plan.answer,  # type: ignore[arg-type]
-        cv=plan.folds,
-        sources=plan.sources,
-        preprocessor=make_encoder(plan.seed),
-        cache=plan.resume,
-        time_budget=plan.budget,
+        criterion=None if asked.criterion is None else asked.criterion.value,
+        scoring=asked.metric or None,
+        refit=asked.answer.value,
+        cv=asked.folds,
+        sources=asked.sources.value,
+        preprocessor=make_encoder(asked.seed),
+        cache=asked.resume,
+        time_budget=seconds_of(asked.budget) or None,
         # Dask counts its own workers.
-        n_jobs=plan.jobs if plan.dask is None else None,
-        random_state=plan.seed,
+        n_jobs=asked.jobs if asked.dask is None else None,
+        random_state=asked.seed,
         verbose=1,
     )
     try:
-        with nullcontext() if plan.dask is None else dask_cluster(plan.dask):
+        with nullcontext() if asked.dask is None else dask_cluster(asked.dask):
             search.fit(**arguments)
     except KeyboardInterrupt:
-        if plan.resume is None:
+        if asked.resume is None:
             session.note("with --resume DIR the same command goes on where it was stopped")
         else:
-            session.note(f"finished fits are in {plan.resume}: the same command goes on from there")
+            session.note(
+                f"finished fits are in {asked.resume}: the same command goes on from there"
+            )
         raise
     info = search.results_.info
     if info.fits_cut:
@@ -204,13 +191,14 @@ def data_part(problem: Problem) -> dict[str, Any]:
     )
 
 
-def sources_part(problem: Problem, estimator: Any, plan: Plan) -> dict[str, Any]:
+def sources_part(problem: Problem, estimator: Any, asked: LearnOptions) -> dict[str, Any]:
     """Multiple-source cross-validation of an estimator over all labelled domains."""
-    model = Pipeline([("encode", make_encoder(plan.seed)), ("model", clone(estimator))])
-    scoring = list(plan.metrics) or None
-    cv = MultiSourceCV(model, scoring=scoring, n_jobs=plan.jobs, random_state=plan.seed)
+    model = Pipeline([("encode", make_encoder(asked.seed)), ("model", clone(estimator))])
+    cv = MultiSourceCV(
+        model, scoring=asked.metric or None, n_jobs=asked.jobs, random_state=asked.seed
+    )
     cv.fit(**problem.grouped_arguments())
-    return summarise_sources(cv.result_, level=plan.level)
+    return summarise_sources(cv.result_, level=asked.level)
 
 
 def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, Any]:
@@ -238,7 +226,12 @@ def without_target(model: Any) -> Any:
 
 
 def make_card(
-    problem: Problem, plan: Plan, search: TransferSearchCV, summary: dict[str, Any]
+    problem: Problem,
+    search: TransferSearchCV,
+    summary: dict[str, Any],
+    *,
+    seed: int,
+    command: str,
 ) -> dict[str, Any]:
     """What a reader of the saved model should know."""
     ranking = summary["ranking"]
@@ -262,8 +255,8 @@ def make_card(
         "interval": {**ranking["interval"], "low": best["low"], "high": best["high"]},
         "classes": [str(c) for c in getattr(search, "classes_", ())],
         "columns": describe_columns(problem.rows(used | problem.is_target)),
-        "seed": plan.seed,
-        "command": plan.command,
+        "seed": seed,
+        "command": command,
         "verdict": summary["verdict"],
     }
 
@@ -287,15 +280,15 @@ def save_results(study: Study, path: Path) -> None:
         write_report(study.summary, path)
 
 
-def run_sources(problem: Problem, model: str | None, plan: Plan) -> dict[str, Any]:
+def run_sources(problem: Problem, asked: "Evaluate") -> dict[str, Any]:
     """`sources_part` for the estimator that a name leads to, or for a sound default."""
     require_labels(problem, least=2)
-    if model is None:
+    if asked.model is None:
         estimator = default_candidates(problem.task, labelled=False)["source-only linear"]  # type: ignore[arg-type]
-        return sources_part(problem, without_target(estimator), plan)
-    estimator = without_target(build_estimator(Entry(model, 1, Path("--model"))))
+        return sources_part(problem, without_target(estimator), asked)
+    estimator = without_target(build_estimator(Entry(asked.model, 1, Path("--model"))))
     require_task(problem, {"--model": estimator})
-    return sources_part(problem, estimator, plan)
+    return sources_part(problem, estimator, asked)
 
 
 def require_task(problem: Problem, estimators: dict[str, Any]) -> None:
@@ -314,9 +307,7 @@ def _estimator_of(candidate: Any) -> Any:
     return candidate[0] if isinstance(candidate, tuple) else candidate
 
 
-def run_features(
-    problem: Problem, positive: str | None, seed: int, **options: Any
-) -> dict[str, Any]:
+def run_features(problem: Problem, asked: "Features") -> dict[str, Any]:
     """`features_part`; of several classes one is told from the others."""
     require_labels(problem, least=2)
     if len(problem.sources) < 2:
@@ -324,15 +315,17 @@ def run_features(
             f"--domain must tell at least two domains apart; {problem.domain_column!r} holds "
             f"{problem.sources[0]!r} only. Name another column, or add rows of another domain."
         )
-    if positive is not None:
-        problem = replace(problem, labels=one_class(problem.labels, positive))
+    if asked.positive is not None:
+        problem = replace(problem, labels=one_class(problem.labels, asked.positive))
     elif not problem.has_numeric_response:
         known = problem.labels.drop_nulls().cast(str).unique().sort().to_list()  # type: ignore[union-attr]
         raise InputError(
             f"The labels must be numbers or two classes; got the classes {listing(known)}. "
             f"Tell one from the others, for example with --positive {known[0]}."
         )
-    return features_part(problem, seed, **options)
+    return features_part(
+        problem, asked.seed, criterion=asked.criterion.value, n_features=asked.number
+    )
 
 
 def one_class(labels: Any, positive: str) -> Any:

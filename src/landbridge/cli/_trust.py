@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._encode import make_encoder
-from landbridge.cli._problem import Problem
+from landbridge.cli._problem import Problem, make_encoder
 from landbridge.inspection import (
     ColumnAudit,
     LabelCheck,

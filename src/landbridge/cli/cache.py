@@ -1,5 +1,6 @@
 """``landbridge cache``: what a directory of finished fits holds."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -7,36 +8,36 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import session
+from landbridge.cli._session import Session
 
 
-def cache(
-    directory: Annotated[Path, typer.Argument(help="Directory given to `select --resume`.")],
+@dataclass(frozen=True, kw_only=True)
+class Cache(options.AnswerOptions):
+    """Show what a directory of finished fits holds, and prune it."""
+
+    directory: Annotated[Path, typer.Argument(help="Directory given to `select --resume`.")]
     prune: Annotated[
         str | None,
         typer.Option(
             metavar="AGE",
             help="Remove fits not used for so long, like 30d, 12h or 0 for all of them.",
         ),
-    ] = None,
-    format: options.Output = options.Format.table,
-    debug: options.Debug = False,
-) -> None:
-    """Show what a directory of finished fits holds, and prune it."""
-    with session(format is options.Format.json, debug) as current:
+    ] = None
+
+    def run(self, current: Session) -> None:
         from landbridge._tasks import TaskCache, duration, is_cache
         from landbridge.report.blocks import Column, Facts, make_table
 
-        if not is_cache(directory):
+        if not is_cache(self.directory):
             raise InputError(
-                f"{directory}: not a directory of finished fits. Pass the directory that was given "
-                "to --resume."
+                f"{self.directory}: not a directory of finished fits. Pass the directory that was "
+                "given to --resume."
             )
-        fits = TaskCache(directory)
-        removed = None if prune is None else fits.prune(options.seconds_of(prune))
+        fits = TaskCache(self.directory)
+        removed = None if self.prune is None else fits.prune(options.seconds_of(self.prune))
         contents = fits.contents()
         data = {
-            "directory": str(directory),
+            "directory": str(self.directory),
             "fits": sum(contents.tasks.values()),
             "bytes": sum(contents.bytes.values()),
             "damaged": contents.damaged,
@@ -52,7 +53,7 @@ def cache(
             ],
         }
         facts = [
-            ("directory", str(directory)),
+            ("directory", str(self.directory)),
             ("finished fits", f"{data['fits']}, {size_words(sum(contents.bytes.values()))}"),
         ]
         if contents.damaged:

@@ -1,12 +1,14 @@
 """``landbridge demo``: the whole story on the embedded sample, offline, in under a minute."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from landbridge.cli import _options as options
-from landbridge.cli._session import check_output, session
+from landbridge.cli._session import Session, check_output
+from landbridge.cli.select import Select
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,34 +20,44 @@ LABELLED = 60
 SHOWN = 3
 
 
-def demo(
+@dataclass(frozen=True, kw_only=True)
+class Demo(options.Options):
+    """Diagnose, select and report on cars of 1970 to 1982: from Europe and Japan to the USA."""
+
     folder: Annotated[
         Path, typer.Option("--folder", help="Where the table, the report and the model go.")
-    ] = Path("landbridge-demo"),
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    debug: options.Debug = False,
-) -> None:
-    """Diagnose, select and report on cars of 1970 to 1982: from Europe and Japan to the USA."""
-    with session(False, debug) as current:
+    ] = Path("landbridge-demo")
+    jobs: options.Jobs = 1
+    seed: options.Seed = 0
+
+    def run(self, current: Session) -> None:
+        folder = self.folder
         folder.mkdir(parents=True, exist_ok=True)
         table, report, model = folder / "cars.csv", folder / "report.html", folder / "model.skops"
         for path in (table, report, model):
             check_output(path)
-        from landbridge.cli._problem import Question, read_problem
-        from landbridge.cli._study import Plan, run_study
+        from landbridge.cli._study import run_study
         from landbridge.cli.predict import write_answers
         from landbridge.report import write_report
         from landbridge.report.blocks import Heading, Text
         from landbridge.report.layout import ranking_section, shift_section
 
-        cars, truth = hide_labels(seed)
+        cars, truth = hide_labels(self.seed)
         write_answers(cars, table)
         current.out.print(INTRODUCTION.format(table=table, n=LABELLED), markup=False)
-        problem = read_problem(Question([str(table)], LABEL, DOMAIN, TARGET), current.note)
+        asked = Select(
+            data=[str(table)],
+            label=LABEL,
+            domain=DOMAIN,
+            target=TARGET,
+            jobs=self.jobs,
+            seed=self.seed,
+            budget="0",
+            report=report,
+        )
+        problem = asked.read(current, target=TARGET)
         command = f"landbridge select {table} --label {LABEL} --domain {DOMAIN} --target {TARGET}"
-        plan = Plan(jobs=jobs, seed=seed, command=command, whole_report=True)
-        study = run_study(problem, plan, current)
+        study = run_study(problem, asked, current, command=command)
         for section in (
             shift_section(study.summary["shift"]),
             ranking_section(study.summary["ranking"]),

@@ -1,56 +1,28 @@
 """``landbridge evaluate``: how well on a source that nobody has seen."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
-from landbridge.cli import _options as options
-from landbridge.cli._session import session
+from landbridge.cli._options import LearnOptions
+from landbridge.cli._session import Session
 
 
-def evaluate(
-    data: options.Data,
-    label: options.Label,
-    domain: options.Domain = None,
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(LearnOptions):
+    """Leave every domain out once; scores by source beside a constant guess, and intervals."""
+
     model: Annotated[
         str | None,
         typer.Option(help="Name of an estimator, like RandomForestClassifier; linear if omitted."),
-    ] = None,
-    metric: options.Metric = None,
-    task: options.Kind = None,
-    drop: options.Drop = None,
-    exclude: options.Exclude = None,
-    text: options.Text = None,
-    encoding: options.Encoding = None,
-    level: options.Level = 0.95,
-    max_rows: options.MaxRows = 20_000,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    format: options.Output = options.Format.table,
-    debug: options.Debug = False,
-) -> None:
-    """Leave every domain out once; scores by source beside a constant guess, and intervals."""
-    with session(format is options.Format.json, debug) as current:
-        from landbridge.cli._problem import Question, read_problem
-        from landbridge.cli._study import Plan, run_sources
+    ] = None
+
+    def run(self, current: Session) -> None:
+        from landbridge.cli._study import run_sources
         from landbridge.report.layout import sources_section
 
-        question = Question(
-            data,
-            label,
-            domain,
-            None,
-            task,
-            drop or (),
-            exclude or (),
-            max_rows or None,
-            seed,
-            True,
-            text=text or (),
-            encoding=encoding,
-        )
-        problem = read_problem(question, current.note)
-        plan = Plan(metrics=tuple(metric or ()), level=level, jobs=jobs, seed=seed)
+        problem = self.read(current, task=self.task, spare_labels=True)
         with current.working("leaving every domain out once"):
-            found = run_sources(problem, model, plan)
+            found = run_sources(problem, self)
         current.show(found, sources_section(found).blocks)

@@ -1,5 +1,6 @@
 """``landbridge info``: what a saved model is."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,27 +8,27 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import session
+from landbridge.cli._session import Session
 
 
-def info(
-    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")],
-    format: options.Output = options.Format.table,
-    debug: options.Debug = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Info(options.AnswerOptions):
     """Say what a saved model is, what it was trained on and how good it is expected to be."""
-    with session(format is options.Format.json, debug) as current:
+
+    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")]
+
+    def run(self, current: Session) -> None:
         from landbridge.persistence import load_card
         from landbridge.report.blocks import Block, Column, Facts, make_table
 
-        card = load_card(model)
+        card = load_card(self.model)
         columns = [Column("column"), Column("type"), Column("seen in training")]
         try:
             rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
             blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
-                f"{model}: its card must be as `landbridge select --save` wrote it; a part is "
+                f"{self.model}: its card must be as `landbridge select --save` wrote it; a part is "
                 f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
             ) from error
         current.show(card, blocks)

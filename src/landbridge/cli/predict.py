@@ -1,5 +1,6 @@
 """``landbridge predict``: answers for new rows, with a word about rows that are unlike training."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -7,7 +8,7 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import check_output, session
+from landbridge.cli._session import Session, check_output
 
 if TYPE_CHECKING:
     import polars as pl
@@ -15,46 +16,47 @@ if TYPE_CHECKING:
 WRITERS = {".csv": "write_csv", ".tsv": "write_csv", ".parquet": "write_parquet"}
 
 
-def predict(
-    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")],
-    new: Annotated[Path, typer.Argument(help="Table with the rows to predict.")],
+@dataclass(frozen=True, kw_only=True)
+class Predict(options.AnswerOptions):
+    """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
+
+    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")]
+    new: Annotated[Path, typer.Argument(help="Table with the rows to predict.")]
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write .csv, .tsv or .parquet; else print CSV."),
-    ] = None,
+    ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(help="Column of the table to copy to the output; may be repeated."),
-    ] = None,
+    ] = None
     raw: Annotated[
         bool,
         typer.Option("--raw", help="Keep text that a spreadsheet would take for a formula."),
-    ] = False,
-    encoding: options.Encoding = None,
-    format: options.Output = options.Format.table,
-    debug: options.Debug = False,
-) -> None:
-    """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
-    with session(format is options.Format.json, debug) as current:
-        check_output(output, *WRITERS)
-        if output is not None and output.exists() and new.exists() and output.samefile(new):
+    ] = False
+    encoding: options.Encoding = None
+
+    def run(self, current: Session) -> None:
+        check_output(self.output, *WRITERS)
+        given, written = self.new, self.output
+        if written is not None and written.exists() and given.exists() and written.samefile(given):
             raise InputError(
-                f"{output}: predictions must not replace the rows that they are made of. Give "
+                f"{written}: predictions must not replace the rows that they are made of. Give "
                 "--output another name; --keep copies columns into it."
             )
         from landbridge.cli._columns import check_card, check_new_rows
         from landbridge.cli._tables import is_comma_separated, read_table, require_column
         from landbridge.persistence import load_model
 
-        saved = load_model(model)
-        columns = check_card(saved.card, model)
+        saved = load_model(self.model)
+        columns = check_card(saved.card, self.model)
         known = [column["name"] for column in columns]
-        keep = list(dict.fromkeys(keep or ()))
+        keep = list(dict.fromkeys(self.keep or ()))
         # Every column as it is written: its type is that of training, not a new guess.
-        frame = read_table(new, text=None, encoding=encoding)
+        frame = read_table(self.new, text=None, encoding=self.encoding)
         for name in keep:
             require_column(frame, name, "--keep")
-        comma = is_comma_separated(new, encoding)
+        comma = is_comma_separated(self.new, self.encoding)
         rows = check_new_rows(frame, columns, comma_separated=comma)
         for caution in rows.cautions:
             current.warn(caution)
@@ -66,7 +68,7 @@ def predict(
             answers = predict_table(saved.model, rows.frame, rows.outside)
         except (ValueError, AttributeError, TypeError) as error:
             raise InputError(
-                f"{model}: the model must take the columns that its card names; got "
+                f"{self.model}: the model must take the columns that its card names; got "
                 f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again from "
                 "where it was saved."
             ) from error
@@ -77,14 +79,14 @@ def predict(
                     "part of the answer. Rename the column in the table."
                 )
         answers = answers.select(*(frame[name] for name in keep), *answers)
-        if output is None:
-            print_answers(answers, as_json=current.as_json, raw=raw)
+        if self.output is None:
+            print_answers(answers, as_json=current.as_json, raw=self.raw)
             return
-        write_answers(answers, output, raw=raw)
-        current.wrote("predictions", output)
+        write_answers(answers, self.output, raw=self.raw)
+        current.wrote("predictions", self.output)
         if current.as_json:
             outside = int((rows.outside > 0).sum())
-            done = {"rows": answers.height, "outside": outside, "output": str(output)}
+            done = {"rows": answers.height, "outside": outside, "output": str(self.output)}
             current.show(done, [])
 
 

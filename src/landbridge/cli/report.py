@@ -1,5 +1,6 @@
 """``landbridge report``: a report again from saved results."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,40 +8,41 @@ import typer
 
 from landbridge.cli import _options as options
 from landbridge.cli._errors import InputError
-from landbridge.cli._session import REPORTS, check_distinct, check_output, command_line, session
+from landbridge.cli._session import REPORTS, Session, check_distinct, check_output, command_line
 
 
-def report(
+@dataclass(frozen=True, kw_only=True)
+class Report(options.Options):
+    """Write the report again, from results that were saved."""
+
     results: Annotated[
         Path, typer.Argument(help="File that `select --results` wrote: .json or .npz.")
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Report: .html, .md or .json.")],
+    ]
+    output: Annotated[Path, typer.Option("--output", "-o", help="Report: .html, .md or .json.")]
     level: Annotated[
         float | None,
         typer.Option(
             min=0.5, max=0.999, help="Nominal coverage of intervals made again from .npz; 0.95."
         ),
-    ] = None,
-    debug: options.Debug = False,
-) -> None:
-    """Write the report again, from results that were saved."""
-    with session(False, debug) as current:
-        check_output(output, *REPORTS)
+    ] = None
+
+    def run(self, current: Session) -> None:
+        check_output(self.output, *REPORTS)
         from jinja2 import UndefinedError
 
         from landbridge.report import write_report
 
-        check_distinct(results=results, output=output)
-        summary = read_results(results, level)
+        check_distinct(results=self.results, output=self.output)
+        summary = read_results(self.results, self.level)
         try:
-            write_report(summary, output)
+            write_report(summary, self.output)
         except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
             raise InputError(
-                f"{results}: must be results as landbridge saved them; a part is missing or was "
-                f"edited ({type(error).__name__}: {error}). Save them again with `select "
+                f"{self.results}: must be results as landbridge saved them; a part is missing or "
+                f"was edited ({type(error).__name__}: {error}). Save them again with `select "
                 "--results`."
             ) from error
-        current.wrote("report", output)
+        current.wrote("report", self.output)
 
 
 def read_results(path: Path, level: float | None) -> dict[str, Any]:

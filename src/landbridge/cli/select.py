@@ -1,5 +1,6 @@
 """``landbridge select``: which source, which algorithm, which parameters."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +8,7 @@ from typing import Annotated
 import typer
 
 from landbridge.cli import _options as options
-from landbridge.cli._session import REPORTS, check_output, command_line, session
+from landbridge.cli._session import REPORTS, Session, check_distinct, check_output, command_line
 
 
 class Sources(StrEnum):
@@ -38,105 +39,72 @@ class Answer(StrEnum):
     best = "best"
 
 
-def select(
-    data: options.Data,
-    label: options.Label,
-    target: options.Target,
-    domain: options.Domain = None,
+@dataclass(frozen=True, kw_only=True)
+class Select(options.LearnOptions):
+    """Rank sources, algorithms and parameters for a target with few labels or none."""
+
+    target: options.Target
     candidates: Annotated[
         Path | None,
         typer.Option(help="YAML or TOML file with estimators and grids; a short list if omitted."),
-    ] = None,
+    ] = None
     criterion: Annotated[
         Criterion | None,
         typer.Option(help="anchored with labelled target rows, trcv without, if omitted."),
-    ] = None,
-    metric: options.Metric = None,
+    ] = None
     answer: Annotated[
         Answer, typer.Option(help="Weighted vote of several candidates, or the best one.")
-    ] = Answer.vote,
+    ] = Answer.vote
     sources: Annotated[
         Sources, typer.Option(help="Every source alone, all rows together, or both.")
-    ] = Sources.both,
-    task: options.Kind = None,
-    drop: options.Drop = None,
-    exclude: options.Exclude = None,
-    text: options.Text = None,
-    encoding: options.Encoding = None,
-    folds: options.Folds = 5,
-    level: options.Level = 0.95,
-    max_rows: options.MaxRows = 20_000,
-    jobs: options.Jobs = 1,
-    budget: options.Budget = "10m",
-    resume: options.Resume = None,
-    dask: options.Dask = None,
-    seed: options.Seed = 0,
-    report: options.Report = None,
+    ] = Sources.both
+    folds: options.Folds = 5
+    budget: options.Budget = "10m"
+    resume: options.Resume = None
+    dask: options.Dask = None
+    report: options.Report = None
     save: Annotated[
-        Path | None, typer.Option(help="Write the model, fitted on everything: .skops.")
-    ] = None,
+        Path | None,
+        typer.Option(
+            help="Write the model, fitted on everything: .skops.", rich_help_panel=options.OUTPUT
+        ),
+    ] = None
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Write the results: .json (all of the report) or .npz (kept predictions)."
+            help="Write the results: .json (all of the report) or .npz (kept predictions).",
+            rich_help_panel=options.OUTPUT,
         ),
-    ] = None,
-    format: options.Output = options.Format.table,
-    debug: options.Debug = False,
-) -> None:
-    """Rank sources, algorithms and parameters for a target with few labels or none."""
-    with session(format is options.Format.json, debug) as current:
-        check_output(report, *REPORTS)
-        check_output(results, ".json", ".npz")
-        check_output(save, ".skops")
-        from landbridge.cli._problem import Question, read_problem
-        from landbridge.cli._study import Plan, run_study, save_results
+    ] = None
+
+    @property
+    def whole_report(self) -> bool:
+        """Whether the parts of a report are needed besides the ranking."""
+        as_json = self.results is not None and self.results.suffix == ".json"
+        return self.report is not None or as_json
+
+    def run(self, current: Session) -> None:
+        check_output(self.report, *REPORTS)
+        check_output(self.results, ".json", ".npz")
+        check_output(self.save, ".skops")
+        check_distinct(report=self.report, results=self.results, save=self.save)
+        from landbridge.cli._study import run_study, save_results
         from landbridge.report import write_report
         from landbridge.report.layout import ranking_section
 
-        question = Question(
-            data,
-            label,
-            domain,
-            target,
-            task,
-            drop or (),
-            exclude or (),
-            max_rows or None,
-            seed,
-            True,
-            text=text or (),
-            encoding=encoding,
-        )
-        problem = read_problem(question, current.note)
-        plan = Plan(
-            candidates=candidates,
-            criterion=None if criterion is None else criterion.value,
-            metrics=tuple(metric or ()),
-            answer=answer.value,
-            sources=sources.value,
-            folds=folds,
-            level=level,
-            jobs=jobs,
-            budget=options.seconds_of(budget) or None,
-            resume=resume,
-            dask=dask,
-            seed=seed,
-            command=command_line(),
-            whole_report=report is not None or (results is not None and results.suffix == ".json"),
-        )
-        study = run_study(problem, plan, current)
+        problem = self.read(current, target=self.target, task=self.task, spare_labels=True)
+        study = run_study(problem, self, current, command=command_line())
         # The answer first: a file that cannot be written must not hide it.
         current.show(
             study.summary,
             [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],
         )
-        if report is not None:
-            write_report(study.summary, report)
-            current.wrote("report", report)
-        if results is not None:
-            save_results(study, results)
-            current.wrote("results", results)
-        if save is not None:
-            study.save(save)
-            current.wrote("model", save)
+        if self.report is not None:
+            write_report(study.summary, self.report)
+            current.wrote("report", self.report)
+        if self.results is not None:
+            save_results(study, self.results)
+            current.wrote("results", self.results)
+        if self.save is not None:
+            study.save(self.save)
+            current.wrote("model", self.save)
