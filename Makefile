@@ -5,7 +5,7 @@ STAMPS := .venv/.stamps
 # One thread for each linear algebra call: with two test workers more threads only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: demo test slow lowest lint format bench docs clean
+.PHONY: demo test slow lowest lint format bench docs docs-fast doctest clean
 
 demo: $(STAMPS)/demo
 	$(ONE_THREAD) $(BIN)/landbridge demo
@@ -35,8 +35,19 @@ format: $(STAMPS)/dev
 bench: $(STAMPS)/bench
 	$(BIN)/python -m benchmarks $(NAME)
 
-docs: $(STAMPS)/dev
-	$(BIN)/python -m pytest --doctest-modules src/landbridge docs --doctest-glob="*.md" -p no:cacheprovider
+# The site in docs/_build/html, with every example executed. It needs no network once installed.
+docs: $(STAMPS)/docs doctest
+	$(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python docs/_extension/links.py docs/_build/html
+
+# The same without running the examples of the gallery.
+docs-fast: $(STAMPS)/docs doctest
+	LANDBRIDGE_DOCS=fast $(ONE_THREAD) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/fast
+	$(BIN)/python docs/_extension/links.py docs/_build/fast
+
+doctest: $(STAMPS)/docs
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --doctest-modules --doctest-glob="*.md" -p no:cacheprovider \
+	  --ignore=docs/_build --ignore=docs/gallery --ignore=docs/conf.py --ignore=docs/_extension src/landbridge docs README.md
 
 clean:
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
@@ -50,6 +61,10 @@ $(STAMPS)/demo: $(BIN)/python pyproject.toml
 
 $(STAMPS)/dev: $(BIN)/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	mkdir -p $(STAMPS) && touch $@
+
+$(STAMPS)/docs: $(BIN)/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[docs]"
 	mkdir -p $(STAMPS) && touch $@
 
 $(STAMPS)/bench: $(BIN)/python pyproject.toml

@@ -154,7 +154,7 @@ def target_shares(n_source: int, n_target: int, n_steps: int) -> Iterator[float]
 class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     """TrAdaBoost for regression: the weights move with the size of the errors.
 
-    With e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)| in place of a misclassification,
+    With ``e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)|`` in place of a misclassification,
 
         w_src ← C_t · w_src · β_src^e,     w_tar ← w_tar · β_t^(−e),     β_t = ε_t/(1 − ε_t),
 

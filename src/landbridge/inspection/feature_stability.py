@@ -14,7 +14,7 @@ PICK, HELD_OUT, QUIET = "#2a6f97", "#c1440e", "#9aa5b1"
 
 
 class FeatureStabilityDisplay:
-    """|T| along the path, effects of the chosen features by domain, source and held-out curves.
+    """Plot ``|T|`` along the path, effects of the chosen features by domain, source and held-out curves.
 
     Make it with `from_estimator` or `from_path`; `plot` only draws. The three panels are those of
     Figures 2 to 4 of Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical
@@ -34,7 +34,7 @@ class FeatureStabilityDisplay:
     n_kept : int
         Number of steps in the model.
     threshold : float or None
-        |T| drawn as a line.
+        ``|T|`` drawn as a line.
     ylabel : str
         What the curves measure.
 

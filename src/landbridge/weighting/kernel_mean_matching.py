@@ -88,7 +88,7 @@ class KernelMeanMatching(Weighting):
     """Weights under which the mean of the source in feature space meets the target's.
 
     With K_ij = k(x_i, x_j) on the n source rows and κ_i = n/n_t · Σ_j k(x_i, x_j) over the n_t
-    target rows, it solves
+    target rows, it solves ::
 
         minimise  ½ β'(K + ridge·I)β − κ'β   subject to  0 ≤ β_i ≤ bound,  |Σβ − n| ≤ n·eps.
 
