@@ -30,7 +30,13 @@ extensions = [
     "_extension",
 ]
 templates_path = ["templates"]
-exclude_patterns = ["_build", "_extension", "templates", "gallery/**/*.ipynb", "**/sg_execution_times.rst"]
+exclude_patterns = [
+    "_build",
+    "_extension",
+    "templates",
+    "gallery/**/*.ipynb",
+    "**/sg_execution_times.rst",
+]
 # Links where the name is known, plain code elsewhere.
 default_role = "py:obj"
 
