@@ -14,7 +14,7 @@ PICK, HELD_OUT, QUIET = "#2a6f97", "#c1440e", "#9aa5b1"
 
 
 class FeatureStabilityDisplay:
-    """Plot ``|T|`` along the path, effects of the chosen features by domain, source and held-out curves.
+    """Plot how sure each pick was, effects by domain, and source and held-out curves.
 
     Make it with `from_estimator` or `from_path`; `plot` only draws. The three panels are those of
     Figures 2 to 4 of Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical
