@@ -1,6 +1,7 @@
 """Running tasks: workers, cache, time limits and progress."""
 
 from landbridge._tasks.cache import CacheContents, StoredTask, TaskCache, is_cache
+from landbridge._tasks.in_order import map_tasks
 from landbridge._tasks.keys import (
     NoStableDescription,
     describe,
@@ -31,6 +32,7 @@ __all__ = [
     "describe_rows",
     "duration",
     "is_cache",
+    "map_tasks",
     "on_one_thread",
     "one_thread",
     "run_tasks",

@@ -19,6 +19,7 @@ logger = logging.getLogger("landbridge.progress")
 PAUSE = 1.0
 # Seconds after which a line appears in the log even if nothing has finished.
 SILENCE = 30.0
+_shown = threading.Lock()
 
 
 class Progress:
@@ -46,11 +47,14 @@ class Progress:
         self.logged = self.started
         self.bar: Any = None
         self._ended = threading.Event()
+        self._outermost = False
         self._watch: threading.Thread | None = None
 
     def __enter__(self) -> Self:
         self.started = self.logged = time.monotonic()
-        if not self.verbose:
+        # Work inside other work is silent: a terminal has room for one bar.
+        self._outermost = _shown.acquire(blocking=False)
+        if not self.verbose or not self._outermost:
             return self
         if sys.stderr is not None and sys.stderr.isatty() and find_spec("rich"):
             self._start_bar()
@@ -65,6 +69,8 @@ class Progress:
             self.bar.stop()
         if self._watch is not None:
             self._watch.join()
+        if self._outermost:
+            _shown.release()
 
     def advance(self, amount: float = 1.0, note: str | None = None) -> None:
         """Some more work is done; ``note`` is shown beside it."""
@@ -86,6 +92,8 @@ class Progress:
         self.logged = time.monotonic()
         of_total = "" if self.total is None else f" of {self.total:.0f}"
         state = f"{self.done:.0f}{of_total} {self.unit}"
+        if self.total is None and not self.done:
+            state = f"{duration(self.logged - self.started)} so far"
         logger.info("%s: %s", self.name, ", ".join(filter(None, (state, self.note, self._left()))))
 
     def _left(self) -> str:

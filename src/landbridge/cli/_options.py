@@ -229,6 +229,7 @@ class LearnOptions(TableOptions):
     metric: Metric = None
     level: Level = 0.95
     jobs: Jobs = 1
+    resume: Resume = None
 
 
 def as_command(options: type[Options]) -> Callable[..., None]:

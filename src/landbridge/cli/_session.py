@@ -24,6 +24,7 @@ from landbridge.cli._errors import InputError, visible
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from landbridge._tasks import Progress
     from landbridge.report.blocks import Block, Table
 
 # Tables in a pipe are as wide as they need to be; a program cuts columns, a person scrolls.
@@ -43,11 +44,6 @@ class Session:
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
         self.warnings: list[str] = []
 
-    @property
-    def interactive(self) -> bool:
-        """Whether somebody watches: only then progress is shown."""
-        return self.err.is_terminal
-
     def note(self, text: str) -> None:
         """Something worth knowing that is not part of the answer."""
         self.err.print(visible(text), style="dim", markup=False)
@@ -66,17 +62,11 @@ class Session:
         for block in blocks:
             print_block(self.out, block)
 
-    @contextmanager
-    def working(self, words: str) -> Iterator[None]:
-        """A spinner with the seconds gone, where somebody watches."""
-        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    def working(self, words: str) -> "Progress":
+        """Progress of work whose length is unknown: the seconds gone."""
+        from landbridge._tasks import Progress
 
-        columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-        with Progress(
-            *columns, console=self.err, transient=True, disable=not self.interactive
-        ) as bar:
-            bar.add_task(words, total=None)
-            yield
+        return Progress(words, None)
 
     def wrote(self, what: str, path: Path) -> None:
         """Where an output is."""

@@ -195,7 +195,12 @@ def sources_part(problem: Problem, estimator: Any, asked: LearnOptions) -> dict[
     """Multiple-source cross-validation of an estimator over all labelled domains."""
     model = Pipeline([("encode", make_encoder(asked.seed)), ("model", clone(estimator))])
     cv = MultiSourceCV(
-        model, scoring=asked.metric or None, n_jobs=asked.jobs, random_state=asked.seed
+        model,
+        scoring=asked.metric or None,
+        cache=asked.resume,
+        n_jobs=asked.jobs,
+        random_state=asked.seed,
+        verbose=1,
     )
     cv.fit(**problem.grouped_arguments())
     return summarise_sources(cv.result_, level=asked.level)

@@ -60,7 +60,6 @@ class Select(options.LearnOptions):
     ] = Sources.both
     folds: options.Folds = 5
     budget: options.Budget = "10m"
-    resume: options.Resume = None
     dask: options.Dask = None
     report: options.Report = None
     save: Annotated[

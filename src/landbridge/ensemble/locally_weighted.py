@@ -42,7 +42,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import check_learns, clone_with_seed
-from landbridge._parallel import run_tasks, spawn_seeds
+from landbridge._tasks import map_tasks, spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
@@ -229,7 +229,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             seeds = [*spawn_seeds(self.random_state, n_models + 1)]
         pairs = [(member, X, y) for X, y in sources for _, member in named]
         tasks = [(*pair, seed) for pair, seed in zip(pairs, seeds[1:], strict=True)]
-        self.estimators_ = run_tasks(fit_member, tasks, n_jobs=self.n_jobs)
+        self.estimators_ = map_tasks(fit_member, tasks, n_jobs=self.n_jobs)
         self.model_names_ = [
             name if source is None else f"{name} on {source}"
             for source in names

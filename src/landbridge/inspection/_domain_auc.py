@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from landbridge._parallel import run_tasks
+from landbridge._tasks import map_tasks
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 
@@ -69,7 +69,7 @@ def domain_auc(
         (classifier, rows[train], is_target[train], rows[test], is_target[test])
         for train, test in folds.split(np.zeros(len(is_target)), is_target)
     ]
-    values, variances = np.transpose(run_tasks(_fold_auc, tasks, n_jobs=n_jobs))
+    values, variances = np.transpose(map_tasks(_fold_auc, tasks, n_jobs=n_jobs))
     smaller = min(X.shape[0], X_target.shape[0])
     variance = variances.sum() / n_folds**2 * (1 + n_folds / (n_folds - 1))
     return auc_interval(values.mean(), variance, smaller, level)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances
 
-from landbridge._parallel import run_tasks
+from landbridge._tasks import map_tasks
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 
@@ -48,7 +48,7 @@ def mmd_test(
         (kernel, divisions[:, start : start + _BATCH])
         for start in range(0, n_permutations + 1, _BATCH)
     ]
-    values = np.concatenate(run_tasks(unbiased_mmd, batches, n_jobs=n_jobs))
+    values = np.concatenate(map_tasks(unbiased_mmd, batches, n_jobs=n_jobs))
     # Sums of the same division in another order differ in the last digits.
     reached = values[1:] >= values[0] - 1e-12
     return MMDTest(float(values[0]), float((1 + reached.sum()) / (1 + n_permutations)))

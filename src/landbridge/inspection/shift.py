@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import StandardScaler
 
-from landbridge._parallel import spawn_seeds
+from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
 from landbridge._validation import (
     Task,

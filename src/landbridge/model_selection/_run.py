@@ -3,9 +3,11 @@
 import platform
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import scipy
@@ -133,7 +135,7 @@ def make_context(
     return FitContext(
         data=data,
         candidates=tuple(candidates),
-        seeds=tuple(model_seeds(settings.seed, len(candidates))),
+        seeds=tuple(model_seeds(settings.seed, candidates)),
         sources=tuple(sources),
         target_folds=_target_folds(data, settings, target_seed),
         kept_rows=kept,
@@ -175,9 +177,20 @@ def make_sources(
     ]
 
 
-def model_seeds(seed: int, n_candidates: int) -> list[int]:
-    """One seed per candidate, the same in every fold and in the final fit."""
-    return spawn_seeds(seed + 1, n_candidates)
+def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
+    """One seed per candidate, the same in every fold and in the final fit.
+
+    It belongs to the name of the candidate and its place in the grid, so that another candidate
+    before it changes nothing.
+    """
+    met: Counter[str] = Counter()
+    seeds = []
+    for candidate in candidates:
+        # CRC, because Python's own hash of text differs between processes.
+        words = [seed, crc32(candidate.name.encode()), met[candidate.name]]
+        seeds.append(int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF)
+        met[candidate.name] += 1
+    return seeds
 
 
 def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | None:

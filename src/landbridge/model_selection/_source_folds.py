@@ -1,12 +1,13 @@
 """Fits without each fold and predictions of it, with recorded failures."""
 
-import logging
-import time
+import os
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn import config_context
 from sklearn.base import is_regressor
 from sklearn.model_selection._search import BaseSearchCV
@@ -16,15 +17,24 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
 from landbridge._delegate import clone_with_seed
-from landbridge._parallel import iterate_tasks, spawn_seeds
+from landbridge._tasks import (
+    Task,
+    TaskCache,
+    TaskProgress,
+    TaskResult,
+    describe_candidate,
+    describe_rows,
+    run_tasks,
+    spawn_seeds,
+    task_key,
+)
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import Task, check_estimator_given, missing_values, plain_numbers
+from landbridge._validation import Task as Kind
+from landbridge._validation import check_estimator_given, missing_values, plain_numbers
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._search_data import plain_labels
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -50,13 +60,22 @@ class Folds:
 
 
 @dataclass(frozen=True)
-class FoldPredictions:
-    """What one fit predicted, or why it did not."""
+class FoldTask:
+    """One fit: an estimator by its number, the fold it does not see, and its seed."""
 
-    predicted: Vector | float = np.nan
-    probabilities: np.ndarray | float = np.nan
-    seconds: float = 0.0
-    failure: str = ""
+    who: int
+    fold: int
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class FoldContext:
+    """What all fits share."""
+
+    estimators: tuple[Any, ...]
+    folds: Folds
+    needs_probabilities: str  # name of the metric that asks for them
+    unlabeled_target: bool
 
 
 @dataclass(frozen=True)
@@ -73,7 +92,7 @@ class AllPredictions:
     failures: list[tuple[int, str, str]]
 
 
-def task_of(estimator: Any) -> Task:
+def task_of(estimator: Any) -> Kind:
     """Regression for regressors, otherwise classification."""
     check_estimator_given(estimator)
     return "regression" if is_regressor(estimator) else "classification"
@@ -86,7 +105,7 @@ def deal_folds(
     sample_weight: VectorLike = None,
     *,
     scheme: str,
-    task: Task,
+    task: Kind,
     rng: np.random.RandomState | None,
 ) -> Folds:
     """Check lengths, labels, groups and weights and give every row its fold."""
@@ -130,8 +149,10 @@ def predict_folds(
     *,
     metrics: tuple[Metric, ...],
     unlabeled_target: bool,
+    cache: str | os.PathLike[str] | None,
     n_jobs: int | None,
     random_state: np.random.RandomState | None,
+    verbose: int,
 ) -> AllPredictions:
     """Predict every fold with every estimator; a fold has the same seed for all of them."""
     for estimator in estimators:
@@ -141,63 +162,94 @@ def predict_folds(
             _require_argument(estimator, "sample_weight", "because sample weights were given")
     n_folds = folds.n_folds
     seeds = [None] * n_folds if random_state is None else spawn_seeds(random_state, n_folds)
-    tasks = [(who, k) for who in range(len(estimators)) for k in range(n_folds)]
     needs = next((metric.name for metric in metrics if metric.response == "probability"), "")
-    answers = iterate_tasks(
-        predict_fold,
-        ((estimators[who], folds, k, needs, unlabeled_target, seeds[k]) for who, k in tasks),
-        n_jobs=n_jobs,
-    )
-    names = [short_name(estimator) for estimator in estimators]
+    context = FoldContext(tuple(estimators), folds, needs, unlabeled_target)
+    tasks = [FoldTask(who, k, seeds[k]) for who in range(len(estimators)) for k in range(n_folds)]
     shape, n_classes = (len(estimators), len(folds.labels)), len(folds.classes)
     predicted = np.full(shape, -1) if n_classes else np.full(shape, np.nan)
     probabilities = np.full((*shape, n_classes), np.nan)
     seconds = np.zeros((len(estimators), n_folds))
-    failures = []
-    for (who, k), answer in zip(tasks, answers, strict=True):
+    failures = {}
+    for result in _run(context, tasks, cache, n_jobs, verbose):
+        who, k = result.task.content.who, result.task.content.fold
         rows = folds.fold == k
-        if answer.failure:
-            failures.append((who, _fold_name(folds, k), answer.failure))
+        if result.outcome is None:
+            failures[who, k] = result.failure.message  # type: ignore[union-attr]
         else:
-            predicted[who, rows] = answer.predicted
-            probabilities[who, rows] = answer.probabilities
-        seconds[who, k] = answer.seconds
-        log.info("%s, fold %d of %d: %.2f s", names[who], k + 1, n_folds, answer.seconds)
-    _report_failures(failures, n_folds, len(estimators))
-    return AllPredictions(predicted, probabilities, seconds, failures)
+            predicted[who, rows] = result.outcome["predicted"]
+            probabilities[who, rows] = result.outcome["probabilities"]
+        seconds[who, k] = result.seconds
+    named = [(who, _fold_name(folds, k), failures[who, k]) for who, k in sorted(failures)]
+    _report_failures(named, n_folds, len(estimators))
+    return AllPredictions(predicted, probabilities, seconds, named)
 
 
-def predict_fold(
-    estimator: Any,
-    folds: Folds,
-    k: int,
-    needs_probabilities: str,
-    unlabeled_target: bool,
-    seed: int | None,
-) -> FoldPredictions:
-    """Fit without fold k and predict it."""
-    started = time.perf_counter()
-    train, test = np.flatnonzero(folds.fold != k), np.flatnonzero(folds.fold == k)
-    X_test = _safe_indexing(folds.X, test)
-    options = {
-        "X_unlabeled": X_test if unlabeled_target else None,
-        "sample_weight": folds.sample_weight[train] if folds.sample_weight.size else None,
-    }
-    groups = folds.source_names[folds.source[train]] if _takes_groups(estimator) else None
-    try:
-        model = fit_with_options(
-            clone_with_seed(estimator, seed),
-            _safe_indexing(folds.X, train),
-            folds.labels[train],
-            groups=groups,
-            **options,
+def _run(
+    context: FoldContext,
+    tasks: list[FoldTask],
+    cache: str | os.PathLike[str] | None,
+    n_jobs: int | None,
+    verbose: int,
+) -> Iterator[TaskResult]:
+    """Results as they get ready."""
+    store = None if cache is None else TaskCache(cache)
+    keys = [None] * len(tasks) if store is None else _cache_keys(context, tasks)
+    kinds = [f"{who} {short_name(model)}" for who, model in enumerate(context.estimators)]
+    planned = [Task(t, kinds[t.who], key) for t, key in zip(tasks, keys, strict=True)]
+    with TaskProgress(
+        [task.kind for task in planned],
+        verbose=verbose,
+        name="left-out sources",
+        n_jobs=effective_n_jobs(n_jobs),
+    ) as progress:
+        for result in run_tasks(predict_fold, planned, shared=context, n_jobs=n_jobs, cache=store):
+            progress.advance(result)
+            yield result
+
+
+def _cache_keys(context: FoldContext, tasks: list[FoldTask]) -> list[str | None]:
+    """Keys of fits: estimator, all rows with their sources, folds and seed."""
+    folds = context.folds
+    rows = describe_rows(folds.X, folds.labels, folds.sample_weight, folds.source_names)
+    texts = [describe_candidate(short_name(model), model) for model in context.estimators]
+    return [
+        None
+        if texts[task.who] is None
+        else task_key(
+            "left-out source",
+            rows,
+            folds.source,
+            folds.fold == task.fold,
+            folds.classes,
+            texts[task.who],
+            task.seed,
+            context.unlabeled_target,
+            bool(context.needs_probabilities),
         )
-        predicted = predict_labels(model, X_test, folds.classes)
-        probabilities = predict_probabilities(model, X_test, folds.classes, needs_probabilities)
-    except Exception as error:
-        failure = f"{type(error).__name__}: {error}"
-        return FoldPredictions(seconds=time.perf_counter() - started, failure=failure)
-    return FoldPredictions(predicted, probabilities, time.perf_counter() - started)
+        for task in tasks
+    ]
+
+
+def predict_fold(context: FoldContext, task: FoldTask) -> dict[str, Any]:
+    """Fit without one fold and predict it."""
+    estimator, folds = context.estimators[task.who], context.folds
+    is_test = folds.fold == task.fold
+    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    X_test = _safe_indexing(folds.X, test)
+    model = fit_with_options(
+        clone_with_seed(estimator, task.seed),
+        _safe_indexing(folds.X, train),
+        folds.labels[train],
+        groups=folds.source_names[folds.source[train]] if _takes_groups(estimator) else None,
+        X_unlabeled=X_test if context.unlabeled_target else None,
+        sample_weight=folds.sample_weight[train] if folds.sample_weight.size else None,
+    )
+    return {
+        "predicted": predict_labels(model, X_test, folds.classes),
+        "probabilities": predict_probabilities(
+            model, X_test, folds.classes, context.needs_probabilities
+        ),
+    }
 
 
 def fit_with_options(

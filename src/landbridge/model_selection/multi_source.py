@@ -3,6 +3,7 @@
 Geras and Sutton, *Multiple-source cross-validation*: CVS, and CVR for comparison.
 """
 
+import os
 from collections.abc import Mapping
 from typing import Any, Literal, Self
 
@@ -51,10 +52,14 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     unlabeled_target : bool, default=False
         Give the rows of the left-out source, without labels, to the estimator's ``fit`` as
         ``X_unlabeled``, as a transfer estimator would see them.
+    cache : str or path, optional
+        Directory in which finished fits are kept, as in `TransferSearchCV`.
     n_jobs : int, default=None
         Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState instance or None, default=None
         Deals the random blocks and, if given, sets unset random states of the estimator by fold.
+    verbose : int, default=0
+        Above 0 a progress bar or log lines show fits done and time left.
 
     Attributes
     ----------
@@ -95,15 +100,19 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         scoring: Any = None,
         scheme: Literal["source", "random"] = "source",
         unlabeled_target: bool = False,
+        cache: str | os.PathLike[str] | None = None,
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        verbose: int = 0,
     ):
         self.estimator = estimator
         self.scoring = scoring
         self.scheme = scheme
         self.unlabeled_target = unlabeled_target
+        self.cache = cache
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(
         self,
@@ -136,8 +145,10 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
             folds,
             metrics=metrics,
             unlabeled_target=self.unlabeled_target,
+            cache=self.cache,
             n_jobs=self.n_jobs,
             random_state=rng,
+            verbose=self.verbose,
         )
         self.result_ = MultiSourceResult(
             y=folds.y,
@@ -167,6 +178,7 @@ def compare_estimators(
     scoring: Any = None,
     sample_weight: VectorLike = None,
     unlabeled_target: bool = False,
+    cache: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
     random_state: RandomState = None,
 ) -> Comparison:
@@ -179,7 +191,7 @@ def compare_estimators(
     ----------
     a, b : estimators, or dictionaries of them by name
         ``b`` may be None when ``a`` is a dictionary of several.
-    X, y, groups, scoring, sample_weight, unlabeled_target, n_jobs, random_state
+    X, y, groups, scoring, sample_weight, unlabeled_target, cache, n_jobs, random_state
         As in `MultiSourceCV`.
 
     Returns
@@ -216,8 +228,10 @@ def compare_estimators(
         folds,
         metrics=metrics,
         unlabeled_target=unlabeled_target,
+        cache=cache,
         n_jobs=n_jobs,
         random_state=rng,
+        verbose=0,
     )
     names = np.array(list(estimators))
     return Comparison(

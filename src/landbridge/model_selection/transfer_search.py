@@ -521,7 +521,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 candidates[about.candidate_index],
                 target_rows(data, rows),
                 task=data.task,
-                seed=model_seeds(seed, len(candidates))[about.candidate_index],
+                seed=model_seeds(seed, candidates)[about.candidate_index],
             )
 
     def _with_preprocessor(self, model: Any) -> Any:

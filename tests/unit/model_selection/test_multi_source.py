@@ -6,7 +6,6 @@ The promises of that table that make sense for it are checked here.
 """
 
 import copy
-import logging
 import pickle
 import re
 
@@ -33,7 +32,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import landbridge as lb
 from landbridge import MultiSourceCV
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection import MultiSourceResult
+from landbridge.model_selection import MultiSourceResult, _source_folds
 from landbridge.model_selection.multi_source_result import what_shrinks
 
 RNG = np.random.default_rng(0)
@@ -415,11 +414,34 @@ def test_clone_pickle_and_repr():
     assert np.array_equal(revived.result_.losses(), cv.result_.losses())
 
 
-def test_progress_is_logged_not_printed(caplog, capsys):
-    with caplog.at_level(logging.INFO, logger="landbridge"):
-        losses_of(GaussianNB())
-    assert sum("fold" in message for message in caplog.messages) == 5
-    assert capsys.readouterr().out == ""
+def test_finished_fits_are_kept(tmp_path, monkeypatch):
+    ran = []
+    predict_fold = _source_folds.predict_fold
+
+    def counting(context, task):
+        ran.append(type(context.estimators[task.who]).__name__)
+        return predict_fold(context, task)
+
+    monkeypatch.setattr(_source_folds, "predict_fold", counting)
+    rows = {"X": X, "y": Y, "groups": GROUPS, "cache": tmp_path / "fits"}
+    trees = RandomForestClassifier(3)
+    whole = lb.compare_estimators(GaussianNB(), trees, X, Y, groups=GROUPS, random_state=0)
+    for again in (False, True):
+        ran.clear()
+        cv = MultiSourceCV(GaussianNB(), cache=tmp_path / "fits", random_state=0)
+        result = cv.fit(X, Y, groups=GROUPS).result_
+        assert ran == ([] if again else ["GaussianNB"] * 5)
+    comparison = lb.compare_estimators(GaussianNB(), trees, **rows, random_state=0)
+    assert ran == ["RandomForestClassifier"] * 5
+    assert comparison.probabilities.tobytes() == whole.probabilities.tobytes()
+    assert comparison.probabilities[0].tobytes() == result.probabilities.tobytes()
+    for change in ({"y": 1 - Y}, {"groups": GROUPS[::-1]}, {"X": X + 1e-9}):
+        ran.clear()
+        lb.compare_estimators(GaussianNB(), trees, **{**rows, **change}, random_state=0)
+        assert len(ran) == 10, f"{next(iter(change))} changed"
+    ran.clear()
+    lb.compare_estimators(GaussianNB(), trees, **rows, random_state=1)
+    assert ran == ["GaussianNB"] * 5 + ["RandomForestClassifier"] * 5
 
 
 # Nested searches and transfer estimators

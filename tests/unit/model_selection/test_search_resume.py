@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -94,11 +95,11 @@ def test_an_interrupted_search_goes_on(run, tmp_path, monkeypatch):
 
 def test_a_new_candidate_or_source_fits_only_what_is_new(run, tmp_path):
     cache = tmp_path / "fits"
-    run(cache=cache, sources=["a"])
-    more = {**CANDIDATES, "linear": lb.SourceOnly(LogisticRegression())}
-    _, n_candidate = run(more, cache=cache, sources=["a"])
-    _, n_alone = run({"linear": more["linear"]}, sources=["a"])
-    assert 0 < n_candidate <= n_alone
+    trees = {"trees": lb.SourceOnly(ExtraTreesClassifier(3))}  # with a seed from the search
+    run({**CANDIDATES, **trees}, cache=cache, sources=["a"])
+    more = {"linear": lb.SourceOnly(LogisticRegression()), **CANDIDATES, **trees}
+    run(more, cache=cache, sources=["a"])
+    assert set(run.counted) == {0}, "the new candidate comes first"
     _, n_source = run(more, cache=cache, sources=["a", "b"])
     _, n_both = run(more, sources=["a", "b"])
     assert 0 < n_source < n_both

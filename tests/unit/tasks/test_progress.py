@@ -85,6 +85,24 @@ def test_a_terminal_without_rich_gets_lines(monkeypatch):
         assert progress._watch is not None
 
 
+def test_work_inside_other_work_is_silent(monkeypatch):
+    pretend_terminal(monkeypatch)
+    with Progress("report", None) as outer, Progress("search", 3) as inner:
+        inner.advance()
+        assert outer.bar is not None
+        assert inner.bar is None
+    with Progress("search", 3) as alone:
+        assert alone.bar is not None
+
+
+def test_work_of_unknown_length_logs_its_time(caplog):
+    progress = Progress("comparing", None)
+    progress.started -= 61
+    with caplog.at_level(logging.INFO, "landbridge"):
+        progress.log()
+    assert caplog.messages == ["comparing: 1 min 1 s so far"]
+
+
 def test_notes_are_asked_for_once_a_second():
     asked = []
     with TaskProgress(["a"] * 100, verbose=1) as progress:

@@ -1,10 +1,10 @@
-"""Tasks and seeds."""
+"""Calls in order, and seeds."""
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from landbridge._parallel import iterate_tasks, run_tasks, spawn_seeds
+from landbridge._tasks import map_tasks, spawn_seeds
 
 
 def draw(seed, size):
@@ -17,22 +17,9 @@ def threads():
 
 def test_answers_come_in_order_for_any_number_of_jobs():
     tasks = [(seed, 3) for seed in spawn_seeds(0, 5)]
-    one, two = (np.array(run_tasks(draw, tasks, n_jobs=n)) for n in (1, 2))
+    one, two = (np.array(map_tasks(draw, tasks, n_jobs=n)) for n in (1, 2))
     assert np.array_equal(one, two)
     assert np.array_equal(one[2], draw(*tasks[2]))
-
-
-def test_iterating_gives_the_first_answer_before_the_last_task_is_made():
-    def tasks():
-        for index in range(3):
-            made.append(index)
-            yield (index, 1)
-
-    made = []
-    answers = iterate_tasks(draw, tasks(), n_jobs=1)
-    next(answers)
-    assert len(made) < 3
-    assert len(list(answers)) == 2
 
 
 def test_seeds_belong_to_the_index():
@@ -42,10 +29,10 @@ def test_seeds_belong_to_the_index():
 
 
 def test_linear_algebra_of_a_task_runs_on_one_thread():
-    assert set(run_tasks(threads, [()], n_jobs=1)[0]) <= {1}
+    assert set(map_tasks(threads, [()], n_jobs=1)[0]) <= {1}
 
 
 @pytest.mark.parametrize("n_jobs", [0, 1.5, "2", True])
 def test_wrong_numbers_of_jobs_are_refused(n_jobs):
     with pytest.raises(ValueError, match=f"`n_jobs` must be None, a whole number.*got {n_jobs!r}"):
-        run_tasks(abs, [(1,)], n_jobs=n_jobs)
+        map_tasks(abs, [(1,)], n_jobs=n_jobs)
