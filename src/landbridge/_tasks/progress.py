@@ -53,8 +53,8 @@ class Progress:
     def __enter__(self) -> Self:
         self.started = self.logged = time.monotonic()
         # Work inside other work is silent: a terminal has room for one bar.
-        self._outermost = _shown.acquire(blocking=False)
-        if not self.verbose or not self._outermost:
+        self._outermost = bool(self.verbose) and _shown.acquire(blocking=False)
+        if not self._outermost:
             return self
         if sys.stderr is not None and sys.stderr.isatty() and find_spec("rich"):
             self._start_bar()
