@@ -2,10 +2,12 @@
 
 A *record* is a frozen dataclass. Its array fields become the arrays of an ``.npz`` file; every
 other field goes into a JSON header inside that file. Files are written under a temporary name and
-renamed, so that a file with the final name is always whole.
+renamed, so that a file with the final name is always whole. The header holds the SHA-256 of every
+array, and the file that of the header, so that a changed number is refused by its array's name.
 """
 
 import contextlib
+import hashlib
 import json
 import os
 import tempfile
@@ -22,7 +24,7 @@ from landbridge._archive import check_archive, require_regular_file
 from landbridge._version import __version__
 
 FORMAT = 1
-HEADER = "header"
+HEADER, SEAL = "header", "seal"
 Record = TypeVar("Record")
 # What numpy and zipfile raise for files that are cut short or have flipped bytes.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
@@ -52,18 +54,13 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
             arrays[field.name] = plain_array(value, field.name)
         else:
             values[field.name] = value
-    header = json.dumps(
-        {
-            "format": FORMAT,
-            "landbridge": __version__,
-            "record": type(record).__name__,
-            "values": values,
-        },
-        default=plain_value,
-    )
-    arrays[HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
-    with whole_file(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    header = {
+        "format": FORMAT,
+        "landbridge": __version__,
+        "record": type(record).__name__,
+        "values": values,
+    }
+    write_archive(path, arrays, header)
 
 
 def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
@@ -99,13 +96,28 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
     return record
 
 
+def write_archive(
+    path: str | os.PathLike[str], arrays: dict[str, np.ndarray], header: dict[str, Any]
+) -> None:
+    """Write arrays and a header, sealed with their digests."""
+    digests = {name: _digest(array) for name, array in arrays.items()}
+    text = json.dumps(header | {"digests": digests}, default=plain_value).encode()
+    sealed = np.frombuffer(text, dtype=np.uint8)
+    seal = np.frombuffer(hashlib.sha256(text).digest(), dtype=np.uint8)
+    with whole_file(path) as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays, **{HEADER: sealed, SEAL: seal})
+
+
 def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """The arrays of a saved file, read-only, and its header."""
     path = Path(path)
     require_regular_file(path)
     with path.open("rb") as file:
         arrays = _read_arrays(file, path)
-    return arrays, _read_header(arrays.pop(HEADER, None), path)
+    sealed, seal = arrays.pop(HEADER, None), arrays.pop(SEAL, None)
+    header = _read_header(sealed, path)
+    _check_seal(arrays, header.pop("digests", None), sealed, seal, path)
+    return arrays, header
 
 
 @contextlib.contextmanager
@@ -179,6 +191,33 @@ def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
             "Pass the path that was given to save."
         ) from error
     return header
+
+
+def _check_seal(arrays: Any, digests: Any, sealed: Any, seal: Any, path: Path) -> None:
+    """Raise for the first part that is not as it was written."""
+    wrong = next(
+        (name for name in arrays if _digest(arrays[name]) != (digests or {}).get(name)), ""
+    )
+    missing = next((name for name in digests or {} if name not in arrays), "")
+    if seal is None or digests is None:
+        what = "its seal is missing"
+    elif wrong or missing:
+        what = f"the array {wrong!r} was changed" if wrong else f"the array {missing!r} is missing"
+    elif seal.tobytes() != hashlib.sha256(sealed).digest():
+        what = "its header was changed"
+    else:
+        return
+    raise ValueError(
+        f"`{path}` must be a result as landbridge saved it; it was damaged or edited: {what}. Copy "
+        "it again from where it was saved."
+    )
+
+
+def _digest(array: np.ndarray) -> str:
+    """SHA-256 of an array's type, shape and values."""
+    plain = np.ascontiguousarray(array)
+    about = f"{plain.dtype.str} {array.shape}".encode()
+    return hashlib.sha256(about + plain.tobytes()).hexdigest()
 
 
 def plain_array(array: np.ndarray, name: str) -> np.ndarray:

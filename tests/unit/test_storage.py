@@ -66,7 +66,7 @@ def test_text_objects_and_numpy_scalars_are_stored_plainly(tmp_path):
 
 def test_file_is_an_npz_that_needs_no_pickle(saved):
     with np.load(saved, allow_pickle=False) as archive:
-        assert set(archive.files) == {"losses", "names", "header"}
+        assert set(archive.files) == {"losses", "names", "header", "seal"}
 
 
 def test_file_has_the_permissions_of_an_ordinary_file(saved, tmp_path):
@@ -114,6 +114,35 @@ def test_another_kind_of_file_is_named(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(ValueError, match="another kind of file"):
         load_record(Result, path)
+
+
+def changed(path, **parts):
+    """The same file with some arrays replaced, or left out where they are None."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files} | parts
+    np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"losses": np.full(3, 0.5)}, "the array 'losses' was changed"),
+        ({"losses": None}, "the array 'losses' is missing"),
+        ({"more": np.zeros(1)}, "the array 'more' was changed"),
+        ({"seal": None}, "its seal is missing"),
+        ({"seal": np.zeros(32, np.uint8)}, "its header was changed"),
+    ],
+)
+def test_edited_files_are_refused_by_the_name_of_what_was_changed(saved, parts, message):
+    with pytest.raises(ValueError, match=f"damaged or edited: {message}"):
+        load_record(Result, changed(saved, **parts))
+
+
+def test_the_digest_sees_type_and_shape():
+    zeros = np.zeros(4)
+    others = zeros.reshape(2, 2), zeros.astype(np.int64), zeros.astype(">f8")
+    assert len({_storage._digest(array) for array in (zeros, *others)}) == 4
 
 
 def test_a_foreign_npz_is_named(tmp_path):

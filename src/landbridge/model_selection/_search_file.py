@@ -32,9 +32,7 @@ PLAIN = (
 def save_result(result: SearchResult, path: str | os.PathLike[str]) -> None:
     """Write a result to ``path``."""
     header, arrays = pack(result)
-    arrays[_storage.HEADER] = np.frombuffer(header.encode(), dtype=np.uint8)
-    with _storage.whole_file(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    _storage.write_archive(path, arrays, json.loads(header))
 
 
 def pack(result: SearchResult) -> tuple[str, dict[str, np.ndarray]]:
@@ -83,6 +81,22 @@ def unpack(
 ) -> SearchResult:
     """The result that `pack` took apart; every array is checked against the others."""
     _check_header(header, path)
+    try:
+        return _unpack(header, arrays, path, scoring, metrics)
+    except (TypeError, KeyError, IndexError, AttributeError) as error:
+        raise ValueError(
+            f"`{path}` is damaged or was edited: {type(error).__name__}: {error}. Copy the file "
+            "again from where it was saved."
+        ) from error
+
+
+def _unpack(
+    header: dict[str, Any],
+    arrays: dict[str, np.ndarray],
+    path: Any,
+    scoring: Any,
+    metrics: tuple[Metric, ...] | None,
+) -> SearchResult:
     info = _info(header["info"])
     if metrics is None:
         metrics = _metrics(info, arrays.get("classes"), scoring, path)

@@ -56,6 +56,25 @@ class KeptPredictions(Saved):
     sample_weight: Vector
     scoring: tuple[str, ...]
 
+    def check(self) -> None:
+        """Raise where the arrays do not fit each other; `load` calls it."""
+        n_rows, n_classes = len(self.y), len(self.classes)
+        shapes = {
+            "source": (self.source.shape, (n_rows,)),
+            "predicted": (self.predicted.shape[-1:], (n_rows,)),
+            "probabilities": (self.probabilities.shape[-2:], (n_rows, n_classes)),
+            "sample_weight": (self.sample_weight.shape, (self.sample_weight.size and n_rows,)),
+        }
+        for name, (found, expected) in shapes.items():
+            if found != expected:
+                raise ValueError(f"`{name}` must have the shape {expected}; got {found}.")
+        positions = {"source": (self.source, len(self.source_names))}
+        if n_classes:
+            positions |= {"y": (self.y, n_classes), "predicted": (self.predicted, n_classes)}
+        for name, (values, end) in positions.items():
+            if values.size and not -1 <= values.min() <= values.max() < end:
+                raise ValueError(f"`{name}` must hold positions below {end}; got others.")
+
     @property
     def task(self) -> Task:
         """Classification or regression."""

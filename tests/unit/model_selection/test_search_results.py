@@ -21,6 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
 
 import landbridge as lb
+from landbridge._storage import write_archive
 from landbridge.inference import score_interval
 from landbridge.model_selection._fit_tasks import KEPT, FitTask
 from landbridge.model_selection._run import clearly_behind, racing_rounds
@@ -108,9 +109,9 @@ def edited(path, target, change):
     with np.load(path) as archive:
         arrays = {name: archive[name] for name in archive.files}
     header = json.loads(arrays.pop("header").tobytes())
+    del arrays["seal"], header["digests"]
     change(arrays, header)
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-    np.savez_compressed(target, **arrays)
+    write_archive(target, arrays, header)
 
 
 @pytest.mark.parametrize(
@@ -129,6 +130,9 @@ def edited(path, target, change):
         (lambda a, h: a.update({"y": a["y"] + 7}), "'y' must hold positions of 2 classes"),
         (lambda a, h: a.update({"target_folds": a["target_folds"][:3]}), "'target_folds' must"),
         (lambda a, h: h["cells"][0].update(source_index=9), "'cell 0' must hold one of 3 sour"),
+        (lambda a, h: a.pop("y"), "damaged or was edited.*TypeError"),
+        (lambda a, h: h["cells"][0].pop("source"), "damaged or was edited.*source"),
+        (lambda a, h: h.pop("info"), "damaged or was edited.*info"),
     ],
 )
 def test_damaged_and_older_files_are_refused_with_the_name_of_what_is_wrong(
