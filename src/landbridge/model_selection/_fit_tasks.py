@@ -37,6 +37,7 @@ from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_w
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
 from landbridge.exceptions import LandbridgeWarning
+from landbridge.metrics.metric import Response
 from landbridge.model_selection._search_data import SearchData
 from landbridge.model_selection._sources import Folds, Source
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
@@ -61,6 +62,17 @@ class Predictions:
 
     values: np.ndarray
     labels: VectorLike = None
+
+    @property
+    def seen(self) -> Vector:
+        """Which rows have a prediction."""
+        return ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
+
+    def read(self, response: Response) -> np.ndarray:
+        """As a metric reads them: numbers, probabilities, or one-hot labels."""
+        if response != "label" or self.labels is None:
+            return self.values
+        return (self.labels[:, None] == np.arange(self.values.shape[1])).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)

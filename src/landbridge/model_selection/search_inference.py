@@ -129,7 +129,7 @@ def search_interval(
     cell = result.answer if cell is None else cell
     if cell == "vote":
         return _interval_of_vote(result, level, metric, missing_ok)
-    _require_cell(result, cell)
+    cell = check_cell(result, cell, instead="'vote' or ")
     method = method or default_method(result, metric, missing_ok=missing_ok)
     if method is None:
         return None
@@ -149,18 +149,17 @@ def search_interval(
 def _interval_from_labels(
     result: "SearchResult", cell: int, level: float, metric: Metric, method: str
 ) -> SearchInterval:
-    y, values, weight = result.cell_data("tlv", cell, metric)
+    y, values, weight = result.validated("tlv", [cell], metric.response)
     estimate = None
     if method == "anchored":
         estimate = float(result.scores("anchored", metric)[cell])
-    return _from_rows(result, y, values, weight, level, metric, method, estimate)
+    return _from_rows(result, y, values[0], weight, level, metric, method, estimate)
 
 
 def _interval_of_vote(
     result: "SearchResult", level: float, metric: Metric, missing_ok: bool
 ) -> Any:
-    vote = result.vote()
-    if vote is None or vote.predictions is None:
+    if result.predictions("tlv", "vote") is None:
         if missing_ok:
             return None
         raise ValueError(
@@ -168,11 +167,8 @@ def _interval_of_vote(
             f"{list(result.info.criteria)} and {result.info.n_labelled} labelled target rows. "
             "Label target rows, or pass cell= for one of the cells."
         )
-    seen = result.target_folds >= 0
-    values = result.read(vote.predictions, metric)[seen]
-    weight = result.sample_weight_target
-    weight = None if weight is None else weight[seen]
-    return _from_rows(result, result.y_target[seen], values, weight, level, metric, "cross-fitted")
+    y, values, weight = result.validated("tlv", ["vote"], metric.response)
+    return _from_rows(result, y, values[0], weight, level, metric, "cross-fitted")
 
 
 def _from_rows(
@@ -297,17 +293,15 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
     for cell in range(n_cells):
         if status[cell] != "failed":
             answer[cell, cell] = 0.5
-            found = getattr(result, CRITERIA[criterion].predictions)[cell]
+            seen = result.predictions(criterion, cell).seen  # type: ignore[union-attr]
             where = None if CRITERIA[criterion].of_target else result.cells[cell].source_index
-            seen = ~np.isnan(found.values.reshape(len(found.values), -1)[:, 0])
             groups.setdefault((where, seen.tobytes()), []).append(cell)
     cells = [cell for group in groups.values() for cell in group]
     answer[np.ix_(cells, cells)] = 0.5
     for group in groups.values():
-        data = [result.cell_data(criterion, cell, metric) for cell in group]
-        if data[0][0].size >= 2:
-            found = paired_probability(metric, data[0][0], np.stack([one[1] for one in data]))
-            answer[np.ix_(group, group)] = found
+        y, values, _ = result.validated(criterion, group, metric.response)
+        if y.size >= 2:
+            answer[np.ix_(group, group)] = paired_probability(metric, y, values)
     if len(groups) > 1 and CRITERIA[criterion].of_target:
         _compare_across(result, metric, list(groups.values()), answer)
     return answer
@@ -320,7 +314,7 @@ def _compare_across(
     for number, group in enumerate(groups):
         for a in group:
             for b in (cell for other in groups[number + 1 :] for cell in other):
-                y, values, _ = result.stacked(metric, [a, b])
+                y, values, _ = result.validated("tlv", [a, b], metric.response)
                 if y.size >= 2:
                     pair = paired_probability(metric, y, values)
                     answer[a, b], answer[b, a] = pair[0, 1], pair[1, 0]
@@ -472,7 +466,7 @@ def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float
     squared losses for a metric that is not a mean.
     """
     metric = result.metric
-    y, values, _ = result.stacked(metric, [first, second])
+    y, values, _ = result.validated("tlv", [first, second], metric.response)
     probability = float(paired_probability(metric, y, values)[0, 1])
     losses, bound = _pointwise(result, metric, y, values)
     evidence = float(e_value(losses[0] - losses[1], bound=bound).first_better)
@@ -509,14 +503,16 @@ def _require_accuracy(metric: Metric, method: str) -> None:
         )
 
 
-def _require_cell(result: "SearchResult", cell: Any) -> None:
+def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
+    """The number of a cell; ``instead`` says what else is allowed."""
     n_cells = len(result.cells)
     sound = is_number(cell) and isinstance(cell, Integral)
     if not sound or not -n_cells <= int(cell) < n_cells:
         raise ValueError(
-            f"`cell` must be 'vote' or the number of one of the {n_cells} cells, from 0 to "
+            f"`cell` must be {instead}the number of one of the {n_cells} cells, from 0 to "
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
         )
+    return int(cell)
 
 
 def _require_predictions(result: "SearchResult", cell: int, criterion: str, metric: Metric) -> None:

@@ -14,7 +14,7 @@ from landbridge._validation import Task, check_choice
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import loss_covariance
-from landbridge.metrics.metric import Metric
+from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
@@ -28,7 +28,6 @@ from landbridge.model_selection.search_inference import (
     search_interval,
 )
 from landbridge.model_selection.vote import (
-    combine,
     cross_fitted,
     disagreement,
     members_of,
@@ -322,45 +321,80 @@ class SearchResult:
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
-    def cell_data(
-        self, criterion: str, cell: int, metric: Metric
+    def validated(
+        self, criterion: str, cells: Sequence[int | Literal["vote"]], response: Response
     ) -> tuple[Vector, np.ndarray, VectorLike]:
-        """Labels, predictions and weights of the rows that a cell was validated on."""
-        known, found = CRITERIA[criterion], getattr(self, CRITERIA[criterion].predictions)[cell]
-        if known.of_target:
-            y, weight = self.y_target, self.sample_weight_target
-        else:
-            source = self.sources[self.cells[cell].source_index]
-            y, weight = self.y[source.rows], self.sample_weight
-            weight = None if weight is None else weight[source.rows]
-            if known.weighted:
-                weight = source.weights if weight is None else source.weights * weight
-        seen = _seen(found)
-        values = self.read(found, metric)
-        if seen.all():
-            return y, values, weight
-        return y[seen], values[seen], None if weight is None else weight[seen]
+        """Labels, predictions (cells × rows …) and weights of the rows that all cells share.
 
-    def read(self, found: Predictions, metric: Metric) -> np.ndarray:
-        """Predictions as a metric reads them: probabilities, or one-hot labels."""
-        if metric.response != "label" or found.labels is None:
-            return found.values
-        return (found.labels[:, None] == np.arange(len(self.classes))).astype(np.float64)
+        Every cell has predictions; for a criterion on source rows all have the same source.
+        """
+        kept = [self.predictions(criterion, cell) for cell in cells]
+        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
+        values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
+        y, weight, _ = self._rows_behind(criterion, cells[0])
+        return y[seen], values, None if weight is None else weight[seen]
 
-    def stacked(
-        self, metric: Metric, cells: Sequence[int], criterion: str = "tlv"
-    ) -> tuple[Vector, np.ndarray, VectorLike]:
-        """The same for several cells of a criterion on target rows, on the rows that all share."""
-        kept = [getattr(self, CRITERIA[criterion].predictions)[cell] for cell in cells]
-        seen = np.logical_and.reduce([_seen(found) for found in kept])
-        values = np.stack([self.read(found, metric)[seen] for found in kept])
-        weight = self.sample_weight_target
-        return self.y_target[seen], values, None if weight is None else weight[seen]
+    def predictions(
+        self, criterion: str, cell: int | Literal["vote"] | None = None
+    ) -> Predictions | None:
+        """What a criterion compares with the labels; of the answer by default."""
+        cell = self.answer if cell is None else cell
+        if cell == VOTE:
+            vote = self.vote()
+            return None if vote is None else vote.predictions
+        kept = getattr(self, CRITERIA[criterion].predictions)
+        return kept[int(cell)] if kept else None
+
+    def _rows_behind(
+        self, criterion: str, cell: int | Literal["vote"]
+    ) -> tuple[Vector, VectorLike, Vector]:
+        """Labels, weights and folds of the rows that a criterion validates a cell on."""
+        if cell == VOTE or CRITERIA[criterion].of_target:
+            return self.y_target, self.sample_weight_target, self.target_folds
+        source = self.sources[self.cells[int(cell)].source_index]
+        weight = None if self.sample_weight is None else self.sample_weight[source.rows]
+        if CRITERIA[criterion].weighted:
+            weight = source.weights if weight is None else source.weights * weight
+        return self.y[source.rows], weight, source.folds
 
     def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        y, values, weight = self.cell_data(criterion, cell, metric)
+        y, values, weight = self.validated(criterion, [cell], metric.response)
+        return self._loss_of_rows(criterion, y, values[0], weight, metric)
+
+    def _loss_of_rows(
+        self, criterion: str, y: Vector, values: np.ndarray, weight: VectorLike, metric: Metric
+    ) -> float:
+        if y.size == 0:
+            return np.nan
+        if not metric.decomposable:
+            return float(metric.loss(metric.score(y, values, weight)))
+        losses = metric.pointwise(y, values)
+        if weight is None:
+            return float(losses.mean())
+        # Eqs. (4) and (6) divide by the number of rows instead of by the sum of the weights.
         by_count = CRITERIA[criterion].weighted and self.sample_weight is None
-        return loss_of_rows(y, values, weight, metric, by_count=by_count)
+        return float(weight @ losses / (y.size if by_count else weight.sum()))
+
+    def fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
+        """The score of each fold; NaN for one that failed or came after the cell was stopped."""
+        found, source = self.predictions(criterion, cell), self.cells[cell].source_index
+        weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
+        unread = metric.response == "probability" and not self.cells[cell].has_proba
+        if found is None or weightless or unread:
+            return []
+        y, weight, folds = self._rows_behind(criterion, cell)
+        if criterion == "stv":
+            folds = np.zeros_like(folds)
+        values, seen = found.read(metric.response), found.seen
+        scores = []
+        for fold in np.unique(folds[folds >= 0]):
+            rows = np.flatnonzero(folds == fold)
+            part = None if weight is None else weight[rows]
+            loss = np.nan
+            if seen[rows].all():
+                loss = self._loss_of_rows(criterion, y[rows], values[rows], part, metric)
+            scores.append(float(metric.score_of(loss)))
+        return scores
 
     # The anchored criterion
 
@@ -373,7 +407,7 @@ class SearchResult:
             for cell, status in enumerate(self.status("anchored", metric))
             if status == "complete" and self.cells[cell].role != "baseline"
         ]
-        y, values, weight = self.stacked(metric, cells)
+        y, values, weight = self.validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(y, values, weight))
         usable = np.isfinite(measured)
         cells, values = [c for c, good in zip(cells, usable, strict=True) if good], values[usable]
@@ -519,9 +553,8 @@ class SearchResult:
     def _labelled_vote(
         self, cells: list[int], kinds: list[str], roles: list[Role]
     ) -> tuple[Predictions, Vector]:
-        kept = [self.target[cell] for cell in cells]
-        seen = np.logical_and.reduce([_seen(found) for found in kept])
-        values, y = np.stack([one.values[seen] for one in kept]), self.y_target[seen]  # type: ignore[union-attr]
+        y, values, _ = self.validated("tlv", cells, "probability")
+        seen = np.logical_and.reduce([self.target[cell].seen for cell in cells])  # type: ignore[union-attr]
         found = vote_weights(values, y, roles=roles, kinds=kinds)
         folds = self.target_folds[seen]
         crossed = cross_fitted(values, y, folds, roles=roles, kinds=kinds)
@@ -531,12 +564,6 @@ class SearchResult:
         if self.classes is not None:
             labels = np.where(seen, np.nan_to_num(whole).argmax(axis=1), -1)
         return Predictions(_read_only(whole), labels), found
-
-    def vote_on_unlabelled(self) -> np.ndarray | None:
-        """The vote on the kept unlabelled rows: probabilities, or numbers."""
-        vote = self.vote()
-        values = None if vote is None else self._unlabelled_of(vote.members)
-        return None if values is None else combine(values, vote.weights[vote.members])  # type: ignore[union-attr]
 
     # Answers
 
@@ -602,26 +629,11 @@ class SearchResult:
 
         ``None`` for regression and without labelled target rows.
         """
-        found = self.target_predictions(cell)
-        if found is None or self.classes is None:
-            return None
-        seen = _seen(found)
-        one_hot = (found.labels[:, None] == np.arange(len(self.classes))).astype(np.float64)
-        weight = self.sample_weight_target
-        return class_report(
-            self.y_target[seen],
-            one_hot[seen],
-            self.classes,
-            None if weight is None else weight[seen],
-        )
-
-    def target_predictions(self, cell: int | Literal["vote"] | None = None) -> Predictions | None:
-        """Out-of-fold predictions of the labelled target rows; of the answer by default."""
         cell = self.answer if cell is None else cell
-        if cell == VOTE:
-            vote = self.vote()
-            return None if vote is None else vote.predictions
-        return self.target[int(cell)] if self.target else None
+        if self.predictions("tlv", cell) is None or self.classes is None:
+            return None
+        y, values, weight = self.validated("tlv", [cell], "label")
+        return class_report(y, values[0], self.classes, weight)
 
     @property
     def answer(self) -> int | Literal["vote"]:
@@ -655,7 +667,7 @@ class SearchResult:
         metric: str | Metric | None = None,
     ) -> dict[str, Any]:
         """One line of the ranking by a metric, as plain values."""
-        is_vote, metric = cell == VOTE, self.find_metric(metric)
+        is_vote, metric, vote = cell == VOTE, self.find_metric(metric), self.vote()
         about = None if is_vote else self.cells[int(cell)]
         status = "complete" if is_vote else self.status(None, metric)[int(cell)]
         found = None
@@ -668,7 +680,7 @@ class SearchResult:
             "score": self.score_of(cell, metric),
             "low": np.nan if found is None else found.low,
             "high": np.nan if found is None else found.high,
-            "weight": 1.0 if about is None else self._weight_of(int(cell)),
+            "weight": 1.0 if is_vote else 0.0 if vote is None else float(vote.weights[cell]),
             "seconds": np.nan if about is None else about.fit_seconds + about.predict_seconds,
             "status": status,
         }
@@ -678,18 +690,10 @@ class SearchResult:
         metric = self.find_metric(metric)
         if cell != VOTE:
             return float(self.scores(None, metric)[int(cell)])
-        vote = self.vote()
-        if vote is None or vote.predictions is None:
+        if self.predictions("tlv", VOTE) is None:
             return np.nan
-        found, seen = self.read(vote.predictions, metric), _seen(vote.predictions)
-        weight = self.sample_weight_target
-        return float(
-            metric.score(self.y_target[seen], found[seen], None if weight is None else weight[seen])
-        )
-
-    def _weight_of(self, cell: int) -> float:
-        vote = self.vote()
-        return 0.0 if vote is None else float(vote.weights[cell])
+        y, values, weight = self.validated("tlv", [VOTE], metric.response)
+        return float(metric.score(y, values[0], weight))
 
     # Files
 
@@ -764,30 +768,6 @@ class SearchResult:
         criterion = criterion or self.criterion
         check_choice(criterion, "criterion", self.available())
         return criterion
-
-
-def loss_of_rows(
-    y: Vector, values: np.ndarray, weight: VectorLike, metric: Metric, *, by_count: bool = False
-) -> float:
-    """The loss of a metric on some rows.
-
-    ``by_count`` divides by the number of rows instead of by the sum of the weights, as Eqs. (4)
-    and (6) do for means of pointwise losses.
-    """
-    if y.size == 0:
-        return np.nan
-    if not metric.decomposable:
-        return float(metric.loss(metric.score(y, values, weight)))
-    losses = metric.pointwise(y, values)
-    if weight is None:
-        return float(losses.mean())
-    return float(weight @ losses / (y.size if by_count else weight.sum()))
-
-
-def _seen(found: Predictions | None) -> Vector:
-    """Which rows have a prediction."""
-    values = found.values  # type: ignore[union-attr]
-    return ~np.isnan(values if values.ndim == 1 else values[:, 0])
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

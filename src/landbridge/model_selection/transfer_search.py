@@ -31,9 +31,9 @@ from landbridge.model_selection.candidates import (
     expand_candidates,
     task_of_candidates,
 )
-from landbridge.model_selection.criteria import CRITERIA, choose_criterion
-from landbridge.model_selection.search_inference import SearchInterval, Verdict
-from landbridge.model_selection.search_result import SearchResult, loss_of_rows
+from landbridge.model_selection.criteria import choose_criterion
+from landbridge.model_selection.search_inference import SearchInterval, Verdict, check_cell
+from landbridge.model_selection.search_result import SearchResult
 from landbridge.model_selection.vote import VotingModel
 from landbridge.weighting import KernelMeanMatching
 
@@ -346,7 +346,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 "`refit_cell` must be called on a search that was fitted in this process; got one "
                 "that was copied or loaded, which holds no rows. Fit it again."
             )
-        return self._with_preprocessor(self._fit_cell(cell))
+        return self._with_preprocessor(self._fit_cell(check_cell(self.results_, cell)))
 
     # Answers
 
@@ -615,7 +615,9 @@ def _names(names: list[Any]) -> np.ndarray:
 def _split_scores(result: SearchResult) -> dict[str, np.ndarray]:
     """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
     criterion = "tlv" if result.criterion == "anchored" else result.criterion
-    by_fold = [_scores_of_cell(result, number, criterion) for number in range(len(result.cells))]
+    by_fold = [
+        result.fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
+    ]
     n_most = max(len(scores) for scores in by_fold)
     table = np.full((n_most, len(by_fold)), np.nan)
     for number, scores in enumerate(by_fold):
@@ -623,36 +625,6 @@ def _split_scores(result: SearchResult) -> dict[str, np.ndarray]:
     columns = {f"split{fold}_test_score": table[fold] for fold in range(n_most)}
     spread = [np.nanstd(s) if np.isfinite(s).any() else np.nan for s in map(np.array, by_fold)]
     return {**columns, "std_test_score": np.array(spread)}
-
-
-def _scores_of_cell(result: SearchResult, cell: int, criterion: str) -> list[float]:
-    """NaN for a fold that failed, or that came after the cell was stopped."""
-    known, metric = CRITERIA[criterion], result.metric
-    kept = getattr(result, known.predictions)
-    found = kept[cell] if kept else None
-    if known.weighted and result.sources[result.cells[cell].source_index].weights is None:
-        return []
-    if found is None or (metric.response == "probability" and not result.cells[cell].has_proba):
-        return []
-    source = result.sources[result.cells[cell].source_index]
-    y, folds = (
-        (result.y_target, result.target_folds)
-        if known.of_target
-        else (result.y[source.rows], source.folds)
-    )
-    if criterion == "stv":
-        folds = np.zeros_like(folds)
-    values = result.read(found, metric)
-    missing = np.isnan(found.values.reshape(len(y), -1)[:, 0])
-    scores = []
-    for fold in np.unique(folds[folds >= 0]):
-        rows = np.flatnonzero(folds == fold)
-        weight = source.weights[rows] if known.weighted else None
-        loss = np.nan
-        if not missing[rows].any():
-            loss = loss_of_rows(y[rows], values[rows], weight, metric, by_count=known.weighted)
-        scores.append(float(metric.score_of(loss)))
-    return scores
 
 
 def transfer_cross_validate(

@@ -224,14 +224,7 @@ def skill_weights(
     return weights / weights.sum()
 
 
-def members_of(
-    weights: Vector,
-    *,
-    share: float = SHARE,
-    most: int = MOST_MEMBERS,
-    predict_seconds: Vector | None = None,
-    budget: float = 5.0,
-) -> Vector:
+def members_of(weights: Vector, *, share: float = SHARE, most: int = MOST_MEMBERS) -> Vector:
     """Drop cells with little weight, so that predicting stays cheap.
 
     Parameters
@@ -242,12 +235,6 @@ def members_of(
         Cells are taken from the heaviest on until they hold this share of the weight.
     most : int
         At most so many cells are taken.
-    predict_seconds : ndarray (cells,), optional
-        Prediction time of each cell. A cell is left out where it would bring the sum above
-        ``budget`` times that of the heaviest one. Measured times make the members depend on the
-        machine.
-    budget : float
-        See ``predict_seconds``.
 
     Returns
     -------
@@ -262,15 +249,10 @@ def members_of(
     array([0.       , 0.6122449, 0.3877551])
     """
     order = np.argsort(-weights, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(weights[order])[:-1]])
     kept = np.zeros_like(weights)
-    spent = 0.0
-    for cell in order:
-        if np.count_nonzero(kept) >= most or kept.sum() >= share:
-            break
-        cost = 0.0 if predict_seconds is None else float(predict_seconds[cell])
-        limit = np.inf if predict_seconds is None else budget * float(predict_seconds[order[0]])
-        if spent + cost <= limit or cell == order[0]:
-            kept[cell], spent = weights[cell], spent + cost
+    taken = order[:most][before[:most] < share]
+    kept[taken] = weights[taken]
     return kept / kept.sum()
 
 

@@ -516,6 +516,12 @@ def test_the_vote_predicts_with_its_members(search):
     assert search.score(X_TARGET, Y_TARGET) == np.mean(search.predict(X_TARGET) == Y_TARGET)
 
 
+@pytest.mark.parametrize("cell", [99, -99, 1.5, "vote", None])
+def test_only_a_cell_can_be_refitted(search, cell):
+    with pytest.raises(ValueError, match=r"`cell` must be the number of one of the \d+ cells"):
+        search.refit_cell(cell)
+
+
 def test_members_may_come_from_different_sources_and_have_no_probabilities():
     models = {"svm": SVC(), "nb": GaussianNB()}
     found = searched(models, criterion="tlv")

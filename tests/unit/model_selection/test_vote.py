@@ -137,12 +137,6 @@ def test_members_hold_most_of_the_weight_and_are_few():
     assert_allclose(members_of(np.array([1.0])), [1.0])
 
 
-def test_members_stay_within_the_budget_of_the_heaviest():
-    weights, seconds = np.array([0.4, 0.35, 0.25]), np.array([1.0, 4.5, 3.0])
-    kept = members_of(weights, predict_seconds=seconds)
-    assert_allclose(kept, np.array([0.4, 0, 0.25]) / 0.65)
-
-
 def test_cross_fitted_weights_never_see_the_labels_of_the_fold():
     rng = np.random.default_rng(4)
     y, folds = rng.integers(0, 2, size=30), np.arange(30) % 5
