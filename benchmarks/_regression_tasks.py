@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 from benchmarks._domains import DomainTask, pairs
 from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV, datasets
-from landbridge.model_selection import pointwise_loss, roles
 
 LABELS, DRAWS = (20, 60), 5
 MOST_SOURCE, MOST_UNLABELLED, MOST_TEST = 400, 300, 3000
@@ -158,6 +157,8 @@ def run_search(
 def _search(
     task: DomainTask, draw: int, labels: int, loss: str
 ) -> tuple[SearchResult, list[float]]:
+    from landbridge.model_selection import pointwise_loss, roles
+
     rng = np.random.default_rng(draw)
     source = rng.permutation(len(task.y))[:MOST_SOURCE]
     target = rng.permutation(len(task.y_target))

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,9 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
         )
     check = check_labels(X[labelled], X[others], random_state=draw)
     bounds = (0.0, 1.0) if found.kind == "classification" else (0.0, np.inf)
-    interval = reweighted_interval(losses, check, level=LEVEL, bounds=bounds)
+    # The interval is kept where it would be withheld, too, to study that rule.
+    given = replace(check, withheld=False)
+    interval = reweighted_interval(losses, given, level=LEVEL, bounds=bounds)
     return {
         "part": found.part,
         "kind": found.kind,
@@ -104,7 +106,8 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
         "overlap": check.overlap,
         "effective": check.effective_sample_size,
         "estimate": interval.estimate,
-        "interval": None if interval.withheld else [interval.low, interval.high],
+        "interval": [interval.low, interval.high],
+        "withheld": check.withheld,
     }
 
 

@@ -32,6 +32,7 @@ ESTIMATOR_PACKAGES = ("sklearn", "skrub")
 # Classes of landbridge that a model may be made of besides the public estimators, by module.
 OWN = {
     "boosting.tree_growth": "Tree",
+    "cli._table_encoder": "TableEncoder",
     "feature_selection.path": "FeaturePath",
     "feature_selection.selector": "_Solution",
     "interop.boosters": "BoosterClassifier BoosterRegressor",

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     import polars as pl
 
 Note = Callable[[str], None]
-# Components of the latent semantic analysis of a free text column.
-TEXT_COMPONENTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,22 +337,8 @@ def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
     return numbers
 
 
-def make_encoder(seed: int) -> Any:
-    """skrub's vectoriser, missing numbers by their mean, every column with unit variance.
+def make_encoder(seed: int, *, dense: bool = False) -> Any:
+    """Encode categories, dates, text and missing values; sparse with free text unless ``dense``."""
+    from landbridge.cli._table_encoder import TableEncoder
 
-    It looks at rows and never at labels, so one encoder may serve every fold, and the target's
-    rows go through the same one.
-    """
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-    from skrub import StringEncoder, TableVectorizer
-
-    text = StringEncoder(n_components=TEXT_COMPONENTS, random_state=seed)
-    return Pipeline(
-        [
-            ("table", TableVectorizer(high_cardinality=text)),
-            ("impute", SimpleImputer(keep_empty_features=True)),
-            ("scale", StandardScaler()),
-        ]
-    )
+    return TableEncoder(dense=dense, random_state=seed)

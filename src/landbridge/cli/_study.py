@@ -108,7 +108,7 @@ def attempt(session: "Session", name: str, function: Callable[..., Any], *argume
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
     """How far the target is from each source, on encoded columns."""
-    encoder = make_encoder(seed)
+    encoder = make_encoder(seed, dense=True)
     X = encoder.fit_transform(problem.features)
     names = [str(name) for name in encoder.get_feature_names_out()]
     labels: dict[str, Any] = {}
@@ -211,7 +211,7 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
     from landbridge.feature_selection import TGreedySelector
 
     arguments = problem.grouped_arguments()
-    encoder = make_encoder(seed)
+    encoder = make_encoder(seed, dense=True)
     X = encoder.fit_transform(arguments["X"])
     number = options.get("n_features")
     if number is not None and number > X.shape[1]:

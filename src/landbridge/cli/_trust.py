@@ -54,7 +54,7 @@ def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:
     theirs = problem.is_target & problem.has_label
     if problem.task is None or theirs.sum() < FEWEST:
         return {}
-    X = np.asarray(make_encoder(seed).fit_transform(problem.features))
+    X = make_encoder(seed, dense=True).fit_transform(problem.features)
     found = {}
     for name in problem.sources:
         mine = (problem.domains == name) & problem.has_label
