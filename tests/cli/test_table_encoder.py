@@ -97,6 +97,12 @@ def test_few_long_texts_and_short_names_are_no_free_text():
     assert is_free_text(pl.Series("review", reviews()))
 
 
+def test_missing_columns_are_named():
+    encoder = TableEncoder().fit(table())
+    with pytest.raises(ValueError, match="'price' is missing"):
+        encoder.transform(table().drop("price"))
+
+
 def test_a_saved_encoder_gives_the_same_rows(tmp_path):
     frame = table()
     model = Pipeline([("encode", TableEncoder()), ("model", LogisticRegression())])

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone, is_regressor
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
@@ -17,6 +19,7 @@ from landbridge.cli._columns import describe_columns
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._options import LearnOptions, seconds_of
 from landbridge.cli._problem import Problem, make_encoder, require_labels
+from landbridge.cli._table_encoder import is_free_text
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection._sources import POOLED
@@ -126,11 +129,14 @@ def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
 def run_search(problem: Problem, asked: "Select", session: "Session") -> TransferSearchCV:
     """Every candidate on every source; rows are encoded once, without their labels."""
     arguments = problem.transfer_arguments()
-    candidates = None
+    candidates, dense = None, False
     if asked.candidates is not None:
         candidates = read_candidates(asked.candidates)
-        require_task(problem, {name: _estimator_of(value) for name, value in candidates.items()})
-        candidates = with_baselines(candidates, problem, labelled="X_target" in arguments)
+        estimators = {name: _estimator_of(value) for name, value in candidates.items()}
+        require_task(problem, estimators)
+        dense = not all(map(takes_sparse, estimators.values()))
+        labelled = "X_target" in arguments
+        candidates = with_baselines(candidates, problem, labelled=labelled, dense=dense)
     search = TransferSearchCV(
         candidates,
         criterion=None if asked.criterion is None else asked.criterion.value,
@@ -138,7 +144,7 @@ def run_search(problem: Problem, asked: "Select", session: "Session") -> Transfe
         refit=asked.answer.value,
         cv=asked.folds,
         sources=asked.sources.value,
-        preprocessor=make_encoder(asked.seed),
+        preprocessor=make_encoder(asked.seed, dense=dense),
         cache=asked.resume,
         time_budget=seconds_of(asked.budget) or None,
         # Dask counts its own workers.
@@ -166,12 +172,25 @@ def run_search(problem: Problem, asked: "Select", session: "Session") -> Transfe
     return search
 
 
+def takes_sparse(estimator: Any) -> bool:
+    """Whether an estimator can learn from text as sparse TF-IDF."""
+    return get_tags(estimator).input_tags.sparse
+
+
+def defaults_for(problem: Problem, *, labelled: bool, dense: bool = False) -> dict[str, Any]:
+    """Default candidates for rows as the encoder will make them: sparse with free text."""
+    rows = None
+    if not dense and any(map(is_free_text, problem.features)):
+        rows = sparse.csr_array((1, 1))
+    return default_candidates(problem.task, labelled=labelled, X=rows)  # type: ignore[arg-type]
+
+
 def with_baselines(
-    candidates: dict[str, Any], problem: Problem, *, labelled: bool
+    candidates: dict[str, Any], problem: Problem, *, labelled: bool, dense: bool
 ) -> dict[str, Any]:
     """The candidates of a file, with linear baselines for the roles that it leaves out."""
     roles = {role_of(_estimator_of(value)) for value in candidates.values()}
-    defaults = default_candidates(problem.task, labelled=labelled)  # type: ignore[arg-type]
+    defaults = defaults_for(problem, labelled=labelled, dense=dense)
     missing = {
         name: model
         for name, model in defaults.items()
@@ -193,7 +212,8 @@ def data_part(problem: Problem) -> dict[str, Any]:
 
 def sources_part(problem: Problem, estimator: Any, asked: LearnOptions) -> dict[str, Any]:
     """Multiple-source cross-validation of an estimator over all labelled domains."""
-    model = Pipeline([("encode", make_encoder(asked.seed)), ("model", clone(estimator))])
+    encoder = make_encoder(asked.seed, dense=not takes_sparse(estimator))
+    model = Pipeline([("encode", encoder), ("model", clone(estimator))])
     cv = MultiSourceCV(
         model,
         scoring=asked.metric or None,
@@ -289,7 +309,7 @@ def run_sources(problem: Problem, asked: "Evaluate") -> dict[str, Any]:
     """`sources_part` for the estimator that a name leads to, or for a sound default."""
     require_labels(problem, least=2)
     if asked.model is None:
-        estimator = default_candidates(problem.task, labelled=False)["source-only linear"]  # type: ignore[arg-type]
+        estimator = defaults_for(problem, labelled=False)["source-only linear"]
         return sources_part(problem, without_target(estimator), asked)
     estimator = without_target(build_estimator(Entry(asked.model, 1, Path("--model"))))
     require_task(problem, {"--model": estimator})

@@ -87,6 +87,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def transform(self, X: "pl.DataFrame") -> Matrix:
         """Encode rows with the columns of `fit`."""
         check_is_fitted(self, "other_columns_")
+        missing = {*self.other_columns_, *self.text_columns_} - set(X.columns)
+        if missing:
+            raise ValueError(
+                f"`X` must have the columns of `fit`; {min(missing)!r} is missing. Add it."
+            )
         parts: list[Any] = []
         if self.other_columns_:
             parts.append(np.asarray(self.table_.transform(X.select(self.other_columns_))))
