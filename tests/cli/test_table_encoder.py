@@ -40,9 +40,7 @@ def test_free_text_is_sparse_and_every_entry_is_between_minus_one_and_one():
     assert any(" " in name.removeprefix("review: ").strip() for name in names)  # pairs of words
 
 
-@pytest.mark.parametrize(
-    ("length", "characters"), [(SHORT_TEXT - 1, True), (SHORT_TEXT, False)]
-)
+@pytest.mark.parametrize(("length", "characters"), [(SHORT_TEXT - 1, True), (SHORT_TEXT, False)])
 def test_short_texts_are_read_by_characters_too(length, characters):
     encoder = TableEncoder().fit(table(length=length))
     assert ("review: goo" in encoder.get_feature_names_out()) is characters
