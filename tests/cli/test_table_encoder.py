@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from landbridge.cli._table_encoder import MOST_CATEGORIES, SHORT_TEXT, TableEncoder, is_free_text
 from landbridge.persistence import load_model, save_model
 
-WORDS = "good bad film book plot actor page story slow great".split()
+WORDS = ["good", "bad", "film", "book", "plot", "actor", "page", "story", "slow", "great"]
 
 
 def reviews(n=120, length=8, seed=0):
