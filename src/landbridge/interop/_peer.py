@@ -20,6 +20,7 @@ from landbridge._validation import (
     Task,
     TransferData,
     check_choice,
+    check_estimator_given,
     check_rows,
     check_transfer,
 )
@@ -65,6 +66,7 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         X_unlabeled: MatrixLike = None,
     ) -> Self:
         """Hand the rows over in the form that the other library wants."""
+        check_estimator_given(self.estimator)
         check_choice(self.task, "task", TASKS)
         data = check_transfer(
             self,

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Reg
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows
+from landbridge._validation import check_estimator_given, check_rows
 
 # Names on the command line, with the options that keep a library quiet and to one thread.
 QUIET: dict[str, tuple[str, dict[str, Any]]] = {
@@ -34,6 +34,12 @@ class _Booster(MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
 
     def _fit(self, X: MatrixLike, y: Vector, sample_weight: VectorLike) -> None:
+        check_estimator_given(self.estimator)
+        if not is_booster_name(type(self.estimator).__name__):
+            raise TypeError(
+                "`estimator` must be a booster of LightGBM, XGBoost or CatBoost; got "
+                f"{type(self.estimator).__name__}. Use the estimator itself, without a wrapper."
+            )
         model = clone(self.estimator).fit(X, y, sample_weight=sample_weight)
         self.library_ = type(model).__module__.partition(".")[0]
         self.model_text_ = _WRITE[self.library_](model)

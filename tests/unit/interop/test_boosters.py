@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 import landbridge as lb
-from landbridge.interop.boosters import check_text, find_booster, make_booster
+from landbridge.interop.boosters import BoosterRegressor, check_text, find_booster, make_booster
 from landbridge.persistence import load_model, save_model
 
 LIBRARIES = {"LGBM": "lightgbm", "XGB": "xgboost", "CatBoost": "catboost"}
@@ -94,6 +95,19 @@ def test_one_class_is_refused(rows):
     X, _ = rows
     with pytest.raises(ValueError, match="at least 2 classes; got 1 class, 'a'"):
         make("LGBM", "Classifier").fit(X, ["a"] * len(X))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (5, "`estimator` must be an estimator with a fit method; got 5"),
+        (Ridge, "`estimator` must be an estimator instance; got the class Ridge"),
+        (Ridge(), "`estimator` must be a booster of LightGBM.*got Ridge"),
+    ],
+)
+def test_other_estimators_are_refused(estimator, message):
+    with pytest.raises(TypeError, match=message):
+        BoosterRegressor(estimator).fit([[1.0], [2.0]], [1.0, 2.0])
 
 
 def test_a_library_that_is_not_installed_is_named(monkeypatch):

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 import landbridge as lb
 from landbridge.datasets import make_covariate_shift
-from landbridge.interop import from_adapt, from_skada
+from landbridge.interop import SkadaEstimator, from_adapt, from_skada
 from landbridge.interop.adapt import learns_target_labels
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
@@ -177,6 +177,8 @@ def test_what_cannot_be_adapted_is_refused():
             from_adapt(other)
     with pytest.raises(ValueError, match="`task` must be one of"):
         from_skada(LikeSkada(), task="ranking").fit(X, Y, X_unlabeled=X)
+    with pytest.raises(TypeError, match="`estimator` must be an estimator instance; got the cl"):
+        SkadaEstimator(LikeSkada).fit(X, Y, X_unlabeled=X)
 
 
 @pytest.mark.parametrize(("name", "convert"), [("skada", from_skada), ("adapt", from_adapt)])
