@@ -35,7 +35,7 @@ def work(shared: Any, seconds: float) -> dict[str, Any]:
 def burn(shared: Any, seed: int) -> dict[str, Any]:
     """A fit with linear algebra whose last bits depend on the number of threads."""
     time.sleep(0.05)
-    left = np.random.default_rng(seed).normal(size=(300, len(shared)))
+    left = np.random.default_rng(seed).normal(size=(300, shared.shape[1]))
     return {"values": np.linalg.solve(shared.T @ shared + left.T @ left, left.T @ left[:, 0])}
 
 

@@ -73,3 +73,15 @@ def table(tmp_path):
     make_frame().write_csv(path)
     (tmp_path / "few.yaml").write_text(CANDIDATES)
     return path
+
+
+@pytest.fixture(scope="session")
+def model(tmp_path_factory):
+    """A small saved model; tests must not write to its folder."""
+    folder = tmp_path_factory.mktemp("model")
+    make_frame().write_csv(folder / "wines.csv")
+    (folder / "few.yaml").write_text(CANDIDATES)
+    question = ["-y", "good", "-d", "region", "-t", "west"]
+    arguments = [*question, "--candidates", folder / "few.yaml", "--folds", 3]
+    Program(folder)("select", folder / "wines.csv", *arguments, "--save", folder / "m.skops")
+    return folder / "m.skops"

@@ -1,12 +1,28 @@
 """What a model remembers of its columns, and what it says about new rows."""
 
+from dataclasses import dataclass
 from datetime import date, datetime
 
+import numpy as np
 import polars as pl
 import pytest
 
-from landbridge.cli._columns import check_new_rows, describe_columns
+from landbridge.cli._columns import RowChecker, describe_columns
 from landbridge.cli._errors import InputError
+
+
+@dataclass
+class Checked:
+    frame: pl.DataFrame
+    outside: np.ndarray
+    cautions: list[str]
+
+
+def check_new_rows(frame, columns, **options):
+    checker = RowChecker(columns, **options)
+    rows = checker.check(frame)
+    return Checked(rows.frame, rows.outside, checker.cautions())
+
 
 SEEN = pl.DataFrame(
     {

@@ -18,20 +18,10 @@ from landbridge.metrics.metric import format_number
 from landbridge.persistence import CARD, load_card, load_model
 from landbridge.report.search_summary import ALL_SOURCES
 
-from .conftest import CANDIDATES, Program, make_frame
+from .conftest import make_frame
 
 QUESTION = ("--label", "good", "--domain", "region", "--target", "west")
 SELECT = (*QUESTION, "--candidates", "few.yaml", "--folds", "3")
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model")
-    make_frame().write_csv(folder / "wines.csv")
-    (folder / "few.yaml").write_text(CANDIDATES)
-    arguments = [*SELECT[:6], "--candidates", folder / "few.yaml", "--folds", 3]
-    Program(folder)("select", folder / "wines.csv", *arguments, "--save", folder / "m.skops")
-    return folder / "m.skops"
 
 
 def test_select_ranks_saves_and_explains(landbridge, table):

@@ -153,7 +153,7 @@ def test_a_full_disk_is_named(tmp_path):
             "from landbridge.cli.predict import write_answers\n"
             "import polars as pl, pathlib\n"
             "with session(False, False):\n"
-            "    write_answers(pl.read_csv('big.csv'), pathlib.Path('disk/out.csv'))\n"
+            "    write_answers([pl.read_csv('big.csv')], pathlib.Path('disk/out.csv'))\n"
         )
         done = subprocess.run(
             [sys.executable, "-c", code],

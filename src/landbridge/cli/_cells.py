@@ -54,15 +54,22 @@ class Numbers:
         return (len(self.values) - self.values.null_count()) / max(self.n_filled, 1)
 
 
-def read_numbers(text: "pl.Series", *, comma_separated: bool) -> Numbers:
-    """Read a text column in the notation that makes numbers of most of its cells.
+def read_numbers(
+    text: "pl.Series", *, comma_separated: bool, notation: str | None = None
+) -> Numbers:
+    """Read a text column in ``notation``, or in that which makes numbers of most of its cells.
 
     Plain numbers win a tie. Between commas ``"1,234"`` may be a thousand or a fraction: if both
     notations read the column equally well, neither is used.
     """
     text = text.str.strip_chars()
     filled = len(text) - text.null_count()
-    read = {PLAIN: _plain(text)} | {name: _in_notation(text, name) for name in _PATTERNS}
+    plain = _plain(text)
+    if notation == PLAIN or (notation is None and plain.null_count() == len(text) - filled):
+        return Numbers(plain, PLAIN, filled)
+    if notation is not None:
+        return Numbers(_in_notation(text, notation), notation, filled)
+    read = {PLAIN: plain} | {name: _in_notation(text, name) for name in _PATTERNS}
     missing = {name: numbers.null_count() for name, numbers in read.items()}
     if missing[DECIMAL_COMMA] == missing[THOUSANDS]:
         for name in (DECIMAL_COMMA, THOUSANDS) if comma_separated else (THOUSANDS,):

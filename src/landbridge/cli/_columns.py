@@ -5,14 +5,14 @@ is named in a caution and counts as outside; where half of the cells or more do 
 is another one and the table is refused.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._cells import LARGEST, announce_notation, read_dates, read_numbers, strays
+from landbridge.cli._cells import LARGEST, announce_notation, read_dates, read_numbers, unreadable
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.report.data_summary import column_kind
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Text columns with more values than this are free text, not categories.
 MOST_VALUES = 40
+# Cells that do not fit which a caution shows.
+SHOWN = 3
 KINDS = ("number", "text", "date", "time", "true or false")
 
 
@@ -30,7 +32,6 @@ class NewRows:
 
     frame: "pl.DataFrame"
     outside: np.ndarray
-    cautions: list[str]
 
 
 def describe_columns(frame: "pl.DataFrame") -> list[dict[str, Any]]:
@@ -75,37 +76,112 @@ def _is_description(column: Any) -> bool:
     )
 
 
-def check_new_rows(
-    frame: "pl.DataFrame", columns: Sequence[dict[str, Any]], *, comma_separated: bool = True
-) -> NewRows:
-    """Select and convert the columns that the model needs; raise for what is missing."""
-    names = [column["name"] for column in columns]
-    missing = [name for name in names if name not in frame.columns]
+class RowChecker:
+    """Converts new rows, piece by piece, and remembers what is strange about them.
+
+    How numbers are written is settled by the first piece in which a column is filled.
+    """
+
+    def __init__(self, columns: Sequence[dict[str, Any]], *, comma_separated: bool = True):
+        self.columns, self.comma_separated = columns, comma_separated
+        self.n_rows = 0
+        self.n_outside = 0
+        self.findings = {column["name"]: _Findings() for column in columns}
+
+    def check(self, frame: "pl.DataFrame") -> NewRows:
+        """Select and convert the columns that the model needs; raise for what is missing."""
+        require_columns([column["name"] for column in self.columns], frame.columns)
+        outside = np.zeros(frame.height, dtype=int)
+        converted = []
+        for known in self.columns:
+            found = self.findings[known["name"]]
+            given = frame[known["name"]]
+            column = _convert(given, known, self.comma_separated, found)
+            converted.append(column)
+            strange = found.add_misfits(given, column, self.n_rows)
+            if not found.n_misfits < max(found.n_filled, 1) / 2:
+                _refuse_misfits(given, column, known)
+            for new in (found.add_empty(given, known), found.add_outside(column, known)):
+                strange = strange | new
+            outside += strange
+        self.n_rows += frame.height
+        self.n_outside += int((outside > 0).sum())
+        return NewRows(type(frame)(converted), outside)
+
+    def cautions(self) -> list[str]:
+        """What was strange about all rows so far, one sentence per column and kind."""
+        return [
+            f"{known['name']}: {words}"
+            for known in self.columns
+            for words in self.findings[known["name"]].describe(known, self.n_rows)
+        ]
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What is strange about one column, over all pieces."""
+
+    notation: str | None = None
+    n_filled: int = 0
+    n_misfits: int = 0
+    misfits: list[str] = field(default_factory=list)  # the first few
+    n_empty: int = 0
+    n_outside: int = 0
+    new_values: set[str] = field(default_factory=set)
+
+    def add_misfits(self, given: "pl.Series", column: "pl.Series", start: int) -> np.ndarray:
+        """Cells that could not be converted."""
+        self.n_filled += len(given) - given.null_count()
+        rows = unreadable(given, column)
+        self.n_misfits += len(rows)
+        for row in rows.to_list()[: SHOWN - len(self.misfits)]:
+            self.misfits.append(f"{str(given[row])!r} in row {start + row + 1}")
+        misfit = np.zeros(len(given), dtype=bool)
+        misfit[rows.to_numpy()] = True
+        return misfit
+
+    def add_empty(self, given: "pl.Series", known: dict[str, Any]) -> np.ndarray:
+        """Rows without a value in a column that always had one."""
+        empty = np.zeros(len(given), dtype=bool)
+        if not known["missing"] and given.null_count():
+            empty = given.is_null().to_numpy()
+        self.n_empty += int(empty.sum())
+        return empty
+
+    def add_outside(self, column: "pl.Series", known: dict[str, Any]) -> np.ndarray:
+        """Rows whose value the model never met."""
+        strange = _outside(column, known)
+        self.n_outside += int(strange.sum())
+        if "values" in known and len(self.new_values) < MOST_VALUES:
+            self.new_values.update(column.filter(strange).unique().to_list()[:MOST_VALUES])
+        return strange
+
+    def describe(self, known: dict[str, Any], n_rows: int) -> Iterator[str]:
+        if self.n_misfits:
+            cells = ", ".join(self.misfits)
+            more = self.n_misfits - len(self.misfits)
+            cells = f"{cells} and {more} more" if more else cells
+            yield f"read as missing, because it is no {known['type']}: {cells}"
+        if self.n_empty:
+            yield (
+                f"{self.n_empty} of {n_rows} rows have no value, which never happened in training"
+            )
+        if self.n_outside and "values" in known:
+            new = listing(sorted(self.new_values), 5)
+            yield f"{self.n_outside} of {n_rows} rows hold a new value: {new}"
+        elif self.n_outside:
+            yield f"{self.n_outside} of {n_rows} rows lie outside {seen_range(known)}"
+
+
+def require_columns(names: Sequence[str], given: Sequence[str]) -> None:
+    """Raise for columns of training that the table does not have."""
+    missing = [name for name in names if name not in given]
     if missing:
         raise InputError(
             f"The table must have the columns that the model was trained on; {listing(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing.{nearest(missing[0], frame.columns)} "
-            f"The columns of the table are {listing(frame.columns)}."
+            f"{'is' if len(missing) == 1 else 'are'} missing.{nearest(missing[0], given)} "
+            f"The columns of the table are {listing(given)}."
         )
-    outside = np.zeros(frame.height, dtype=int)
-    converted, cautions = [], []
-    for known in columns:
-        given = frame[known["name"]]
-        column, misfit = _convert(given, known, comma_separated)
-        if misfit.any():
-            cells = strays(given.cast(str), column)
-            cautions.append(
-                f"{given.name}: read as missing, because it is no {known['type']}: {cells}"
-            )
-        converted.append(column)
-        strange = misfit
-        for found, words in (_empty(given, known), _outside(column, known)):
-            if found.any():
-                count = f"{int(found.sum())} of {frame.height} rows"
-                cautions.append(f"{given.name}: {count} {words}")
-                strange = strange | found
-        outside += strange
-    return NewRows(type(frame)(converted), outside, cautions)
 
 
 def _describe(column: "pl.Series") -> dict[str, Any]:
@@ -133,44 +209,45 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
 
 
 def _convert(
-    column: "pl.Series", known: dict[str, Any], comma_separated: bool
-) -> tuple["pl.Series", np.ndarray]:
-    """The column with the type that it had in training, and the rows that do not fit it."""
-    import polars as pl
-
+    column: "pl.Series", known: dict[str, Any], comma_separated: bool, found: _Findings
+) -> "pl.Series":
+    """The column with the type that it had in training, missing where a cell does not fit it."""
     wanted = known["type"]
     never_filled = wanted == "text" and known["missing"] and not known.get("filled", True)
     if column_kind(column) == wanted or never_filled:
-        return column, np.zeros(len(column), dtype=bool)
-    converted = _cast(column, wanted, comma_separated)
-    misfit = (column.is_not_null() & converted.is_null()).to_numpy()
-    if 2 * misfit.sum() >= max(len(column) - column.null_count(), 1):
-        kind = "numbers" if wanted == "number" else f"values of the type {wanted!r}"
-        wrong = column.filter(pl.Series(misfit))[0]
-        raise InputError(
-            f"Column {column.name!r} must hold {kind} as in training; got {wrong!r}. "
-            "Check the column, or train a model on data like these."
-        )
-    return converted, misfit
+        return column
+    return _cast(column, wanted, comma_separated, found)
 
 
-def _cast(column: "pl.Series", kind: str, comma_separated: bool) -> "pl.Series":
+def _refuse_misfits(given: "pl.Series", column: "pl.Series", known: dict[str, Any]) -> None:
+    wanted = known["type"]
+    kind = "numbers" if wanted == "number" else f"values of the type {wanted!r}"
+    wrong = given[unreadable(given, column)[0]]
+    raise InputError(
+        f"Column {given.name!r} must hold {kind} as in training; got {wrong!r}. "
+        "Check the column, or train a model on data like these."
+    )
+
+
+def _cast(column: "pl.Series", kind: str, comma_separated: bool, found: _Findings) -> "pl.Series":
     """Converted values, nothing where a value cannot be converted."""
     import polars as pl
 
     types: dict[str, Any] = {"date": pl.Date, "time": pl.Datetime("us"), "number": pl.Float64}
     if column.dtype == pl.String:
         if kind == "number":
-            numbers = read_numbers(column, comma_separated=comma_separated)
-            announce_notation(numbers, "new rows")
+            numbers = read_numbers(column, comma_separated=comma_separated, notation=found.notation)
+            if numbers.n_filled and found.notation is None:
+                found.notation = numbers.notation
+                announce_notation(numbers, "new rows")
             usable = (numbers.values.abs() <= LARGEST).fill_null(False)
             return numbers.values.set(~usable, None)
         if kind == "true or false":
             names = column.str.strip_chars().str.to_lowercase()
             return names.replace_strict({"true": True, "false": False}, default=None)
-        found = read_dates(column)
-        if found is not None:
-            return found.cast(types[kind]) if kind == "date" else _as_time(found)
+        dates = read_dates(column)
+        if dates is not None:
+            return dates.cast(types[kind]) if kind == "date" else _as_time(dates)
     elif column_kind(column) in types and kind in ("date", "time") and column.dtype.is_temporal():
         return column.cast(types[kind])
     nothing = pl.Boolean if kind == "true or false" else types.get(kind, pl.String)
@@ -183,27 +260,18 @@ def _as_time(found: "pl.Series") -> "pl.Series":
     return found.cast(pl.Datetime("us")) if found.dtype == pl.Date else found
 
 
-def _empty(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, str]:
-    """Rows without a value in a column that always had one."""
-    if known["missing"]:
-        return np.zeros(len(column), dtype=bool), ""
-    return column.is_null().to_numpy(), "have no value, which never happened in training"
-
-
-def _outside(column: "pl.Series", known: dict[str, Any]) -> tuple[np.ndarray, str]:
-    """Rows whose value the model never met, and what is strange about them."""
-    nowhere = np.zeros(len(column), dtype=bool)
+def _outside(column: "pl.Series", known: dict[str, Any]) -> np.ndarray:
+    """Rows whose value the model never met."""
     if "values" in known:
         strange = ~column.is_in(known["values"]) & column.is_not_null()
-        new = column.filter(strange).unique().sort().to_list()
-        return strange.fill_null(False).to_numpy(), f"hold a new value: {listing(new, 5)}"
-    if "low" not in known:
-        return nowhere, ""
-    low, high = known["low"], known["high"]
-    if known["type"] != "number":
-        low, high = datetime.fromisoformat(low), datetime.fromisoformat(high)
-    strange = ((column < low) | (column > high)).fill_null(False)
-    return strange.to_numpy(), f"lie outside {seen_range(known)}"
+    elif "low" not in known:
+        return np.zeros(len(column), dtype=bool)
+    else:
+        low, high = known["low"], known["high"]
+        if known["type"] != "number":
+            low, high = datetime.fromisoformat(low), datetime.fromisoformat(high)
+        strange = (column < low) | (column > high)
+    return strange.fill_null(False).to_numpy()
 
 
 def seen_range(known: dict[str, Any]) -> str:

@@ -217,9 +217,9 @@ def require_labels(problem: Problem, *, least: int) -> None:
 
 def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> None:
     """Raise for columns that are not there or cannot be what they are named as."""
-    require_column(frame, domain, "--domain")
+    require_column(frame.columns, domain, "--domain")
     if table.label is not None:
-        require_column(frame, table.label, "--label")
+        require_column(frame.columns, table.label, "--label")
         if table.label == domain:
             raise InputError(
                 f"--label and --domain must be two columns; got {domain!r} for both. Name the "
@@ -233,9 +233,9 @@ def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> N
                 f"{kind}. Name another column, or convert this one."
             )
     for name in table.text or ():
-        require_column(frame, name, "--text")
+        require_column(frame.columns, name, "--text")
     for name in table.drop or ():
-        require_column(frame, name, "--drop")
+        require_column(frame.columns, name, "--drop")
         if name in (table.label, domain):
             raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
 

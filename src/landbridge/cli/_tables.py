@@ -5,7 +5,7 @@ Columns get a type from the whole file. The label and the domain stay text, beca
 """
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -68,13 +68,9 @@ def read_table(
 
     Columns named in ``text`` stay as they are written in text files; None stands for all.
     """
-    _check_file(path)
+    check_file(path)
     suffix = path.suffix.lower()
-    if encoding is not None and suffix not in TEXT_SUFFIXES:
-        raise InputError(
-            f"{path}: --encoding must come with a text file ({', '.join(sorted(TEXT_SUFFIXES))}); "
-            "other formats carry their own. Leave it out."
-        )
+    check_encoding(path, encoding)
     if suffix in PARQUET_SUFFIXES:
         frame = _read_parquet(path)
     elif suffix in JSON_SUFFIXES:
@@ -91,20 +87,24 @@ def read_table(
             f"{path}: the table must have rows below its header; got none. "
             "Check how the file was exported."
         )
-    return _plain_numbers(frame, path)
+    return plain_numbers(frame, path)
 
 
-def is_comma_separated(path: Path, encoding: str | None = None) -> bool:
-    """Whether commas separate the cells of a file, so that 1,5 is no number in it."""
-    return path.suffix.lower() in TEXT_SUFFIXES and TextFile.open(path, encoding).separator == ","
+def check_encoding(path: Path, encoding: str | None) -> None:
+    """Raise for --encoding with a format that carries its own."""
+    if encoding is not None and path.suffix.lower() not in TEXT_SUFFIXES:
+        raise InputError(
+            f"{path}: --encoding must come with a text file ({', '.join(sorted(TEXT_SUFFIXES))}); "
+            "other formats carry their own. Leave it out."
+        )
 
 
-def require_column(frame: "pl.DataFrame", name: str, option: str) -> None:
+def require_column(columns: Sequence[str], name: str, option: str) -> None:
     """Raise for a column that is not there, with the nearest name."""
-    if name not in frame.columns:
+    if name not in columns:
         raise InputError(
             f"{option} must name a column of the table; got {name!r}."
-            f"{nearest(name, frame.columns)} The columns are {listing(frame.columns)}."
+            f"{nearest(name, columns)} The columns are {listing(columns)}."
         )
 
 
@@ -115,7 +115,8 @@ def _split_name(argument: str) -> tuple[str | None, Path]:
     return name, Path(path)
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Raise for a path that is no file of a known kind."""
     if not path.exists():
         there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(
@@ -185,7 +186,7 @@ def _read_excel(path: Path) -> "pl.DataFrame":
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
-def _plain_numbers(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
+def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "pl.DataFrame":
     """Decimals as ordinary numbers, NaN as a missing cell; infinite and huge cells are refused."""
     import polars as pl
     import polars.selectors as cs
@@ -198,8 +199,8 @@ def _plain_numbers(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
             row = large.arg_max() or 0
             words = "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in size"
             raise InputError(
-                f"{path}: numbers must be {words}; {column.name!r} holds {column[row]} in row "
-                f"{row + 1}. Replace it, or leave the cell empty."
+                f"{place}: numbers must be {words}; {column.name!r} holds {column[row]} in row "
+                f"{first_row + row + 1}. Replace it, or leave the cell empty."
             )
     return frame.with_columns(column.fill_nan(None) for column in floats if column.is_nan().any())
 

@@ -43,7 +43,7 @@ class Demo(options.Options):
         from landbridge.report.layout import ranking_section, shift_section
 
         cars, truth = hide_labels(self.seed)
-        write_answers(cars, table)
+        write_answers([cars], table)
         current.out.print(INTRODUCTION.format(table=table, n=LABELLED), markup=False)
         asked = Select(
             data=[str(table)],

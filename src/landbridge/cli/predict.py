@@ -1,8 +1,9 @@
 """``landbridge predict``: answers for new rows, with a word about rows that are unlike training."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +14,10 @@ from landbridge.cli._session import Session, check_output
 if TYPE_CHECKING:
     import polars as pl
 
-WRITERS = {".csv": "write_csv", ".tsv": "write_csv", ".parquet": "write_parquet"}
+    from landbridge.cli._columns import RowChecker
+    from landbridge.cli._datasets import Pieces
+
+ENDINGS = (".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +25,13 @@ class Predict(options.AnswerOptions):
     """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
 
     model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")]
-    new: Annotated[Path, typer.Argument(help="Table with the rows to predict.")]
+    new: Annotated[
+        Path,
+        typer.Argument(
+            help="Table with the rows to predict: a file, or a directory or pattern of Parquet "
+            "files. It is read in pieces."
+        ),
+    ]
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write .csv, .tsv or .parquet; else print CSV."),
@@ -37,15 +47,16 @@ class Predict(options.AnswerOptions):
     encoding: options.Encoding = None
 
     def run(self, current: Session) -> None:
-        check_output(self.output, *WRITERS)
+        check_output(self.output, *ENDINGS)
         given, written = self.new, self.output
         if written is not None and written.exists() and given.exists() and written.samefile(given):
             raise InputError(
                 f"{written}: predictions must not replace the rows that they are made of. Give "
                 "--output another name; --keep copies columns into it."
             )
-        from landbridge.cli._columns import check_card, check_new_rows
-        from landbridge.cli._tables import is_comma_separated, read_table, require_column
+        from landbridge.cli._columns import RowChecker, check_card, require_columns
+        from landbridge.cli._datasets import Pieces
+        from landbridge.cli._tables import require_column
         from landbridge.persistence import load_model
 
         saved = load_model(self.model)
@@ -53,41 +64,53 @@ class Predict(options.AnswerOptions):
         known = [column["name"] for column in columns]
         keep = list(dict.fromkeys(self.keep or ()))
         # Every column as it is written: its type is that of training, not a new guess.
-        frame = read_table(self.new, text=None, encoding=self.encoding)
+        pieces = Pieces.open(self.new, self.encoding)
+        require_columns(known, pieces.names)
         for name in keep:
-            require_column(frame, name, "--keep")
-        comma = is_comma_separated(self.new, self.encoding)
-        rows = check_new_rows(frame, columns, comma_separated=comma)
-        for caution in rows.cautions:
-            current.warn(caution)
+            require_column(pieces.names, name, "--keep")
         expected = {*known, *keep, saved.card.get("label"), saved.card.get("domain")}
-        extra = [name for name in frame.columns if name not in expected]
+        extra = [name for name in pieces.names if name not in expected]
         if extra:
             current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
-        try:
-            answers = predict_table(saved.model, rows.frame, rows.outside)
-        except (ValueError, AttributeError, TypeError) as error:
-            raise InputError(
-                f"{self.model}: the model must take the columns that its card names; got "
-                f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again from "
-                "where it was saved."
-            ) from error
-        for name in keep:
-            if name in answers.columns:
-                raise InputError(
-                    f"--keep must name a column that the output has not; got {name!r}, which holds "
-                    "part of the answer. Rename the column in the table."
-                )
-        answers = answers.select(*(frame[name] for name in keep), *answers)
+        checker = RowChecker(columns, comma_separated=pieces.comma_separated)
+        answers = self._answers(saved.model, pieces, checker, keep)
         if self.output is None:
             print_answers(answers, as_json=current.as_json, raw=self.raw)
-            return
-        write_answers(answers, self.output, raw=self.raw)
-        current.wrote("predictions", self.output)
-        if current.as_json:
-            outside = int((rows.outside > 0).sum())
-            done = {"rows": answers.height, "outside": outside, "output": str(self.output)}
-            current.show(done, [])
+        else:
+            write_answers(answers, self.output, raw=self.raw)
+        for caution in checker.cautions():
+            current.warn(caution)
+        if self.output is not None:
+            current.wrote("predictions", self.output)
+            if current.as_json:
+                counts = {"rows": checker.n_rows, "outside": checker.n_outside}
+                current.show({**counts, "output": str(self.output)}, [])
+
+    def _answers(
+        self, model: Any, pieces: "Pieces", checker: "RowChecker", keep: list[str]
+    ) -> Iterator["pl.DataFrame"]:
+        """Predictions piece by piece, so that memory does not grow with the number of rows."""
+        from landbridge._tasks import Progress
+
+        with Progress("predicting", None, unit="rows") as progress:
+            for piece in pieces:
+                rows = checker.check(piece)
+                try:
+                    answers = predict_table(model, rows.frame, rows.outside)
+                except (ValueError, AttributeError, TypeError) as error:
+                    raise InputError(
+                        f"{self.model}: the model must take the columns that its card names; got "
+                        f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
+                        "from where it was saved."
+                    ) from error
+                taken = [name for name in keep if name in answers.columns]
+                if taken:
+                    raise InputError(
+                        f"--keep must name a column that the output has not; got {taken[0]!r}, "
+                        "which holds part of the answer. Rename the column in the table."
+                    )
+                yield answers.select(*(piece[name] for name in keep), *answers)
+                progress.advance(piece.height)
 
 
 def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFrame":
@@ -120,24 +143,56 @@ def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
     return answers.rename({n: f"'{n}" for n in answers.columns if n[:1] in "=+-@\t\r"})
 
 
-def print_answers(answers: "pl.DataFrame", *, as_json: bool, raw: bool = False) -> None:
+def print_answers(answers: Iterable["pl.DataFrame"], *, as_json: bool, raw: bool = False) -> None:
     """All rows on standard output."""
     import json
     import sys
 
+    start = "[\n" if as_json else ""
+    for first, piece in _with_first(answers):
+        if as_json:
+            rows = json.dumps(piece.to_dicts(), indent=1, default=str)
+            # The brackets of each piece are left out: all rows are one list.
+            sys.stdout.write(start + rows[2:-2])
+            start = ",\n"
+        else:
+            shown = piece if raw else without_formulas(piece)
+            sys.stdout.write(shown.write_csv(include_header=first))
     if as_json:
-        sys.stdout.write(json.dumps(answers.to_dicts(), indent=1, default=str) + "\n")
-    else:
-        sys.stdout.write((answers if raw else without_formulas(answers)).write_csv())
+        sys.stdout.write("\n]\n")
 
 
-def write_answers(answers: "pl.DataFrame", path: Path, *, raw: bool = True) -> None:
-    """A table as the ending of the name says."""
+def write_answers(answers: Iterable["pl.DataFrame"], path: Path, *, raw: bool = True) -> None:
+    """A table in pieces, as the ending of the name says; the file appears when it is whole."""
     from landbridge._storage import whole_file
 
     suffix = path.suffix.lower()
-    separator = {"separator": "\t"} if suffix == ".tsv" else {}
-    if suffix != ".parquet" and not raw:
-        answers = without_formulas(answers)
     with whole_file(path) as file:
-        getattr(answers, WRITERS[suffix])(file, **separator)
+        if suffix == ".parquet":
+            _write_parquet(answers, file)
+            return
+        for first, piece in _with_first(answers):
+            shown = piece if raw else without_formulas(piece)
+            separator = "\t" if suffix == ".tsv" else ","
+            shown.write_csv(file, include_header=first, separator=separator)
+
+
+def _write_parquet(answers: Iterable["pl.DataFrame"], file: IO[bytes]) -> None:
+    import pyarrow.parquet as pq
+
+    writer = None
+    try:
+        for piece in answers:
+            rows = piece.to_arrow()
+            if writer is None:
+                writer = pq.ParquetWriter(file, rows.schema)
+            writer.write_table(rows.cast(writer.schema))
+    finally:
+        if writer is not None:
+            writer.close()
+
+
+def _with_first(answers: Iterable["pl.DataFrame"]) -> Iterator[tuple[bool, "pl.DataFrame"]]:
+    """Pieces, each with whether it is the first."""
+    for number, piece in enumerate(answers):
+        yield number == 0, piece

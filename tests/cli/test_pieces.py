@@ -1,0 +1,132 @@
+"""Tables in several files and in pieces."""
+
+import json
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from landbridge.cli import _datasets
+from landbridge.cli._columns import RowChecker, describe_columns
+from landbridge.cli._datasets import Pieces, find_files, scan_parquet
+from landbridge.cli._errors import InputError
+
+from .conftest import make_frame
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """Pieces of three rows."""
+    monkeypatch.setattr(_datasets, "CELLS", 1)
+    monkeypatch.setattr(_datasets, "LEAST_ROWS", 3)
+
+
+def same(left, right):
+    """Equal but for the last digits: sums of products depend on the size of a matrix."""
+    assert_frame_equal(left, right, rel_tol=1e-12)
+
+
+def test_predictions_do_not_depend_on_the_pieces(landbridge, model, tmp_path, monkeypatch):
+    make_frame(seed=1).with_columns(note=pl.lit("=1+1")).write_csv(tmp_path / "new.csv")
+    asked = ("predict", model, "new.csv", "--keep", "note")
+    whole, as_json = landbridge(*asked), landbridge.json(*asked)
+    landbridge(*asked, "-o", "whole.parquet")
+    monkeypatch.setattr(_datasets, "CELLS", 1)
+    monkeypatch.setattr(_datasets, "LEAST_ROWS", 50)
+    pieces = landbridge(*asked)
+    assert pieces.stdout.count("prediction") == 1, "one header"
+    same(pl.read_csv(pieces.stdout.encode()), pl.read_csv(whole.stdout.encode()))
+    assert sorted(pieces.stderr.splitlines()) == sorted(whole.stderr.splitlines())
+    same(pl.DataFrame(landbridge.json(*asked)), pl.DataFrame(as_json))
+    landbridge(*asked, "-o", "pieces.parquet")
+    same(pl.read_parquet("pieces.parquet"), pl.read_parquet("whole.parquet"))
+
+
+def test_several_parquet_files_are_one_table(landbridge, model, tmp_path):
+    new = make_frame(seed=1)
+    new.write_parquet(tmp_path / "new.parquet")
+    folder = tmp_path / "rows"
+    for region, part in new.partition_by("region", as_dict=True).items():
+        place = folder / f"region={region[0]}"
+        place.mkdir(parents=True)
+        part.drop("region").write_parquet(place / "part.parquet")
+    (folder / "_SUCCESS").write_text("")
+    (folder / ".part.parquet").write_text("half-written")
+    asked = ("--keep", "region", "--format", "json")
+    rows = json.loads(landbridge("predict", model, "rows", *asked).stdout)
+    assert rows == json.loads(landbridge("predict", model, "rows/*/*.parquet", *asked).stdout)
+    alone = json.loads(landbridge("predict", model, "new.parquet", *asked).stdout)
+    assert sorted(map(str, rows)) == sorted(map(str, alone))
+
+
+@pytest.mark.parametrize(
+    ("files", "path", "message"),
+    [
+        ([], ".", "a directory must hold Parquet files; got none"),
+        ([], "*.parquet", "no file matches the pattern"),
+        (["a.parquet", "b.csv"], "*", "a pattern must match Parquet files only; got .*b.csv"),
+        ([], "a.parquet", "no such file"),
+    ],
+)
+def test_paths_without_a_table_are_refused(tmp_path, files, path, message):
+    for name in files:
+        (tmp_path / name).write_text("x")
+    with pytest.raises(InputError, match=message):
+        find_files(tmp_path / path)
+
+
+def test_files_that_do_not_fit_together_are_refused(tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "1.parquet")
+    pl.DataFrame({"b": ["x"]}).write_parquet(tmp_path / "2.parquet")
+    with pytest.raises(InputError, match="cannot be read as one table.*same columns and types"):
+        list(Pieces.open(tmp_path))
+    assert len(find_files(tmp_path)) == 2
+    assert scan_parquet([tmp_path / "1.parquet"]).collect().height == 1
+
+
+def test_an_encoding_is_for_text_files(tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "1.parquet")
+    with pytest.raises(InputError, match="--encoding must come with a text file"):
+        Pieces.open(tmp_path / "1.parquet", "latin-1")
+
+
+def test_empty_lines_are_no_rows(tmp_path, small_pieces):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3,4\n5,6\n\n\n7,8\n\n\n\n\n")
+    with pytest.warns(UserWarning, match="2 rows are empty and left out, the first is row 4"):
+        rows = pl.concat(Pieces.open(tmp_path / "a.csv"))
+    assert rows["x"].to_list() == ["1", "3", "5", "7"]
+    (tmp_path / "b.csv").write_text("x,y\n\n\n")
+    with pytest.raises(InputError, match="must have rows below its header"):
+        list(Pieces.open(tmp_path / "b.csv"))
+
+
+def test_infinite_numbers_are_named_by_their_row(tmp_path, small_pieces):
+    pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0, float("inf")]}).write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="'x' holds inf in row 5"):
+        list(Pieces.open(tmp_path / "a.parquet"))
+
+
+def test_what_is_strange_is_counted_over_all_pieces():
+    seen = describe_columns(pl.DataFrame({"size": [1.0, 5.0], "colour": ["red", "white"]}))
+    checker = RowChecker(seen)
+    first = pl.DataFrame({"size": ["1.5", "2", "9"], "colour": ["red", "rosé", "red"]})
+    second = pl.DataFrame({"size": ["2", "many", None], "colour": ["blue", "red", "red"]})
+    assert checker.check(first).outside.tolist() == [0, 1, 1]
+    assert checker.check(second).outside.tolist() == [1, 1, 1]
+    assert checker.cautions() == [
+        "size: read as missing, because it is no number: 'many' in row 5",
+        "size: 1 of 6 rows have no value, which never happened in training",
+        "size: 1 of 6 rows lie outside 1 to 5",
+        "colour: 2 of 6 rows hold a new value: 'blue', 'rosé'",
+    ]
+    with pytest.raises(InputError, match="'size' must hold numbers as in training; got 'x'"):
+        checker.check(pl.DataFrame({"size": ["x"] * 4, "colour": ["red"] * 4}))
+
+
+def test_the_first_piece_settles_how_numbers_are_written():
+    checker = RowChecker(describe_columns(pl.DataFrame({"size": [1.0, 9000.0]})))
+    with pytest.warns(UserWarning, match="a decimal comma"):
+        first = checker.check(pl.DataFrame({"size": ["1,25", "2,5"]}))
+    assert first.frame["size"].to_list() == [1.25, 2.5]
+    # Alone, this piece would be read as thousands.
+    assert checker.check(pl.DataFrame({"size": ["1,234"]})).frame["size"].to_list() == [1.234]
