@@ -5,7 +5,7 @@ STAMPS := .venv/.stamps
 # One thread for each linear algebra call: with two test workers more threads only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: demo test slow lowest lint format bench docs docs-fast doctest clean
+.PHONY: demo test slow mutants lowest lint format bench docs docs-fast doctest clean
 
 demo: $(STAMPS)/demo
 	$(ONE_THREAD) $(BIN)/landbridge demo
@@ -16,6 +16,10 @@ test: $(STAMPS)/dev
 
 slow: $(STAMPS)/dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
+
+# Breaks the source on purpose, line by line, and reports what no test notices (minutes).
+mutants: $(STAMPS)/dev
+	$(BIN)/python tests/mutants.py $(NAME)
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 lowest: $(STAMPS)/dev

@@ -1,0 +1,238 @@
+"""Break the source on purpose, one line at a time, and see whether the tests notice.
+
+``make mutants`` applies each change to a copy of the tree and runs the test files that must catch
+it. A mutant that survives shows a formula, a sign or a check that no test holds; one that no longer
+applies must be written anew. ``python tests/mutants.py tradaboost`` runs those whose path or text
+contains a word.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A text that occurs once in a file of the package, its replacement, and tests to catch it."""
+
+    path: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+
+
+def mutant(path: str, old: str, new: str, *tests: str) -> Mutant:
+    return Mutant(f"src/landbridge/{path}", old, new, tuple(f"tests/{test}" for test in tests))
+
+
+TRADABOOST = ("unit/boosting/test_tradaboost.py", "reference/test_boosting_theorems.py")
+INFERENCE = "unit/inference/test_intervals.py"
+SOURCES = "unit/inference/test_sources.py"
+SHIFT = ("unit/inspection/test_shift_parts.py", "unit/inspection/test_shift.py")
+SCORING = "unit/metrics/test_scoring.py"
+MUTANTS = [
+    # Boosting
+    mutant("boosting/weight_updates.py", "np.sqrt(2.0 * np.log(max(n_source, 1)) / n_rounds)",
+           "np.sqrt(np.log(max(n_source, 1)) / n_rounds)", *TRADABOOST),
+    mutant("boosting/weight_updates.py", "np.log((1.0 - error) / error) + np.log(n_classes - 1.0)",
+           "np.log((1.0 - error) / error)", *TRADABOOST),
+    mutant("boosting/weight_updates.py", "return n_classes * (1.0 - error)\n",
+           "return 2.0 * (1.0 - error)\n", *TRADABOOST),
+    mutant("boosting/weight_updates.py", "np.exp(np.log(weights) + vote * mistakes)",
+           "np.exp(np.log(weights) - vote * mistakes)", *TRADABOOST),
+    mutant("boosting/tradaboost.py", "target *= 2.0", "target *= 1.5", *TRADABOOST),
+    mutant("boosting/tradaboost.py", "        doublings = 0\n", "", *TRADABOOST),
+    mutant("boosting/tradaboost.py", "counted = CLIP * limit if stalled else error",
+           "counted = error", *TRADABOOST),
+    mutant("boosting/voting.py", "return votes / (len(self.estimators_) - first)", "return votes",
+           *TRADABOOST),
+    mutant("boosting/tradaboost_r2.py", "weights[target] *= mass / weights[target].sum()", "pass",
+           "unit/boosting/test_tradaboost_r2.py"),
+    mutant("boosting/tradaboost_r2.py", "weights = weights[inside] / weights[inside].mean()",
+           "weights = weights[inside]", "unit/boosting/test_tradaboost_r2.py"),
+    mutant("boosting/tradaboost_r2.py", "running >= 0.5 * running[:, -1:]",
+           "running > 0.5 * running[:, -1:]", "unit/boosting/test_tradaboost_r2.py"),
+    mutant("boosting/tradaboost_r2.py", "start + step / (n_steps - 1) * (1.0 - start)",
+           "start + step / n_steps * (1.0 - start)", "unit/boosting/test_tradaboost_r2.py"),
+    # Weighting
+    mutant("weighting/rulsif.py", "alpha * target_moment + (1 - alpha) * source_moment",
+           "(1 - alpha) * target_moment + alpha * source_moment", "unit/weighting/test_rulsif.py",
+           "reference/test_weighting_reference.py"),
+    mutant("weighting/rulsif.py", "(a - own_mean * q) / (1 - own_share * q)",
+           "(a - own_mean * q) / (1 + own_share * q)", "unit/weighting/test_rulsif.py"),
+    mutant("weighting/rulsif.py", "own_share=alpha / (n_t - 1)", "own_share=alpha / n_t",
+           "unit/weighting/test_rulsif.py"),
+    mutant("weighting/kliep.py", "regret = float(np.log(max(slope.max(), 1.0)))",
+           "regret = float(np.log(max(slope.mean(), 1.0)))", "unit/weighting/test_kliep.py"),
+    mutant("weighting/kernel_mean_matching.py", "return self.ridge + self.left_out",
+           "return self.ridge", "unit/weighting/test_kernel_mean_matching.py"),
+    mutant("weighting/_base.py", "(before[0] - target_mean) / unit",
+           "(target_mean - before[0]) / unit", "unit/weighting/test_weighting_base.py"),
+    mutant("weighting/classifier_ratio.py", "inside = folds != fold",
+           "inside = np.ones(len(folds), dtype=bool)", "unit/weighting/test_classifier_ratio.py"),
+    mutant("weighting/_gaussian_basis.py", "unit = 1.0 / (2 * median_square(X, X_target, rng))",
+           "unit = 1.0 / median_square(X, X_target, rng)", "unit/weighting/test_rulsif.py",
+           "unit/weighting/test_kliep.py"),
+    # Inference
+    mutant("inference/variance.py", "return 2.0 * theta_a(summary)", "return theta_a(summary)",
+           SOURCES, INFERENCE),
+    mutant("inference/variance.py", "return 2.0 * theta_gamma(summary) - theta_omega(summary)",
+           "return 2.0 * theta_gamma(summary) + theta_omega(summary)", SOURCES, INFERENCE),
+    mutant("inference/variance.py", "summary.within - float(summary.share @ deviation**2)",
+           "summary.within + float(summary.share @ deviation**2)", SOURCES, INFERENCE),
+    mutant("inference/intervals.py", "(self.between + within) * (1 / k + 1)",
+           "(self.between + within) / k", INFERENCE),
+    mutant("inference/intervals.py", "return (n_sources + 1) / max(n_sources - 1, 1.0)",
+           "return 1.0", INFERENCE),
+    mutant("inference/intervals.py", "t_quantile(level, n_sources - 1)",
+           "t_quantile(level, n_sources)", INFERENCE),
+    mutant("inference/intervals.py", "centre = (2 * n * rate + z**2) / (2 * (n + z**2))",
+           "centre = rate", INFERENCE),
+    mutant("inference/comparison.py", "factor = np.arange(p_values.size, 0, -1)",
+           "factor = np.arange(1, p_values.size + 1)", "unit/inference/test_comparison.py"),
+    mutant("inference/comparison.py", "np.mean(summary.n_rows / (total - summary.n_rows))",
+           "np.mean(summary.n_rows / total)", "unit/inference/test_comparison.py"),
+    mutant("inference/comparison.py", "return statistic, float(2 * tail)",
+           "return statistic, float(tail)", "unit/inference/test_comparison.py"),
+    mutant("inference/ranks.py", "(n_sources - 1) * chi2 / room", "n_sources * chi2 / room",
+           "unit/inference/test_comparison.py"),
+    mutant("inference/bounds.py", "np.log(delta / 4)", "np.log(delta / 2)",
+           "unit/inference/test_bounds.py"),
+    mutant("inference/control_variate.py", "loss.mean() - slope * (g.mean() - everywhere)",
+           "loss.mean() + slope * (g.mean() - everywhere)",
+           "unit/inference/test_control_variate.py"),
+    mutant("inference/control_variate.py", "left *= (n - 1) / (n - 2)", "pass",
+           "unit/inference/test_control_variate.py"),
+    mutant("inference/e_process.py", "* (d**2).sum(axis=-1) / 2", "* (d**2).sum(axis=-1) / 4",
+           "unit/inference/test_e_process.py"),
+    # Inspection
+    mutant("inspection/_feature_shift.py", "min(1.0, X.shape[1] * test.pvalue)", "test.pvalue",
+           *SHIFT),
+    mutant("inspection/_feature_shift.py", "gap = mean_target - mean", "gap = mean - mean_target",
+           *SHIFT),
+    mutant("inspection/_feature_shift.py", "variance * (X.shape[0] / (X.shape[0] - 1))",
+           "variance", *SHIFT),
+    mutant("inspection/_label_shift.py", "equal_var=False", "equal_var=True", *SHIFT),
+    mutant("inspection/_label_shift.py", "correction=False", "correction=True", *SHIFT),
+    mutant("inspection/_mmd.py", "- 2 * across / (m * n)", "- across / (m * n)", *SHIFT),
+    mutant("inspection/_mmd.py", "(1 + reached.sum()) / (1 + n_permutations)",
+           "reached.sum() / n_permutations", *SHIFT),
+    # Maps and kernels
+    mutant("mapping/coral.py", "covariance_root(data.X, self.ridge, -0.5)",
+           "covariance_root(data.X, self.ridge, 0.5)", "unit/mapping/test_coral.py"),
+    mutant("mapping/coral.py", "/ max(X.shape[0] - 1, 1)", "/ X.shape[0]",
+           "unit/mapping/test_coral.py"),
+    mutant("mapping/subspace_alignment.py", "source_axes.T @ self.target_axes_",
+           "self.target_axes_.T @ source_axes", "unit/mapping/test_subspace_alignment.py"),
+    mutant("kernels/_kernel.py", 'return {"gamma": 0.5 / width**2}',
+           'return {"gamma": 1 / width**2}', "unit/kernels/test_laplacian_rls.py",
+           "reference/test_kernels_reference.py"),
+    mutant("kernels/laplacian_rls.py", "smoothness * n_labeled / n_rows", "smoothness",
+           "unit/kernels/test_laplacian_rls.py"),
+    mutant("kernels/laplacian_rls.py", "ridge = self.ridge * Y.shape[0]", "ridge = self.ridge",
+           "unit/kernels/test_laplacian_rls.py"),
+    mutant("kernels/_graph.py", "nearest.maximum(nearest.T)", "nearest",
+           "unit/kernels/test_laplacian_rls.py", "unit/kernels/test_tca.py"),
+    # Ensemble, neighbours, features
+    mutant("ensemble/locally_weighted.py", "return 2 * counts / np.maximum(either, 1)",
+           "return counts / np.maximum(either, 1)", "unit/ensemble/test_locally_weighted.py",
+           "reference/test_locally_weighted_by_hand.py"),
+    mutant("neighbors/nnge.py", "counts.sum(axis=1) / counts[:, 0]",
+           "counts.sum(axis=1) / counts[:, 1].clip(1)", "unit/neighbors/test_nnge.py",
+           "reference/test_nnge_by_hand.py"),
+    mutant("feature_selection/moments.py", "step, step, a.counts * share)",
+           "step, step, b.counts * share)", "unit/feature_selection/test_moments.py"),
+    mutant("feature_selection/moments.py", "a.means + share[:, None] * step",
+           "a.means + step / 2", "unit/feature_selection/test_moments.py"),
+    # Metrics and selection
+    mutant("metrics/_kernels.py", "- 2.0 * of_truth + 1.0", "- of_truth + 1.0", SCORING),
+    mutant("metrics/_kernels.py", "square - mean**2", "square", SCORING),
+    mutant("model_selection/anchored.py", "SLOPES = np.linspace(0.0, 4.0, 17)",
+           "SLOPES = np.linspace(-4.0, 4.0, 17)", "unit/model_selection/test_anchored.py"),
+    mutant("model_selection/anchored.py", "np.diag(relative) + covariance.mean()",
+           "np.diag(relative)", "unit/model_selection/test_anchored.py"),
+    mutant("model_selection/_sources.py", 'order = order[np.argsort(y[order], kind="stable")]',
+           "order = order", "unit/model_selection/test_search_odd_input.py",
+           "unit/model_selection/test_search.py"),
+    mutant("model_selection/_run.py", "order[(len(order) + 1) // 2 :]", "order[len(order) // 2 :]",
+           "unit/model_selection/test_search_results.py"),
+    mutant("model_selection/_run.py", "difference.var(ddof=1) / difference.size",
+           "difference.var(ddof=1)", "unit/model_selection/test_search_results.py"),
+    mutant("model_selection/multi_source_result.py", "answer.expected_half_width(sources=2)",
+           "answer.expected_half_width(rows=2)", "unit/model_selection/test_multi_source.py"),
+    mutant("model_selection/vote.py", "ROLE_MASS = (0.7, 0.2, 0.1)", "ROLE_MASS = (0.2, 0.7, 0.1)",
+           "unit/model_selection/test_vote.py"),
+    # Files, report and program
+    mutant("report/pictures.py", "share if best_is_high else 1 - share",
+           "1 - share if best_is_high else share", "report/test_render.py"),
+    mutant("_storage.py", "if seal is None or digests is None:", "if digests is None:",
+           "unit/test_storage.py"),
+    mutant("_storage.py", "{plain.dtype.str} {array.shape}", "{array.shape}",
+           "unit/test_storage.py"),
+    mutant("_validation/labels.py", "whole and np.unique(y).size <= MOST_CLASSES",
+           "whole and np.unique(y).size < MOST_CLASSES", "unit/test_validation.py"),
+    mutant("_validation/parameters.py", "if n_bytes > free:", "if n_bytes > 1000 * free:",
+           "unit/test_validation.py", "unit/mapping/test_coral.py",
+           "unit/kernels/test_laplacian_rls.py"),
+    mutant("cli/predict.py", "read_table(self.new, text=None, encoding=self.encoding)",
+           "read_table(self.new, encoding=self.encoding)", "cli/test_columns.py",
+           "cli/test_commands.py"),
+    mutant("cli/_columns.py", "2 * misfit.sum() >= max(", "misfit.sum() > max(",
+           "cli/test_columns.py"),
+    mutant("cli/_columns.py", 'column.is_null().to_numpy(), "have no value',
+           'column.is_null().to_numpy() & False, "have no value', "cli/test_columns.py"),
+    mutant("cli/_cells.py", "MOST_CELLS = 0.9", "MOST_CELLS = 0.5", "cli/test_tables.py"),
+    mutant("cli/_study.py", "return [name for name in problem.sources if name in chosen]",
+           "return problem.sources", "cli/test_commands.py"),
+]  # fmt: skip
+
+
+def main(words: list[str]) -> int:
+    """Run the chosen mutants; 1 if one survives or no longer applies."""
+    chosen = [m for m in MUTANTS if all(word in m.path + m.old + m.new for word in words)]
+    survivors = 0
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for name in ("src", "tests", "benchmarks", "pyproject.toml", "README.md", "docs"):
+            source = ROOT / name
+            (shutil.copytree if source.is_dir() else shutil.copy)(source, copy / name)
+        for number, each in enumerate(chosen, start=1):
+            answer = run(each, copy)
+            survivors += answer != "caught"
+            print(
+                f"{number:3d} of {len(chosen)} {answer:9s} {each.path}: {each.old!r} → {each.new!r}"
+            )
+            sys.stdout.flush()
+    print(f"{len(chosen) - survivors} of {len(chosen)} mutants were caught.")
+    return int(survivors > 0)
+
+
+def run(each: Mutant, copy: Path) -> str:
+    """Apply a mutant to the copy, run its tests, and take it back."""
+    path = copy / each.path
+    text = path.read_text()
+    if text.count(each.old) != 1:
+        return "STALE"
+    path.write_text(text.replace(each.old, each.new))
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *each.tests],
+            cwd=copy,
+            env={**os.environ, **THREADS, "PYTHONPATH": str(copy / "src")},
+            capture_output=True,
+        )
+    finally:
+        path.write_text(text)
+    # 1: a test failed. 2 and more: nothing was collected, or pytest itself was stopped.
+    return {0: "SURVIVED", 1: "caught"}.get(done.returncode, "BROKEN")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
