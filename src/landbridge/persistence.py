@@ -41,7 +41,7 @@ OWN = {
     "model_selection.search_result": "SearchResult",
     "model_selection.vote": "VotingModel",
     "weighting._base": "WeightDiagnostics",
-    "weighting._features": "FourierFeatures NystroemFeatures",
+    "weighting._features": "NystroemFeatures",
     "weighting._gaussian_basis": "GaussianBasis",
     "weighting.classifier_ratio": "ColumnSquares SigmoidCalibration",
 }

@@ -60,7 +60,6 @@ CASES = [
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
-    Case(lambda: lb.KernelMeanMatching(n_components=30, features="fourier"), "weighting"),
     Case(lambda: lb.KLIEP(), "weighting"),
     Case(lambda: lb.RuLSIF(), "weighting"),
     Case(lambda: lb.ClassifierRatio(), "weighting"),

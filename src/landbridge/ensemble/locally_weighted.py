@@ -46,7 +46,6 @@ from landbridge._tasks import map_tasks, spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     TransferData,
-    check_count,
     check_rows,
     check_transfer,
     is_number,
@@ -129,11 +128,10 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     estimators : list of (name, classifier) or None, default=None
         The learners, as in VotingClassifier. ``None``: logistic regression, a tree and nearest
         neighbours.
-    n_clusters : int or None, default=None
-        Number of clusters of the default clusterer; ``None``: as many as classes.
     clusterer : clusterer with ``predict`` or None, default=None
-        Fitted on all target rows. ``None``: k-means on columns scaled by MaxAbsScaler. For text,
-        k-means after TruncatedSVD and Normalizer finds the classes much better.
+        Fitted on all target rows. ``None``: k-means on columns scaled by MaxAbsScaler, with one
+        cluster per class. For text, k-means after TruncatedSVD and Normalizer finds the classes
+        much better.
     threshold : float, default=0.5
         δ: mean similarity below which a row takes the answer of its cluster's confident rows. 0
         switches that off.
@@ -179,7 +177,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     def __init__(
         self,
         estimators: list[tuple[str, Any]] | None = None,
-        n_clusters: int | None = None,
         clusterer: Any = None,
         threshold: float = 0.5,
         min_purity: float = 0.3,
@@ -187,7 +184,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         random_state: RandomState = None,
     ):
         self.estimators = estimators
-        self.n_clusters = n_clusters
         self.clusterer = clusterer
         self.threshold = threshold
         self.min_purity = min_purity
@@ -246,7 +242,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     def _new_clusterer(self, n_rows: int, seed: int | None) -> Any:
         clusterer = self.clusterer
         if clusterer is None:
-            n_clusters = min(self.n_clusters or self.classes_.size, n_rows)
+            n_clusters = min(self.classes_.size, n_rows)
             clusterer = make_pipeline(MaxAbsScaler(), KMeans(n_clusters, n_init=10))
         return clone_with_seed(clusterer, seed)
 
@@ -329,8 +325,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= 1):
                 raise ValueError(f"`{name}` must lie between 0 and 1; got {value!r}.")
-        if self.n_clusters is not None:
-            check_count(self.n_clusters, "n_clusters")
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
             raise ValueError(
                 "`clusterer` must have a method predict, because new rows need a cluster too; got "

@@ -7,8 +7,8 @@ from sklearn.neighbors import kneighbors_graph
 from landbridge._typing import Matrix
 
 
-def neighbor_laplacian(X: Matrix, n_neighbors: int, *, normalized: bool = True) -> sparse.csr_array:
-    """Laplacian D − M (or I − D^-½ M D^-½) of the graph that joins rows that are neighbours.
+def neighbor_laplacian(X: Matrix, n_neighbors: int) -> sparse.csr_array:
+    """Laplacian I − D^-½ M D^-½ of the graph that joins rows that are neighbours.
 
     Two rows are joined when either is among the ``n_neighbors`` nearest rows of the other. With
     fewer rows than neighbours every pair is joined; a single row has the Laplacian 0.
@@ -18,4 +18,4 @@ def neighbor_laplacian(X: Matrix, n_neighbors: int, *, normalized: bool = True) 
         return sparse.csr_array((n_rows, n_rows))
     nearest = sparse.csr_array(kneighbors_graph(X, min(n_neighbors, n_rows - 1)))
     joined = nearest.maximum(nearest.T)
-    return sparse.csr_array(laplacian(joined, normed=normalized))
+    return sparse.csr_array(laplacian(joined, normed=True))

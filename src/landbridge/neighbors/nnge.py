@@ -45,6 +45,9 @@ from landbridge.neighbors.seen_rows import SeenRows
 # Columns compared at once when boxes are searched for an overlap: most differ in the first few.
 BLOCK = 16
 
+# Bins of equal width for the mutual information of a feature and the class, as in Weka.
+BINS = 5
+
 
 def squared_distances(x: Vector, lower: np.ndarray, upper: np.ndarray, scale: Vector) -> Vector:
     """Σ_j (scale_j · gap_j)² of x to each box; the gap is 0 in a feature where x lies inside."""
@@ -202,8 +205,6 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         exemplar of its own.
     feature_weights : {"mutual_info"} or None, default="mutual_info"
         Weigh features by their mutual information with the class, or all the same.
-    n_bins : int, default=5
-        Number of bins of equal width for the mutual information.
     exemplar_weights : bool, default=True
         Move exemplars away that have misled, by (hits + misses) / hits.
     shuffle : bool, default=False
@@ -242,14 +243,12 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         self,
         n_attempts: int = 5,
         feature_weights: str | None = "mutual_info",
-        n_bins: int = 5,
         exemplar_weights: bool = True,
         shuffle: bool = False,
         random_state: RandomState = None,
     ):
         self.n_attempts = n_attempts
         self.feature_weights = feature_weights
-        self.n_bins = n_bins
         self.exemplar_weights = exemplar_weights
         self.shuffle = shuffle
         self.random_state = random_state
@@ -257,14 +256,13 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
         """Learn the rows one after the other."""
         check_count(self.n_attempts, "n_attempts")
-        check_count(self.n_bins, "n_bins")
         check_choice(self.feature_weights, "feature_weights", ("mutual_info", None))
         data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
         X, codes = data.X.astype(float), data.encode(data.y)
         order = np.arange(X.shape[0])
         if self.shuffle:
             order = check_random_state(self.random_state).permutation(X.shape[0])
-        seen = SeenRows(X, codes, self.n_bins if self.feature_weights == "mutual_info" else None)
+        seen = SeenRows(X, codes, BINS if self.feature_weights == "mutual_info" else None)
         exemplars = Exemplars(X, self.n_attempts)
         for row in order.tolist():
             seen.add(row)

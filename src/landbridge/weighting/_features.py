@@ -1,7 +1,6 @@
-"""Feature maps a(x) with a(x)'a(y) ≈ k(x, y), for kernel problems with many rows."""
+"""Features a(x) with a(x)'a(y) ≈ k(x, y), for kernel problems with many rows."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigh
@@ -14,23 +13,6 @@ from landbridge.weighting._rows import choose_rows, kernel, row_blocks
 DOUBLE_ENTRIES = 2**25
 # Directions of the landmarks' kernel matrix below this share of its largest are noise.
 RANK_TOLERANCE = 1e-11
-
-
-class FeatureMap(Protocol):
-    """Rows in, features in double precision out: a linear map of simple functions of a row."""
-
-    @property
-    def width(self) -> int:
-        """The number of features."""
-
-    def simple(self, X: Matrix) -> np.ndarray:
-        """The simple functions of each row."""
-
-    def project(self, simple: np.ndarray) -> np.ndarray:
-        """The linear map."""
-
-    def __call__(self, X: Matrix) -> np.ndarray:
-        """The features of each row."""
 
 
 @dataclass(frozen=True)
@@ -62,48 +44,22 @@ class NystroemFeatures:
 
     @property
     def width(self) -> int:
+        """The number of features."""
         return self.projection.shape[1]
 
     def simple(self, X: Matrix) -> np.ndarray:
+        """k(Z, x) of each row x."""
         return kernel(X, self.landmarks, self.kernel, self.gamma)
 
     def project(self, simple: np.ndarray) -> np.ndarray:
+        """Λ^(−1/2) U' of what `simple` returns, or of means of it."""
         return simple @ self.projection
 
     def __call__(self, X: Matrix) -> np.ndarray:
         return self.project(self.simple(X))
 
 
-@dataclass(frozen=True)
-class FourierFeatures:
-    """a(x) = (cos Wx, sin Wx)·√(2/r), rows of W from N(0, 2γI): the Gaussian kernel on average."""
-
-    frequencies: np.ndarray
-
-    @classmethod
-    def draw(
-        cls, n_features: int, *, size: int, gamma: float, rng: np.random.RandomState
-    ) -> "FourierFeatures":
-        """Depends on the seed alone, not on the rows."""
-        pairs = max(1, size // 2)
-        return cls(np.sqrt(2 * gamma) * rng.standard_normal((n_features, pairs)))
-
-    @property
-    def width(self) -> int:
-        return 2 * self.frequencies.shape[1]
-
-    def simple(self, X: Matrix) -> np.ndarray:
-        angles = np.asarray(X @ self.frequencies, dtype=np.float64)
-        return np.hstack([np.cos(angles), np.sin(angles)])
-
-    def project(self, simple: np.ndarray) -> np.ndarray:
-        return simple / np.sqrt(self.frequencies.shape[1])
-
-    def __call__(self, X: Matrix) -> np.ndarray:
-        return self.project(self.simple(X))
-
-
-def feature_matrix(features: FeatureMap, X: Matrix) -> np.ndarray:
+def feature_matrix(features: NystroemFeatures, X: Matrix) -> np.ndarray:
     """The features of all rows, block by block, in single precision where there are many."""
     many = X.shape[0] * features.width > DOUBLE_ENTRIES
     matrix = np.empty((X.shape[0], features.width), dtype=np.float32 if many else np.float64)
@@ -112,7 +68,7 @@ def feature_matrix(features: FeatureMap, X: Matrix) -> np.ndarray:
     return matrix
 
 
-def feature_mean(features: FeatureMap, X: Matrix) -> Vector:
+def feature_mean(features: NystroemFeatures, X: Matrix) -> Vector:
     """The mean of the features over the rows: the linear map once, of the mean."""
     blocks = row_blocks(X, features.width)
     total = sum(features.simple(X[rows]).sum(axis=0) for rows in blocks)

@@ -1,11 +1,10 @@
 """The density ratio from a classifier that tells the two domains apart (Bickel et al., 2009)."""
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
@@ -13,7 +12,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import check_choice, check_probabilistic, is_count, stack_rows
+from landbridge._validation import check_probabilistic, is_count, stack_rows
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._rows import deal_folds
 
@@ -38,36 +37,6 @@ class SigmoidCalibration:
 
     def __call__(self, scores: Vector) -> Vector:
         return self.model.decision_function(scores[:, None])
-
-
-class IsotonicCalibration:
-    """The best non-decreasing map from log-odds to the probability of the target."""
-
-    def fit(self, scores: Vector, is_target: Vector) -> "IsotonicCalibration":
-        # One pseudo-row of the other domain keeps the probability of a pure group off 0 and 1.
-        self.margin = 1.0 / (len(scores) + 1)
-        self.model = IsotonicRegression(out_of_bounds="clip").fit(scores, is_target)
-        return self
-
-    def __call__(self, scores: Vector) -> Vector:
-        return log_odds(np.clip(self.model.predict(scores), self.margin, 1 - self.margin))
-
-
-class NoCalibration:
-    """The classifier's own probabilities."""
-
-    def fit(self, scores: Vector, is_target: Vector) -> "NoCalibration":
-        return self
-
-    def __call__(self, scores: Vector) -> Vector:
-        return scores
-
-
-CALIBRATIONS: dict[str | None, Any] = {
-    "sigmoid": SigmoidCalibration,
-    "isotonic": IsotonicCalibration,
-    None: NoCalibration,
-}
 
 
 class ColumnSquares(TransformerMixin, BaseEstimator):
@@ -119,7 +88,8 @@ class ClassifierRatio(Weighting):
 
     * The weight of a source row comes from a classifier that has not seen the row
       (cross-fitting): a classifier that remembers its rows would call each of them "source".
-    * The probabilities are calibrated on those predictions, all rows of both domains together.
+    * The probabilities are calibrated on those predictions, all rows of both domains together, by
+      Platt's method.
     * Folds do not depend on the order of the rows.
 
     Parameters
@@ -129,7 +99,6 @@ class ClassifierRatio(Weighting):
         for Gaussians with independent columns. Use a flexible classifier for anything else.
     cv : int, default=5
         Number of folds.
-    calibration : {"sigmoid", "isotonic", None}, default="sigmoid"
     random_state : int, RandomState or None, default=0
         For the folds.
 
@@ -155,16 +124,13 @@ class ClassifierRatio(Weighting):
         self,
         classifier: Any = None,
         cv: int = 5,
-        calibration: Literal["sigmoid", "isotonic"] | None = "sigmoid",
         random_state: RandomState = 0,
     ):
         self.classifier = classifier
         self.cv = cv
-        self.calibration = calibration
         self.random_state = random_state
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
-        check_choice(self.calibration, "calibration", list(CALIBRATIONS))
         check_probabilistic(self.classifier, "classifier")
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
@@ -172,7 +138,7 @@ class ClassifierRatio(Weighting):
         classifier = self._classifier()
         is_target = np.repeat([0, 1], self._sizes)
         scores = cross_fitted_log_odds(classifier, rows, is_target, folds)
-        self._calibration = CALIBRATIONS[self.calibration]().fit(scores, is_target)
+        self._calibration = SigmoidCalibration().fit(scores, is_target)
         self.classifier_ = clone(classifier).fit(rows, is_target)
         return odds_to_ratio(self._calibration(scores[: X.shape[0]]), *self._sizes)
 

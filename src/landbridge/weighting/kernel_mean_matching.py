@@ -14,8 +14,6 @@ from landbridge._validation import check_choice, check_not_negative, is_count, i
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._features import (
-    FeatureMap,
-    FourierFeatures,
     NystroemFeatures,
     feature_matrix,
     feature_mean,
@@ -125,8 +123,6 @@ class KernelMeanMatching(Weighting):
     n_components : "auto", int or None, default="auto"
         Number of features; ``None`` solves the exact problem. "auto": exact up to 2 000 source
         rows, then 256 features, and 128 beyond 20 000 rows.
-    features : {"nystroem", "fourier"}, default="nystroem"
-        Landmarks from both domains (any kernel) or random Fourier features (Gaussian kernel).
     random_state : int, RandomState or None, default=0
         For the features and the median distance; an integer gives the same weights every time.
 
@@ -160,7 +156,6 @@ class KernelMeanMatching(Weighting):
         ridge: float | None = None,
         setting: Literal["evidence", "paper"] = "evidence",
         n_components: int | Literal["auto"] | None = "auto",
-        features: Literal["nystroem", "fourier"] = "nystroem",
         random_state: RandomState = 0,
     ):
         self.kernel = kernel
@@ -170,7 +165,6 @@ class KernelMeanMatching(Weighting):
         self.ridge = ridge
         self.setting = setting
         self.n_components = n_components
-        self.features = features
         self.random_state = random_state
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
@@ -229,14 +223,10 @@ class KernelMeanMatching(Weighting):
 
     def _approximate(
         self, X: Matrix, X_target: Matrix, size: int, rng: np.random.RandomState
-    ) -> tuple[Problem, FeatureMap]:
-        features: FeatureMap
-        if self.features == "fourier":
-            features = FourierFeatures.draw(X.shape[1], size=size, gamma=self.gamma_, rng=rng)
-        else:
-            features = NystroemFeatures.draw(
-                X, X_target, size=size, name=self.kernel, gamma=self.gamma_, rng=rng
-            )
+    ) -> tuple[Problem, NystroemFeatures]:
+        features = NystroemFeatures.draw(
+            X, X_target, size=size, name=self.kernel, gamma=self.gamma_, rng=rng
+        )
         form = LowRank(feature_matrix(features, X))
         # κ from the same features as K: otherwise the two sides of the match differ.
         self._target_mean = feature_mean(features, X_target)
@@ -277,12 +267,6 @@ class KernelMeanMatching(Weighting):
     def _check_parameters(self) -> None:
         check_choice(self.kernel, "kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
         check_choice(self.setting, "setting", ["evidence", "paper"])
-        check_choice(self.features, "features", ["nystroem", "fourier"])
-        if self.features == "fourier" and self.kernel != "rbf":
-            raise ValueError(
-                "`features` must be 'nystroem' unless the kernel is 'rbf'; got 'fourier' with "
-                f"{self.kernel!r}. Pass features='nystroem'."
-            )
         if self.bound is not None and not (is_number(self.bound) and 1 < self.bound < np.inf):
             raise ValueError(
                 f"`bound` must be a finite number above 1, the mean weight; got {self.bound!r}."

@@ -173,7 +173,7 @@ def test_without_a_target_it_is_the_plain_average():
 def test_fewer_target_rows_than_clusters():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 2)), np.tile([0, 1, 2], 10)
-    model = lb.LocallyWeightedEnsemble(n_clusters=5, min_purity=0.0, random_state=0)
+    model = lb.LocallyWeightedEnsemble(min_purity=0.0, random_state=0)
     assert model.fit(X, y, X_unlabeled=X[:2]).predict(X).shape == (30,)
     own = lb.LocallyWeightedEnsemble(clusterer=KMeans(4), min_purity=0.0, random_state=0)
     own.fit(X, y, X_unlabeled=X)
@@ -191,7 +191,6 @@ def test_parameters_of_members_can_be_set_and_searched():
     [
         ({"threshold": 1.5}, "`threshold` must lie between 0 and 1; got 1.5"),
         ({"min_purity": -0.1}, "`min_purity` must lie between 0 and 1; got -0.1"),
-        ({"n_clusters": 0}, "`n_clusters` must be a whole number of at least 1; got 0"),
         (
             {"clusterer": AgglomerativeClustering()},
             "`clusterer` must have a method predict.*got AgglomerativeClustering",

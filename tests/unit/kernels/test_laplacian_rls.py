@@ -142,10 +142,11 @@ def test_several_responses_and_classes():
 
 def test_graph_laplacian():
     X = np.array([[0.0], [1.0], [1.1], [5.0]])
-    graph = neighbor_laplacian(X, 1, normalized=False).toarray()
-    wanted = [[1, -1, 0, 0], [-1, 2, -1, 0], [0, -1, 2, -1], [0, 0, -1, 1]]
+    graph = neighbor_laplacian(X, 1).toarray()
+    edge = -np.sqrt(0.5)
+    wanted = [[1, edge, 0, 0], [edge, 1, -0.5, 0], [0, -0.5, 1, edge], [0, 0, edge, 1]]
     np.testing.assert_allclose(graph, wanted)
-    np.testing.assert_allclose(neighbor_laplacian(X, 9, normalized=False).sum(axis=1), 0)
+    np.testing.assert_allclose(neighbor_laplacian(X, 9).sum(axis=1), 0, atol=1e-15)
     assert neighbor_laplacian(X[:1], 3).toarray() == [[0.0]]
 
 

@@ -181,7 +181,6 @@ def test_more_attempts_make_fewer_exemplars():
     ("parameters", "message"),
     [
         ({"n_attempts": 2.5}, "`n_attempts` must be a whole number of at least 1"),
-        ({"n_bins": -1}, "`n_bins` must be a whole number of at least 1"),
         ({"feature_weights": "gini"}, "`feature_weights` must be one of 'mutual_info', None"),
     ],
 )

@@ -18,7 +18,6 @@ from landbridge.weighting.kernel_mean_matching import mean_embedding, resolve_co
 MODES = [
     {"n_components": None},
     {"n_components": 40},
-    {"n_components": 40, "features": "fourier"},
 ]
 
 
@@ -184,8 +183,6 @@ def test_sparse_rows_with_features(data):
     [
         ({"kernel": "gauss"}, "`kernel` must be one of .*'rbf'.*; got 'gauss'"),
         ({"setting": "default"}, "`setting` must be one of 'evidence', 'paper'"),
-        ({"features": "random"}, "`features` must be one of 'nystroem', 'fourier'"),
-        ({"features": "fourier", "kernel": "linear"}, "`features` must be 'nystroem' unless"),
         ({"bound": 1.0}, "`bound` must be a finite number above 1"),
         ({"bound": np.inf}, "`bound` must be a finite number above 1"),
         ({"ridge": -1.0}, "`ridge` must be a finite number of at least 0; got -1.0"),
