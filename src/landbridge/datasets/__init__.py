@@ -1,6 +1,7 @@
 """Real data with natural domains, and generators with known truth."""
 
 from landbridge.datasets._auto_mpg import load_auto_mpg
+from landbridge.datasets._bike_hours import load_bike_hours
 from landbridge.datasets._concept_shift import make_concept_shift
 from landbridge.datasets._counts import fetch_amazon_reviews, fetch_reuters_crossdomain
 from landbridge.datasets._covariate_shift import make_covariate_shift
@@ -34,6 +35,7 @@ __all__ = [
     "fetch_wine_quality",
     "get_data_home",
     "load_auto_mpg",
+    "load_bike_hours",
     "make_concept_shift",
     "make_covariate_shift",
     "make_label_shift",
