@@ -35,19 +35,18 @@ def public_names() -> dict[str, list[str]]:
             module = importlib.import_module(f"landbridge.{room}")
         except ModuleNotFoundError:
             continue
-        names = list(getattr(module, "__all__", None) or _defined_in(module))
+        names = list(getattr(module, "__all__", None) or _offered_by_package(module))
         # A name that two subpackages offer is described once, in the first of them.
         found[room] = [name for name in names if id(getattr(module, name)) not in seen]
         seen |= {id(getattr(module, name)) for name in names}
     return found
 
 
-def _defined_in(module: Any) -> list[str]:
-    return [
-        name
-        for name, value in vars(module).items()
-        if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
-    ]
+def _offered_by_package(module: Any) -> list[str]:
+    """Names of a single file, which are public if the package offers them."""
+    import landbridge
+
+    return [name for name in landbridge.__all__ if getattr(module, name, None) is not None]
 
 
 def write_api_pages(folder: Path) -> None:

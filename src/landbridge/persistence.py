@@ -138,6 +138,16 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
     Types outside the allow-list are refused with their names before anything of the file is
     turned into objects, and so are trees and arrays whose indices lead outside of them.
+
+    Parameters
+    ----------
+    path : str or path
+        Name of the file.
+
+    Returns
+    -------
+    SavedModel
+        The model and its card.
     """
     skops_io = _import_skops()
     card = load_card(path)

@@ -261,6 +261,26 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
         Without ``groups`` all of ``X`` is one source; without labelled target rows it is
         AdaBoost (SAMME) on ``X``, and warns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_rounds(self.n_estimators)
         data = check_transfer(
@@ -383,6 +403,26 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
         Without ``groups`` all of ``X`` is one source; without labelled target rows it is
         AdaBoost (SAMME) on ``X``, and warns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_not_negative(self.min_vote, "min_vote")
         check_rounds(self.n_estimators)

@@ -293,6 +293,24 @@ class TrAdaBoostClassifier(VotingClassifier):
         """Boost on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone.
 
         Without labelled target rows it is AdaBoost (SAMME) on the source, and warns.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         data = check_transfer(
             self,

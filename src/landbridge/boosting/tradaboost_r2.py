@@ -254,6 +254,24 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         """Boost on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone.
 
         Without labelled target rows it is AdaBoost.R2 (with weights, not resampling) on the source.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         self._check_parameters()
         data = check_transfer(
@@ -369,7 +387,18 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             self.target_weights_ = np.array(done.target_weights)
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Weighted median of the predictions of the voting learners."""
+        """Weighted median of the predictions of the voting learners.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         check_is_fitted(self, "estimators_")
         return _median_of(self.estimators_, self.estimator_weights_, check_rows(self, X))
 

@@ -104,6 +104,26 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         """Grow the tree on source and labelled target rows; unlabelled rows are left alone.
 
         ``sample_weight`` weighs the source rows, beside target rows of weight 1.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         self._limits(1)  # wrong parameters are reported before anything else
         data = check_transfer(
@@ -156,17 +176,50 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return leaf
 
     def apply(self, X: MatrixLike) -> Vector:
-        """The leaf that each row falls into, as a position in ``tree_``."""
+        """The leaf that each row falls into, as a position in ``tree_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Number of the leaf of each row.
+        """
         check_is_fitted(self, "tree_")
         return leaf_of(self.tree_, check_rows(self, X))
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the largest weight in the leaf of each row."""
+        """The class with the largest weight in the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         leaves = self.apply(X)
         return self.classes_[self.tree_.labels[leaves]]
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """The weighted share of each class in the leaf of each row."""
+        """The weighted share of each class in the leaf of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Class probabilities, in the order of ``classes_``.
+        """
         leaves = self.apply(X)
         return self.tree_.value[leaves]
 
@@ -180,12 +233,24 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return gain / gain.sum() if gain.sum() > 0 else gain
 
     def get_depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
+        """Number of splits on the longest way from the root to a leaf.
+
+        Returns
+        -------
+        int
+            The depth.
+        """
         check_is_fitted(self, "tree_")
         return self.tree_.depth
 
     def get_n_leaves(self) -> int:
-        """Number of leaves."""
+        """Number of leaves.
+
+        Returns
+        -------
+        int
+            The number of leaves.
+        """
         check_is_fitted(self, "tree_")
         return int((self.tree_.feature == LEAF).sum())
 

@@ -47,6 +47,11 @@ def get_data_home(data_home: DataHome = None) -> Path:
         Used if given. None takes the environment variable ``LANDBRIDGE_DATA``, and without it
         the folder ``landbridge`` in the user's cache folder. Nothing is created here.
 
+    Returns
+    -------
+    path
+        The directory.
+
     Examples
     --------
     >>> from landbridge.datasets import get_data_home

@@ -203,6 +203,26 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         """Fit every estimator on every source, cluster the target rows and compare.
 
         ``groups`` names the source of each row; without it X is one source.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         named = self._check_parameters()
         data = check_transfer(
@@ -275,7 +295,18 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         self.cluster_proba_ = confident_means(proba, confident, clusters, shape[0])
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
@@ -283,6 +314,16 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         """Weighted mean of the models' probabilities, or that of the cluster's confident rows.
 
         Models without ``predict_proba`` count as certain of their answer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Class probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self, "estimators_")
         X = check_rows(self, X)
@@ -297,7 +338,18 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         return np.where(replace[:, None], of_cluster, proba)
 
     def local_weights(self, X: MatrixLike) -> np.ndarray:
-        """Weight of each model (columns, in the order of ``model_names_``) for each row."""
+        """Weight of each model (columns, in the order of ``model_names_``) for each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_models)
+            Weights; each row sums to 1.
+        """
         check_is_fitted(self, "estimators_")
         X = check_rows(self, X)
         if self.clusterer_ is None:
@@ -344,11 +396,28 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         return self.estimators
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, with those of the named estimators."""
+        """Parameters, with those of the named estimators.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Include the parameters of nested estimators.
+
+        Returns
+        -------
+        dict
+            Names and values.
+        """
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also of the named estimators: ``name__parameter``."""
+        """Set parameters, also of the named estimators: ``name__parameter``.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._set_params("estimators", **params)
         return self
 

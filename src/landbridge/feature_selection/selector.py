@@ -165,7 +165,22 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         self.center = center
 
     def fit(self, X: MatrixLike, y: VectorLike, *, groups: VectorLike = None) -> Self:
-        """Select on rows in memory; ``groups`` names the domain of each row."""
+        """Select on rows in memory; ``groups`` names the domain of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         X, y, groups = self._check_first(X, y, groups)
         self._forget()
         labels = Labels().extend(y)
@@ -184,6 +199,20 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
 
         The answer is that of `fit` on all batches together, to rounding, in whatever order they
         come. Keeps domains × features² numbers. What `fit` has seen is forgotten.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         if hasattr(self, "moments_"):
             X = check_rows(self, X)
@@ -197,7 +226,18 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return self._add(moments_of(X, labels.encode(y), groups), labels)
 
     def merge(self, other: "TGreedySelector") -> Self:
-        """Add the moments that another selector has accumulated, for example elsewhere."""
+        """Add the moments that another selector has accumulated, for example elsewhere.
+
+        Parameters
+        ----------
+        other : TGreedySelector
+            A selector fitted on other rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         for selector in (self, other):
             if not hasattr(selector, "moments_"):
                 raise ValueError(
@@ -229,6 +269,26 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
 
         ``label`` and ``domain`` name two columns; the others, or those named by ``features``, are
         the features. ``progress`` shows a bar where rich is installed. Needs ``[polars]``.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        label : str
+            Column with the label.
+        domain : str
+            Column with the domain.
+        features : sequence of str, optional
+            Columns to use; all others by default.
+        batch_size : int, default=32768
+            Number of rows read at a time.
+        progress : bool, default=False
+            Show a progress bar.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         self._check_parameters()
         check_count(batch_size, "batch_size")
@@ -260,7 +320,18 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return check_rows(self, X) @ solution.coef + solution.intercept
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class of each row, or the predicted number."""
+        """The class of each row, or the predicted number.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         solution = self._solved()
         response = check_rows(self, X) @ solution.coef + solution.intercept
         if solution.classes is None:
@@ -268,7 +339,22 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return solution.classes[(response > 0).astype(int)]
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
-        """Accuracy for two classes, R² for a numeric response."""
+        """Accuracy for two classes, R² for a numeric response.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy of a classifier, R² of a regressor.
+        """
         measure = r2_score if self._solved().classes is None else accuracy_score
         return float(measure(_as_labels(y), self.predict(X), sample_weight=sample_weight))
 

@@ -104,7 +104,20 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         self.center = center
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
-        """Draw pairs from the classes of ``y`` and choose products."""
+        """Draw pairs from the classes of ``y`` and choose products.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_count(self.n_pairs, "n_pairs", least=2)
         check_choice(self.center, "center", (True, False))
         if not isinstance(self.selector, TGreedySelector | None):
@@ -152,7 +165,20 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         return self.selector_.intercept_
 
     def similarity(self, A: MatrixLike, B: MatrixLike = None) -> np.ndarray:
-        """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` where ``B`` is None)."""
+        """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` where ``B`` is None).
+
+        Parameters
+        ----------
+        A : array-like of shape (n_rows, n_features)
+            First rows.
+        B : array-like of shape (n_rows, n_features), optional
+            Second rows; the first ones by default.
+
+        Returns
+        -------
+        ndarray of shape (n_rows_A, n_rows_B)
+            Similarities.
+        """
         left = self._chosen(A)
         right = left if B is None else self._chosen(B)
         return (left * self.coef_[self.coef_ != 0]) @ right.T + self.intercept_
@@ -162,11 +188,32 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
         ``(t * sign) @ t.T + intercept_`` is `similarity`, where ``sign`` are the signs of the
         non-zero weights; with positive weights it is a plain inner product.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
         """
         return self._chosen(X) * np.sqrt(np.abs(self.coef_[self.coef_ != 0]))
 
     def get_feature_names_out(self, input_features: VectorLike = None) -> Vector:
-        """Names of the chosen features, in the order of the columns of ``transform``."""
+        """Names of the chosen features, in the order of the columns of ``transform``.
+
+        Parameters
+        ----------
+        input_features : ignored, optional
+            For compatibility with scikit-learn.
+
+        Returns
+        -------
+        ndarray of str
+            Names of the columns.
+        """
         check_is_fitted(self, "selector_")
         return _check_feature_names_in(self, input_features)[self.coef_ != 0]
 

@@ -65,7 +65,13 @@ class ClassBalance:
         return "average_precision" if two else "balanced_accuracy"
 
     def headline(self) -> str:
-        """Recall of the rarest class in words; empty if classes are balanced."""
+        """Recall of the rarest class in words; empty if classes are balanced.
+
+        Returns
+        -------
+        str
+            One sentence, empty if nothing is rare.
+        """
         if not self.imbalanced:
             return ""
         k = self.rarest
@@ -75,7 +81,18 @@ class ClassBalance:
         )
 
     def warnings(self, metric: str | None = None) -> tuple[str, ...]:
-        """Sentences for the verdict about classes that the model ignores, and the metric."""
+        """Sentences for the verdict about classes that the model ignores, and the metric.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        tuple of str
+            Sentences.
+        """
         found = [
             f"The model never predicts {self.classes[k]!r}, which has "
             f"{100 * self.shares[k]:.1f} % of the rows."

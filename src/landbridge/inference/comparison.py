@@ -143,6 +143,16 @@ def holm(p_values: VectorLike) -> Vector:
 
     Sorted p_(1) ≤ … ≤ p_(m) become max_{j ≤ i} min(1, (m − j + 1) p_(j)).
 
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        Uncorrected p-values.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        Corrected p-values.
+
     Examples
     --------
     >>> from landbridge.inference import holm

@@ -55,11 +55,33 @@ class EValue:
         return np.minimum(1.0, 1.0 / np.maximum(self.value, 1e-300))[()]
 
     def decided(self, alpha: float = 0.05) -> bool | Vector:
-        """Whether one model is better, with false verdicts in at most ``alpha`` of null pairs."""
+        """Whether one model is better, with false verdicts in at most ``alpha`` of null pairs.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Probability of a false alarm.
+
+        Returns
+        -------
+        bool or array
+            Whether the e-value reaches ``1 / alpha``.
+        """
         return (np.asarray(self.value) >= 1 / alpha)[()]
 
     def winner(self, alpha: float = 0.05) -> Literal["first", "second"] | None:
-        """The better model of a single pair, None while undecided."""
+        """The better model of a single pair, None while undecided.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Probability of a false alarm.
+
+        Returns
+        -------
+        {"first", "second"} or None
+            None where the evidence does not suffice.
+        """
         if not self.decided(alpha):
             return None
         return "first" if self.first_better > self.second_better else "second"

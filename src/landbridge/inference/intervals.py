@@ -70,7 +70,20 @@ class Interval:
         return self.between / (self.between + self.within) if self.between else 0.0
 
     def expected_half_width(self, *, sources: float = 1.0, rows: float = 1.0) -> float:
-        """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows."""
+        """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows.
+
+        Parameters
+        ----------
+        sources : float, optional
+            Number of sources; that of the data by default.
+        rows : float, optional
+            Number of rows per source; that of the data by default.
+
+        Returns
+        -------
+        float
+            Half the width of the interval.
+        """
         if self.standard_error == 0:
             return 0.0
         same = sources == rows == 1
@@ -87,7 +100,18 @@ class Interval:
         return (self.between + within) * (1 / k + 1)
 
     def describe(self, *, why: bool = True) -> str:
-        """The answer in words; ``why`` adds `advice`."""
+        """The answer in words; ``why`` adds `advice`.
+
+        Parameters
+        ----------
+        why : bool, default=False
+            Add what the interval rests on.
+
+        Returns
+        -------
+        str
+            Sentences.
+        """
         subject = {
             "new_source": f"Expected {self.name} on a new source",
             "population": f"Mean {self.name} over all sources of this kind",
@@ -101,7 +125,13 @@ class Interval:
         return f"{answer} ({self.n_sources} sources; {self.advice()})" if why else answer
 
     def advice(self) -> str:
-        """What the width is made of and what would shrink it."""
+        """What the width is made of and what would shrink it.
+
+        Returns
+        -------
+        str
+            The text.
+        """
         if self.standard_error == 0:
             return "all losses are equal, so the uncertainty cannot be estimated"
         if self.question == "fixed":
@@ -227,6 +257,22 @@ def source_intervals(
 
     Unweighted losses of 0 and 1 get the score interval, which stays honest at 0 and 1; all others
     m_k ± t_{M_k − 1} √u_k. A source of one row gets (−∞, ∞).
+
+    Parameters
+    ----------
+    losses : array-like
+        Losses, one per row.
+    groups : array-like of shape (n_rows,), optional
+        Source of each row.
+    level : float, default=0.95
+        Nominal coverage.
+    sample_weight : array-like of shape (n_rows,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    tuple of ndarray (low, high)
+        Bounds per source.
     """
     check_level(level)
     summary = summarise_sources(losses, groups, sample_weight=sample_weight)
@@ -240,7 +286,22 @@ def source_intervals(
 
 
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
-    """The score (Wilson) interval of a rate, cut at 0 and 1, that was seen on ``n_rows`` rows."""
+    """The score (Wilson) interval of a rate, cut at 0 and 1, that was seen on ``n_rows`` rows.
+
+    Parameters
+    ----------
+    rate : float or array
+        Observed share.
+    n_rows : float or array
+        Number of rows behind it.
+    level : float, default=0.95
+        Nominal coverage.
+
+    Returns
+    -------
+    tuple of ndarray (low, high)
+        Bounds.
+    """
     check_level(level)
     rate, n = np.clip(rate, 0.0, 1.0), np.asarray(n_rows, dtype=np.float64)
     z = normal_quantile(level)

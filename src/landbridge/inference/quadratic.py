@@ -62,7 +62,18 @@ class QuadraticEstimator:
         return tuple(round(float(alpha), 15) + 0.0 for alpha in alphas)  # type: ignore[return-value]
 
     def estimate(self, losses: np.ndarray) -> float:
-        """The estimate from losses of shape (n_blocks, n_rows)."""
+        """The estimate from losses of shape (n_blocks, n_rows).
+
+        Parameters
+        ----------
+        losses : array-like
+            Losses, one per row.
+
+        Returns
+        -------
+        float
+            The estimate.
+        """
         losses = np.asarray(losses, dtype=np.float64)
         if losses.shape != (self.n_blocks, self.n_rows):
             raise ValueError(

@@ -84,6 +84,11 @@ def summarise_sources(
     source_weight : {"equal", "proportional"}, default="equal"
         Whether every source counts the same or in proportion to its rows (their weights).
 
+    Returns
+    -------
+    dict or SourceSummary
+        A section of the summary.
+
     Examples
     --------
     >>> from landbridge.inference import summarise_sources

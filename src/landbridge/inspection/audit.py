@@ -91,7 +91,13 @@ class ColumnAudit:
         return tuple(column.name for column in self.columns if column.left_out)
 
     def with_finding(self, *findings: Finding) -> tuple[str, ...]:
-        """Names of the columns with one of the findings."""
+        """Names of the columns with one of the findings.
+
+        Returns
+        -------
+        tuple of str
+            Names of columns.
+        """
         return tuple(c.name for c in self.columns if any(f in findings for f in c.findings))
 
     @property

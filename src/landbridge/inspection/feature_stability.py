@@ -82,7 +82,17 @@ class FeatureStabilityDisplay:
     def from_estimator(
         cls, selector: TGreedySelector, *, n_features: int = 12, axes: Any = None
     ) -> Self:
-        """Draw the path of a fitted `TGreedySelector`."""
+        """Draw the path of a fitted `TGreedySelector`.
+
+        Parameters
+        ----------
+        selector : TGreedySelector
+            A fitted selector.
+        n_features : int, default=12
+            Largest number of features to draw.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         names = selector.__dict__.get("feature_names_in_")
         return cls.from_path(
             selector.path_, names=names, alpha=selector.alpha, n_features=n_features, axes=axes
@@ -98,7 +108,21 @@ class FeatureStabilityDisplay:
         n_features: int = 12,
         axes: Any = None,
     ) -> Self:
-        """Draw a path; ``names`` are those of all features, by default their indices."""
+        """Draw a path; ``names`` are those of all features, by default their indices.
+
+        Parameters
+        ----------
+        path : FeaturePath
+            The path of a fitted selector.
+        names : sequence of str, optional
+            Names to show.
+        alpha : float, default=0.05
+            Probability of a false alarm.
+        n_features : int, default=12
+            Largest number of features to draw.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         labels = [str(i) if names is None else str(names[i]) for i in path.feature]
         display = cls(
             path.T,
@@ -112,7 +136,20 @@ class FeatureStabilityDisplay:
         return display.plot(n_features=n_features, axes=axes)
 
     def plot(self, *, n_features: int = 12, axes: Any = None) -> Self:
-        """Draw on three axes, new ones by default; effects of the first ``n_features`` picks."""
+        """Draw on three axes, new ones by default; effects of the first ``n_features`` picks.
+
+        Parameters
+        ----------
+        n_features : int, default=12
+            Largest number of features to draw.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         if axes is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
             shown = min(n_features, len(set(self.names)))

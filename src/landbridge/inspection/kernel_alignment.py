@@ -81,6 +81,23 @@ class EigenfunctionDisplay:
 
         ``column`` is a column's position or name; None takes the leading principal axis of both
         domains. ``order`` counts eigenvalues from the largest, which is 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        column : int or str, optional
+            Feature on the horizontal axis.
+        order : int, default=1
+            Number of the eigenfunction, from 0.
+        kernel : str or callable, default="rbf"
+            Kernel function.
+        width : float or "median", default="scale"
+            Width of the kernel; the median heuristic by default.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
         """
         Z, target, coordinate = _one_coordinate(X, X_target, column)
         width = resolve_width(width, np.vstack([Z, target]))
@@ -110,7 +127,18 @@ class EigenfunctionDisplay:
         ).plot(axes=axes)
 
     def plot(self, *, axes: Any = None) -> Self:
-        """Draw the three steps; ``axes`` are three matplotlib axes, None makes a new figure."""
+        """Draw the three steps; ``axes`` are three matplotlib axes, None makes a new figure.
+
+        Parameters
+        ----------
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         self.axes_ = new_axes(3, (9.6, 3.0), sharey=True) if axes is None else axes
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         first, second, third = self.axes_
@@ -186,7 +214,33 @@ class KernelAlignmentDisplay:
         random_state: int = 0,
         axes: Any = None,
     ) -> Self:
-        """Align and draw; of more than 300 rows a domain 300 are drawn."""
+        """Align and draw; of more than 300 rows a domain 300 are drawn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y : array-like of shape (n_rows,), optional
+            Labels of the rows.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        kernel : str or callable, default="rbf"
+            Kernel function.
+        width : float or "median", default="scale"
+            Width of the kernel; the median heuristic by default.
+        gamma : float, default=0.0
+            Weight of the penalty.
+        ridge : float, default=1.0
+            Added to the diagonal.
+        symmetric : bool, default=False
+            Use the symmetric map.
+        random_state : int, RandomState or None, default=0
+            Seed; the same seed gives the same result.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         Z, target = check_two_domains(SurrogateKernelMap(), X, X_target)
         width = resolve_width(width, stack_rows([Z, target]))
         rng = np.random.default_rng(random_state)
@@ -211,7 +265,23 @@ class KernelAlignmentDisplay:
         y_target: VectorLike = None,
         axes: Any = None,
     ) -> Self:
-        """The same with the kernel and the parameters of a surrogate-kernel estimator."""
+        """The same with the kernel and the parameters of a surrogate-kernel estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            What to draw.
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y : array-like of shape (n_rows,), optional
+            Labels of the rows.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         names = ("kernel", "gamma", "ridge", "symmetric")
         return cls.from_data(
             X,
@@ -224,7 +294,18 @@ class KernelAlignmentDisplay:
         )
 
     def plot(self, *, axes: Any = None) -> Self:
-        """Draw the three kernels; ``axes`` are three matplotlib axes, None makes a new figure."""
+        """Draw the three kernels; ``axes`` are three matplotlib axes, None makes a new figure.
+
+        Parameters
+        ----------
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         self.axes_ = new_axes(3, (9.6, 3.5)) if axes is None else axes
         self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
         kernels = (self.before, self.after, self.target)

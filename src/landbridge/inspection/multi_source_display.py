@@ -64,7 +64,17 @@ class MultiSourceDisplay:
     def from_result(
         cls, result: MultiSourceResult, *, metric: Any = None, level: float = 0.95
     ) -> Self:
-        """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their score."""
+        """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their score.
+
+        Parameters
+        ----------
+        result : MultiSourceResult
+            Result of `MultiSourceCV`.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+        level : float, default=0.95
+            Nominal coverage.
+        """
         chosen = result.metric(metric)
         scores, (lows, highs) = result.source_scores(chosen), result.source_intervals(chosen, level)
         found = [result.interval(question, level, chosen) for question in result.questions]
@@ -90,7 +100,21 @@ class MultiSourceDisplay:
         level: float = 0.95,
         **options: Any,
     ) -> Self:
-        """Run `MultiSourceCV` with ``options`` and show its result."""
+        """Run `MultiSourceCV` with ``options`` and show its result.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            What to draw.
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+        level : float, default=0.95
+            Nominal coverage.
+        """
         result = MultiSourceCV(estimator, **options).fit(X, y, groups=groups).result_
         return cls.from_result(result, level=level)
 
@@ -108,6 +132,21 @@ class MultiSourceDisplay:
         """Paired differences of two estimators by source, from `compare_estimators`.
 
         Left of zero ``first`` is better. Without names the first two are compared.
+
+        Parameters
+        ----------
+        comparison : Comparison
+            Result of `compare_estimators`.
+        first : str, optional
+            Name of the first estimator.
+        second : str, optional
+            Name of the second estimator.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+        method : str, optional
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
         """
         first, second = first or str(comparison.names[0]), second or str(comparison.names[1])
         test = comparison.test(first, second, method, level, metric)
@@ -141,7 +180,18 @@ class MultiSourceDisplay:
         return cls(names, means[order], lows[order], highs[order], answers, **options)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw into ``ax``, or into a new figure whose height follows the number of sources."""
+        """Draw into ``ax``, or into a new figure whose height follows the number of sources.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         n_sources, n_rows = len(self.names), len(self.names) + len(self.answers)
         if ax is None:
             plt = import_extra("matplotlib.pyplot", "plot")

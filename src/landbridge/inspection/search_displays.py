@@ -87,7 +87,21 @@ class SearchRankingDisplay(_SearchDisplay):
         most: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Compute and draw; cells that failed are left out, of many the best are shown."""
+        """Compute and draw; cells that failed are left out, of many the best are shown.
+
+        Parameters
+        ----------
+        result : SearchResult
+            Results of a search.
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+        most : int, default=20
+            Largest number of rows to draw.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         known = result.find_metric(metric)
         rows: list[Any] = ["vote"] if result.answer == "vote" else []
         status = result.status(None, known)
@@ -109,7 +123,18 @@ class SearchRankingDisplay(_SearchDisplay):
         return display.plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure."""
+        """Draw on ``ax`` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         ax = _axes(ax, 4.5 + width_of(self.labels), 1.2 + 0.3 * len(self.labels))
         places = np.arange(len(self.labels))
         colours = [BEST_COLOUR] + [OTHER_COLOUR] * (len(self.labels) - 1)
@@ -150,7 +175,19 @@ class CriteriaDisplay(_SearchDisplay):
 
     @classmethod
     def from_result(cls, result: SearchResult, x: str, y: str, *, ax: Any = None) -> Self:
-        """Compute and draw from the names of two criteria."""
+        """Compute and draw from the names of two criteria.
+
+        Parameters
+        ----------
+        result : SearchResult
+            Results of a search.
+        x : str
+            Criterion on the horizontal axis.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         label = result.metric.label
         return cls(
             result.scores(x),
@@ -161,7 +198,18 @@ class CriteriaDisplay(_SearchDisplay):
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure."""
+        """Draw on ``ax`` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         ax = _axes(ax, 5.4 + width_of(self.names), 4.4)
         names = np.array(self.names)
         for number, name in enumerate(dict.fromkeys(self.names)):
@@ -201,7 +249,19 @@ class PairwiseDisplay(_SearchDisplay):
     def from_result(
         cls, result: SearchResult, *, method: str = "paired", most: int = 15, ax: Any = None
     ) -> Self:
-        """Compute and draw; of many cells the best are shown."""
+        """Compute and draw; of many cells the best are shown.
+
+        Parameters
+        ----------
+        result : SearchResult
+            Results of a search.
+        method : str, optional
+            Name of the method.
+        most : int, default=15
+            Largest number of rows to draw.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         status = result.status()
         cells = [cell for cell in result.ranking() if status[cell] != "failed"][:most]
         probabilities = result.prob_better(method=method)[np.ix_(cells, cells)]
@@ -209,7 +269,18 @@ class PairwiseDisplay(_SearchDisplay):
         return cls(probabilities, [result.labels[cell] for cell in cells], title=title).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure."""
+        """Draw on ``ax`` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         n = len(self.labels)
         ax = _axes(ax, 2.5 + 0.45 * n + width_of(self.labels), 1.5 + 0.4 * n)
         image = ax.imshow(self.probabilities, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
@@ -271,6 +342,15 @@ class SourceCandidateDisplay(_SearchDisplay):
         """Compute and draw by the selecting criterion unless another is named.
 
         Candidates that do not learn from a source have a column of their own.
+
+        Parameters
+        ----------
+        result : SearchResult
+            Results of a search.
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
         """
         cells = result.cells
         sources = list(dict.fromkeys(cell.source for cell in cells))
@@ -290,7 +370,18 @@ class SourceCandidateDisplay(_SearchDisplay):
         ).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure; the best cell has a frame."""
+        """Draw on ``ax`` or on a new figure; the best cell has a frame.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
         ax = _axes(ax, width, max(1.2 + 0.35 * len(self.candidates), 2.7))
         # Bright means good, whichever way the metric runs.

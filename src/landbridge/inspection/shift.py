@@ -94,7 +94,18 @@ class ShiftDiagnosis:
         return _verdict.in_words(self)
 
     def summary(self, *, n_features: int = 8) -> str:
-        """The verdict and the figures behind it, with the ``n_features`` largest shifts."""
+        """The verdict and the figures behind it, with the ``n_features`` largest shifts.
+
+        Parameters
+        ----------
+        n_features : int, default=8
+            Largest number of features to draw.
+
+        Returns
+        -------
+        str or SourceSummary
+            The summary.
+        """
         return _verdict.table(self, n_features)
 
     def __str__(self) -> str:

@@ -49,7 +49,17 @@ class ShiftDisplay:
     def from_diagnosis(
         cls, diagnosis: ShiftDiagnosis, *, n_features: int = 12, axes: Any = None
     ) -> Self:
-        """Draw what `diagnose_shift` returned."""
+        """Draw what `diagnose_shift` returned.
+
+        Parameters
+        ----------
+        diagnosis : ShiftDiagnosis
+            Result of `diagnose_shift`.
+        n_features : int, default=12
+            Largest number of features to draw.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         return cls(diagnosis).plot(n_features=n_features, axes=axes)
 
     @classmethod
@@ -62,7 +72,19 @@ class ShiftDisplay:
         axes: Any = None,
         **options: Any,
     ) -> Self:
-        """Diagnose and draw; ``options`` go to `diagnose_shift`."""
+        """Diagnose and draw; ``options`` go to `diagnose_shift`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        n_features : int, default=12
+            Largest number of features to draw.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+        """
         diagnosis = diagnose_shift(X, X_target, **options)
         return cls.from_diagnosis(diagnosis, n_features=n_features, axes=axes)
 
@@ -70,6 +92,18 @@ class ShiftDisplay:
         """Draw the ``n_features`` largest shifts and the figures of the whole.
 
         ``axes`` is a pair of matplotlib axes; None makes a new figure.
+
+        Parameters
+        ----------
+        n_features : int, default=12
+            Largest number of features to draw.
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
         """
         features = self.diagnosis.features[:n_features]
         self.axes_ = _new_axes(len(features)) if axes is None else axes

@@ -66,6 +66,11 @@ class WeightDriftDisplay:
 
         Among themselves the source rows follow the weighted majority algorithm, so that the
         source's curve divided by its start is the drift of Figure 1.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            What to draw.
         """
         check_is_fitted(estimator, "source_mass_")
         if not estimator.source_errors_.size:
@@ -93,7 +98,13 @@ class WeightDriftDisplay:
 
     @classmethod
     def from_closed_forms(cls, figure: int = 1) -> Self:
-        """Figure 1 (weight drift) or Figure 2 (sum of source weights) of the paper."""
+        """Figure 1 (weight drift) or Figure 2 (sum of source weights) of the paper.
+
+        Parameters
+        ----------
+        figure : int, default=1
+            Number of the figure of the paper.
+        """
         if figure not in (1, 2):
             raise ValueError(
                 f"`figure` must be 1 (weight drift) or 2 (sum of source weights); got {figure!r}."
@@ -101,7 +112,18 @@ class WeightDriftDisplay:
         return cls(_figure_1() if figure == 1 else _figure_2())
 
     def plot(self, *, axes: Any = None) -> Self:
-        """Draw the panels side by side, on ``axes`` if given (one a panel)."""
+        """Draw the panels side by side, on ``axes`` if given (one a panel).
+
+        Parameters
+        ----------
+        axes : array of matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
         if axes is None:
             plt = import_extra("matplotlib.pyplot", "plot")
             n = len(self.panels)

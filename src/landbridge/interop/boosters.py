@@ -88,7 +88,22 @@ class BoosterClassifier(ClassifierMixin, _Booster):
     """
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> Self:
-        """Fit a clone of ``estimator`` to classes numbered from 0."""
+        """Fit a clone of ``estimator`` to classes numbered from 0.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -100,12 +115,34 @@ class BoosterClassifier(ClassifierMixin, _Booster):
         return self
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """Class probabilities, in the order of ``classes_``."""
+        """Class probabilities, in the order of ``classes_``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Class probabilities, in the order of ``classes_``.
+        """
         raw = self._raw(X)
         return raw if raw.ndim == 2 else np.column_stack([1 - raw, raw])
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The most probable class of each row."""
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
@@ -124,13 +161,39 @@ class BoosterRegressor(RegressorMixin, _Booster):
     """
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> Self:
-        """Fit a clone of ``estimator``."""
+        """Fit a clone of ``estimator``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
         self._fit(X, y, sample_weight)
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The predicted number of each row."""
+        """The predicted number of each row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         return self._raw(X)
 
 

@@ -241,7 +241,26 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit on all rows; source and labelled target rows carry the labels."""
+        """Fit on all rows; source and labelled target rows carry the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         data = check_transfer(
             self,
@@ -258,12 +277,34 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         return self
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """f of each class; for two classes that of the second alone."""
+        """f of each class; for two classes that of the second alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Scores; larger is more likely.
+        """
         scores = self._columns(X)
         return scores[:, 1] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the largest f."""
+        """The class with the largest f.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         columns = self._columns(X)
         return self.classes_[columns.argmax(axis=1)]
 
@@ -295,7 +336,26 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit on all rows; source and labelled target rows carry the responses."""
+        """Fit on all rows; source and labelled target rows carry the responses.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         data = check_transfer(
             self,
@@ -313,7 +373,18 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """f of new rows."""
+        """f of new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         columns = self._columns(X)
         return columns.ravel() if self._one_response else columns
 

@@ -160,7 +160,26 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Align with all target rows; learn from the source and the labelled target rows."""
+        """Align with all target rows; learn from the source and the labelled target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_surrogate_parameters(self)
         check_positive(self.C, "C")
         data = check_transfer(
@@ -184,13 +203,35 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
-        """Classes of target rows."""
+        """Classes of target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         inputs = self._input(X)
         return self.learner_.predict(inputs)
 
     @on_one_thread
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Signed distances from the separating planes."""
+        """Signed distances from the separating planes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Scores; larger is more likely.
+        """
         inputs = self._input(X)
         return self.learner_.decision_function(inputs)
 
@@ -255,7 +296,26 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Align with all target rows; learn from the source and the labelled target rows."""
+        """Align with all target rows; learn from the source and the labelled target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_surrogate_parameters(self)
         check_not_negative(self.alpha, "alpha")
         data = check_transfer(
@@ -281,7 +341,18 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
-        """Responses of target rows."""
+        """Responses of target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         inputs = self._input(X)
         return self.learner_.predict(inputs) + self.mean_
 

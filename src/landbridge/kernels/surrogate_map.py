@@ -112,7 +112,26 @@ class SurrogateKernelMap(DomainMap):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit features on all rows and T on source and target; labels are not used."""
+        """Fit features on all rows and T on source and target; labels are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_surrogate_parameters(self)
         data = check_mapping(
             self,
@@ -163,12 +182,34 @@ class SurrogateKernelMap(DomainMap):
 
     @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """Features of *target* rows."""
+        """Features of *target* rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
         return self._scaled_features(X)
 
     @on_one_thread
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """Features of *source* rows, moved by T."""
+        """Features of *source* rows, moved by T.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed source rows.
+        """
         features = self._scaled_features(X)
         return features if self.transform_ is None else features @ self.transform_
 

@@ -241,7 +241,26 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Find the components; labels are not used."""
+        """Find the components; labels are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         data = check_mapping(
             self,
@@ -310,7 +329,18 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """The embedding of rows of either domain."""
+        """The embedding of rows of either domain.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
         check_is_fitted(self, "components_")
         X = check_rows(self, X)
         embedding = np.empty((X.shape[0], self.components_.shape[1]))

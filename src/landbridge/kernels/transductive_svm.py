@@ -167,7 +167,26 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit on all rows; source and labelled target rows carry the labels."""
+        """Fit on all rows; source and labelled target rows carry the labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         data = check_transfer(
             self,
@@ -235,13 +254,35 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Signed scores of each class; for two classes that of the second alone."""
+        """Signed scores of each class; for two classes that of the second alone.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes)
+            Scores; larger is more likely.
+        """
         check_is_fitted(self, "planes_")
         scores = self._scores(self._input(check_rows(self, X)))
         return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the highest score."""
+        """The class with the highest score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         check_is_fitted(self, "planes_")
         return self._choose(self._scores(self._input(check_rows(self, X))))
 

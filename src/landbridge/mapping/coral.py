@@ -86,7 +86,26 @@ class CORAL(DomainMap):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Learn means and covariances; labels are not used."""
+        """Learn means and covariances; labels are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_not_negative(self.ridge, "ridge")
         _check_dense(X, X_target, X_unlabeled)
         data = check_mapping(
@@ -120,11 +139,33 @@ class CORAL(DomainMap):
         return self
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """*Target* rows, unchanged."""
+        """*Target* rows, unchanged.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
         return self._checked(X)
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """*Source* rows with the covariance and mean of the target."""
+        """*Source* rows with the covariance and mean of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed source rows.
+        """
         return (self._checked(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
 
     def _checked(self, X: MatrixLike) -> np.ndarray:

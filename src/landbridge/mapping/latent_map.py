@@ -222,7 +222,26 @@ class LatentMap(DomainMap):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Learn to fill and to project; labels are not used."""
+        """Learn to fill and to project; labels are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_count(self.n_components, "n_components")
         check_positive(self.ridge, "ridge")
         data = check_mapping(
@@ -264,12 +283,34 @@ class LatentMap(DomainMap):
         )
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """*Target* rows in the latent space."""
+        """*Target* rows in the latent space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
         check_is_fitted(self, "components_")
         return np.asarray(check_rows(self, X) @ self.target_matrix_) + self.target_offset_
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """*Source* rows in the latent space."""
+        """*Source* rows in the latent space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed source rows.
+        """
         check_is_fitted(self, "components_")
         return np.asarray(check_rows(self, X) @ self.source_matrix_) + self.source_offset_
 

@@ -91,7 +91,26 @@ class SubspaceAlignment(DomainMap):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Learn both sets of axes; labels are not used."""
+        """Learn both sets of axes; labels are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         self._check_parameters()
         data = check_mapping(
             self,
@@ -113,12 +132,34 @@ class SubspaceAlignment(DomainMap):
         return self
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """*Target* rows on the axes of the target."""
+        """*Target* rows on the axes of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
         check_is_fitted(self, "alignment_")
         return project(check_rows(self, X), self.target_mean_, self.target_axes_)
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """*Source* rows on their own axes, turned to those of the target."""
+        """*Source* rows on their own axes, turned to those of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed source rows.
+        """
         check_is_fitted(self, "alignment_")
         axes = self.source_axes_ @ self.alignment_
         return project(check_rows(self, X), self.source_mean_, axes)

@@ -133,6 +133,11 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
             The source of each row.
         sample_weight : array of length n_rows, optional
             Given to the estimator's ``fit`` with the training rows, and to the metrics.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         check_choice(self.scheme, "scheme", ("source", "random"))
         rng = None if self.random_state is None else check_random_state(self.random_state)

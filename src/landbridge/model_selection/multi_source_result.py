@@ -155,7 +155,18 @@ class MultiSourceResult(KeptPredictions):
     estimator: str
 
     def losses(self, metric: Any = None) -> Vector:
-        """The loss of each row for a metric that is a mean of such losses; NaN for failed fits."""
+        """The loss of each row for a metric that is a mean of such losses; NaN for failed fits.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            One loss per row.
+        """
         chosen, there = self.metric(metric), self.there
         losses = np.full(self.y.shape[0], np.nan)
         losses[there] = chosen.pointwise(self.y[there], self._read_by(chosen, there))
@@ -168,6 +179,18 @@ class MultiSourceResult(KeptPredictions):
 
         A source on which the metric is not defined, for example ROC AUC with one class, is left
         out.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+        source_weight : {"equal", "proportional"}, default="equal"
+            Weight of a source in the mean.
+
+        Returns
+        -------
+        str or SourceSummary
+            The summary.
         """
         chosen = self.metric(metric)
         names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
@@ -193,7 +216,18 @@ class MultiSourceResult(KeptPredictions):
         )
 
     def source_scores(self, metric: Any = None) -> Vector:
-        """Score of each source in the order of ``source_names``; NaN where there is none."""
+        """Score of each source in the order of ``source_names``; NaN where there is none.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_sources,)
+            One score per source.
+        """
         chosen = self.metric(metric)
 
         def score(rows: Vector, weight: Vector | None) -> float:
@@ -202,7 +236,20 @@ class MultiSourceResult(KeptPredictions):
         return self._each_source(score)
 
     def source_intervals(self, metric: Any = None, level: float = 0.95) -> tuple[Vector, Vector]:
-        """Ends of an interval for the score of each source, by `metric_interval`."""
+        """Ends of an interval for the score of each source, by `metric_interval`.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        tuple of ndarray (low, high)
+            Bounds per source.
+        """
         chosen = self.metric(metric)
 
         def ends(rows: Vector, weight: Vector | None) -> MetricInterval:
@@ -217,6 +264,16 @@ class MultiSourceResult(KeptPredictions):
 
         The predicted class is that source's majority class. A model of other sources does not know
         it, so this is a demanding baseline.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_sources,)
+            Score of a constant prediction per source.
         """
         chosen = self.metric(metric)
 
@@ -239,7 +296,18 @@ class MultiSourceResult(KeptPredictions):
         return values
 
     def estimate(self, metric: Any = None) -> float:
-        """Mean of the scores of the sources."""
+        """Mean of the scores of the sources.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        float
+            The estimate.
+        """
         return self.summary(metric).estimate
 
     @property
@@ -283,14 +351,38 @@ class MultiSourceResult(KeptPredictions):
         return _answer(summary, question, level, chosen)
 
     def variance(self, kind: str = "theta_b", metric: Any = None, **options: Any) -> float:
-        """`landbridge.inference.cv_variance` of the losses of a metric that is their mean."""
+        """`landbridge.inference.cv_variance` of the losses of a metric that is their mean.
+
+        Parameters
+        ----------
+        kind : str, default="theta_b"
+            Name of the variance estimator.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        float
+            The estimated variance.
+        """
         losses, there = self.losses(metric), self.there
         units = self.source_names[self.source] if self.scheme == "source" else self.fold
         weight = _of_rows(self.weight, there)
         return cv_variance(losses[there], units[there], kind, sample_weight=weight, **options)
 
     def describe(self, level: float = 0.95) -> str:
-        """Every answer in words."""
+        """Every answer in words.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        str
+            Sentences.
+        """
         first, *others = self.metrics
         summary = self.summary(first)
         lines = [self._heading()]

@@ -265,7 +265,13 @@ class SearchResult:
         ]
 
     def available(self) -> tuple[str, ...]:
-        """Criteria that were requested or can be computed from the same predictions."""
+        """Criteria that were requested or can be computed from the same predictions.
+
+        Returns
+        -------
+        tuple of str
+            Names of criteria.
+        """
         have = {name for name in KEPT if getattr(self, name)}
         if any(source.weights is not None for source in self.sources):
             have.add("weights")
@@ -276,7 +282,18 @@ class SearchResult:
         )
 
     def find_metric(self, metric: str | Metric | None = None) -> Metric:
-        """A metric of the search by its name; the selecting one by default."""
+        """A metric of the search by its name; the selecting one by default.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        Metric
+            The metric.
+        """
         if metric is None or isinstance(metric, Metric):
             return metric or self.metric
         names = {known.name: known for known in self.metrics}
@@ -289,7 +306,20 @@ class SearchResult:
     def status(
         self, criterion: str | None = None, metric: str | Metric | None = None
     ) -> tuple[Status, ...]:
-        """``"complete"``, ``"stopped"`` or ``"failed"`` for each cell."""
+        """``"complete"``, ``"stopped"`` or ``"failed"`` for each cell.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        tuple of str
+            One per cell.
+        """
         criterion, metric = self._known(criterion), self.find_metric(metric)
         needs = CRITERIA[criterion].needs
         failed = {f.cell for f in self.failures if needs & set(f.arrays)}
@@ -304,7 +334,20 @@ class SearchResult:
 
     @memoised
     def values(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
-        """The criterion of every cell as a loss, smaller is better; NaN for cells that failed."""
+        """The criterion of every cell as a loss, smaller is better; NaN for cells that failed.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            Losses.
+        """
         criterion, metric = self._known(criterion), self.find_metric(metric)
         if criterion == "anchored":
             return self._anchored_values(metric)
@@ -317,7 +360,20 @@ class SearchResult:
 
     @memoised
     def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
-        """The metric of every cell by a criterion, as people read it; NaN for cells that failed."""
+        """The metric of every cell by a criterion, as people read it; NaN for cells that failed.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            Scores in the unit of the metric.
+        """
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
@@ -327,6 +383,20 @@ class SearchResult:
         """Labels, predictions (cells × rows …) and weights of the rows that all cells share.
 
         Every cell has predictions; for a criterion on source rows all have the same source.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        cells : sequence of int
+            Numbers of the cells.
+        response : {"label", "probability", "number"}
+            What the metric reads.
+
+        Returns
+        -------
+        tuple
+            The values, in this order.
         """
         kept = [self.predictions(criterion, cell) for cell in cells]
         seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
@@ -337,7 +407,20 @@ class SearchResult:
     def predictions(
         self, criterion: str, cell: int | Literal["vote"] | None = None
     ) -> Predictions | None:
-        """What a criterion compares with the labels; of the answer by default."""
+        """What a criterion compares with the labels; of the answer by default.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        cell : int, "vote" or None, optional
+            Number of the cell in ``cells``; the answer of the search by default.
+
+        Returns
+        -------
+        Predictions or None
+            The result.
+        """
         cell = self.answer if cell is None else cell
         if cell == VOTE:
             vote = self.vote()
@@ -376,7 +459,22 @@ class SearchResult:
         return float(weight @ losses / (y.size if by_count else weight.sum()))
 
     def fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
-        """The score of each fold; NaN for one that failed or came after the cell was stopped."""
+        """The score of each fold; NaN for one that failed or came after the cell was stopped.
+
+        Parameters
+        ----------
+        cell : int, "vote" or None
+            Number of the cell in ``cells``; the answer of the search by default.
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        list
+            The entries.
+        """
         found, source = self.predictions(criterion, cell), self.cells[cell].source_index
         weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
         unread = metric.response == "probability" and not self.cells[cell].has_proba
@@ -400,7 +498,18 @@ class SearchResult:
 
     @memoised
     def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored]:
-        """Cells that are complete, and the posterior of their target loss."""
+        """Cells that are complete, and the posterior of their target loss.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        tuple (cells, Anchored)
+            The cells that could be measured and their estimates.
+        """
         metric = self.find_metric(metric)
         cells = [
             cell
@@ -461,6 +570,18 @@ class SearchResult:
         """Cells from best to worst; stopped cells behind complete ones, failed cells last.
 
         Among equals the one trained on all sources comes first, then the simpler one.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        list of int
+            Numbers of cells, best first.
         """
         status, values = self.status(criterion, metric), self.values(criterion, metric)
         order = {"complete": 0, "stopped": 1, "failed": 2}
@@ -480,7 +601,20 @@ class SearchResult:
         return sorted(range(len(self.cells)), key=key)
 
     def ranks(self, criterion: str | None = None, metric: str | Metric | None = None) -> np.ndarray:
-        """1 for the best cell; equal for cells of equal value and status."""
+        """1 for the best cell; equal for cells of equal value and status.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; the selecting one by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_cells,)
+            Rank of every cell, 1 for the best.
+        """
         order = self.ranking(criterion, metric)
         status, values = self.status(criterion, metric), self.values(criterion, metric)
         ranks = np.empty(len(order), dtype=int)
@@ -505,7 +639,18 @@ class SearchResult:
 
     @memoised
     def within_noise(self, level: float = 0.8) -> list[int]:
-        """Complete cells that are not shown to be worse than the best one, best first."""
+        """Complete cells that are not shown to be worse than the best one, best first.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        list of int
+            Numbers of the cells.
+        """
         status = self.status()
         ahead = self.prob_better()[self.best]
         return [
@@ -518,7 +663,13 @@ class SearchResult:
 
     @memoised
     def vote(self) -> Vote | None:
-        """The weights of the cells in the vote; ``None`` where nothing can vote."""
+        """The weights of the cells in the vote; ``None`` where nothing can vote.
+
+        Returns
+        -------
+        Vote or None
+            None where the search does not vote.
+        """
         status = self.status()
         cells = [
             cell
@@ -621,13 +772,34 @@ class SearchResult:
 
     @memoised
     def worth_transferring(self, level: float = 0.95) -> Verdict:
-        """Does the best transfer candidate beat target-only and source-only beyond noise?"""
+        """Does the best transfer candidate beat target-only and source-only beyond noise?
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        Verdict
+            What the labels show.
+        """
         return judge_transfer(self, level)
 
     def class_report(self, cell: int | Literal["vote"] | None = None) -> ClassReport | None:
         """Recall and precision per class and the confusion table on labelled target rows.
 
         ``None`` for regression and without labelled target rows.
+
+        Parameters
+        ----------
+        cell : int, "vote" or None, optional
+            Number of the cell in ``cells``; the answer of the search by default.
+
+        Returns
+        -------
+        ClassReport or None
+            None for regression.
         """
         cell = self.answer if cell is None else cell
         if self.predictions("tlv", cell) is None or self.classes is None:
@@ -644,7 +816,18 @@ class SearchResult:
         return VOTE if len(vote.members) > 1 else vote.members[0]  # type: ignore[return-value]
 
     def to_frame(self, level: float = 0.9) -> Any:
-        """The ranking as a pandas DataFrame, one row per cell and one for the vote."""
+        """The ranking as a pandas DataFrame, one row per cell and one for the vote.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per cell, best first.
+        """
         import pandas as pd
 
         rows = []
@@ -656,7 +839,13 @@ class SearchResult:
         return pd.DataFrame(rows)
 
     def rows(self) -> list[int | Literal["vote"]]:
-        """The ranking with the vote, where it is the answer, in front."""
+        """The ranking with the vote, where it is the answer, in front.
+
+        Returns
+        -------
+        list
+            Cells and the vote, best first.
+        """
         front: list[Any] = [VOTE] if self.answer == VOTE else []
         return front + self.ranking()
 
@@ -666,7 +855,22 @@ class SearchResult:
         level: float = 0.9,
         metric: str | Metric | None = None,
     ) -> dict[str, Any]:
-        """One line of the ranking by a metric, as plain values."""
+        """One line of the ranking by a metric, as plain values.
+
+        Parameters
+        ----------
+        cell : int, "vote" or None
+            Number of the cell in ``cells``; the answer of the search by default.
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        dict
+            Columns of the ranking.
+        """
         is_vote, metric, vote = cell == VOTE, self.find_metric(metric), self.vote()
         about = None if is_vote else self.cells[int(cell)]
         status = "complete" if is_vote else self.status(None, metric)[int(cell)]
@@ -686,7 +890,20 @@ class SearchResult:
         }
 
     def score_of(self, cell: int | Literal["vote"], metric: str | Metric | None = None) -> float:
-        """The score of a cell by the selecting criterion, or of the vote on labelled rows."""
+        """The score of a cell by the selecting criterion, or of the vote on labelled rows.
+
+        Parameters
+        ----------
+        cell : int, "vote" or None
+            Number of the cell in ``cells``; the answer of the search by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        float
+            The score.
+        """
         metric = self.find_metric(metric)
         if cell != VOTE:
             return float(self.scores(None, metric)[int(cell)])
@@ -698,7 +915,13 @@ class SearchResult:
     # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file of arrays and JSON (``.npz``), without pickle."""
+        """Write everything to one file of arrays and JSON (``.npz``), without pickle.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        """
         from landbridge.model_selection._search_file import save_result
 
         save_result(self, path)

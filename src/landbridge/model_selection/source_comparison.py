@@ -37,13 +37,35 @@ class Comparison(KeptPredictions):
     failures: tuple[tuple[str, str, str], ...]
 
     def source_losses(self, metric: Any = None) -> np.ndarray:
-        """Loss of each estimator (row) on each source (column); NaN where there is none."""
+        """Loss of each estimator (row) on each source (column); NaN where there is none.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        ndarray of shape (n_estimators, n_sources)
+            Mean loss per estimator and source.
+        """
         chosen = self.metric(metric)
         results = [self.result(str(name)) for name in self.names]
         return chosen.loss(np.stack([result.source_scores(chosen) for result in results]))
 
     def result(self, name: str) -> MultiSourceResult:
-        """The result of one estimator alone."""
+        """The result of one estimator alone.
+
+        Parameters
+        ----------
+        name : str
+            Name of an estimator.
+
+        Returns
+        -------
+        MultiSourceResult
+            Results of one estimator.
+        """
         position = self._position(name)
         failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
         result = MultiSourceResult(
@@ -71,13 +93,47 @@ class Comparison(KeptPredictions):
         level: float = 0.95,
         metric: Any = None,
     ) -> PairedTest:
-        """The paired test of two estimators, on the sources where none failed."""
+        """The paired test of two estimators, on the sources where none failed.
+
+        Parameters
+        ----------
+        first : str
+            Name of the first estimator.
+        second : str
+            Name of the second estimator.
+        method : str, optional
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        PairedTest
+            The comparison.
+        """
         return paired_test_of(
             self.differences(first, second, metric), method, level, (first, second)
         )
 
     def differences(self, first: str, second: str, metric: Any = None) -> SourceSummary:
-        """The loss of the first minus that of the second on each source, with its variance."""
+        """The loss of the first minus that of the second on each source, with its variance.
+
+        Parameters
+        ----------
+        first : str
+            Name of the first estimator.
+        second : str
+            Name of the second estimator.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        SourceSummary
+            Differences per source.
+        """
         chosen = self.metric(metric)
         there = np.asarray(self.there.all(axis=0))
         pair = [self._position(first), self._position(second)]
@@ -98,7 +154,22 @@ class Comparison(KeptPredictions):
     def pairs(
         self, method: str = "t", level: float = 0.95, metric: Any = None
     ) -> tuple[PairedTest, ...]:
-        """The paired test of every pair, with Holm's correction over all of them."""
+        """The paired test of every pair, with Holm's correction over all of them.
+
+        Parameters
+        ----------
+        method : str, optional
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        tuple of PairedTest
+            One per pair.
+        """
         tests = [
             self.test(a, b, method, level, metric) for a, b in combinations(self.names.tolist(), 2)
         ]
@@ -108,7 +179,20 @@ class Comparison(KeptPredictions):
         )
 
     def friedman(self, level: float = 0.95, metric: Any = None) -> FriedmanTest:
-        """Friedman's test of three or more estimators over the sources, with mean ranks."""
+        """Friedman's test of three or more estimators over the sources, with mean ranks.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+
+        Returns
+        -------
+        FriedmanTest
+            Ranks and critical difference.
+        """
         losses = self.source_losses(metric)
         return friedman_test(losses[:, ~np.isnan(losses).any(axis=0)].T, level)
 

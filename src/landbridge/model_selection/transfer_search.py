@@ -361,12 +361,41 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """An interval for the target score of the answer, or of one cell.
 
         See `SearchResult.interval` for the parameters.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+        cell : int, "vote" or None, optional
+            Number of the cell in ``cells``; the answer of the search by default.
+        metric : str or Metric, optional
+            Name of a metric of the search; the selecting one by default.
+        method : str, optional
+            Name of the method.
+
+        Returns
+        -------
+        SearchInterval
+            Unpacks to ``low, high``.
         """
         check_is_fitted(self, "results_")
         return self.results_.interval(level, cell=cell, metric=metric, method=method)
 
     def prob_better(self, *, method: str | None = None, level: float = 0.95) -> np.ndarray:
-        """P(row's cell is better than column's); see `SearchResult.prob_better`."""
+        """P(row's cell is better than column's); see `SearchResult.prob_better`.
+
+        Parameters
+        ----------
+        method : str, optional
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        ndarray of shape (n_cells, n_cells)
+            Probabilities; NaN for cells that failed.
+        """
         check_is_fitted(self, "results_")
         return self.results_.prob_better(method=method, level=level)
 
@@ -375,6 +404,16 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         The verdict rests on e-values, so it stays valid if labels are added and the question is
         asked again.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        Verdict
+            What the labels show.
         """
         check_is_fitted(self, "results_")
         return self.results_.worth_transferring(level)

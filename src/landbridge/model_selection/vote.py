@@ -388,11 +388,35 @@ class VotingModel(BaseEstimator):
         return self.members[0][1].n_features_in_
 
     def fit(self, X: MatrixLike = None, y: VectorLike = None) -> Self:
-        """Return the model: its members are fitted already."""
+        """Return the model: its members are fitted already.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features), optional
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Class with the largest mean probability, or the mean of numbers."""
+        """Class with the largest mean probability, or the mean of numbers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         if self.classes is None:
             numbers = [np.asarray(model.predict(X), float) for _, model in self.members]
             return self._mean(numbers)
@@ -406,12 +430,38 @@ class VotingModel(BaseEstimator):
         )
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
-        """Accuracy of classifiers, R² of regressors."""
+        """Accuracy of classifiers, R² of regressors.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+        y : array-like of shape (n_rows,)
+            Labels of the rows.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy of a classifier, R² of a regressor.
+        """
         metric = r2_score if self.classes is None else accuracy_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
     def disagreement(self, X: MatrixLike) -> Vector:
-        """Share of rows (or root mean squared distance) by which each member is off the vote."""
+        """Share of rows (or root mean squared distance) by which each member is off the vote.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_members,)
+            One value per member.
+        """
         if self.classes is None:
             predictions = np.stack([np.asarray(m.predict(X), float) for _, m in self.members])
         else:

@@ -254,7 +254,20 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
-        """Learn the rows one after the other."""
+        """Learn the rows one after the other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         check_count(self.n_attempts, "n_attempts")
         check_choice(self.feature_weights, "feature_weights", ("mutual_info", None))
         data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
@@ -283,7 +296,18 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
             self.exemplar_weights_ = exemplars.weights
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class of the nearest exemplar, distances times weights; the first class in a tie."""
+        """The class of the nearest exemplar, distances times weights; the first class in a tie.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Predicted labels.
+        """
         distances = self._class_distances(X)
         return self.classes_[distances.argmin(axis=1)]
 
@@ -292,6 +316,16 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
 
         Proportional to 1/d², with d² the weighted squared distance to the nearest exemplar of
         each class. They order rows by how clear the answer is; they are not calibrated.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Class probabilities, in the order of ``classes_``.
         """
         distances = self._class_distances(X)
         nearest = distances.min(axis=1, keepdims=True)

@@ -20,7 +20,26 @@ def summarise_data(
     target: str | None = None,
     task: str | None = None,
 ) -> dict[str, Any]:
-    """One entry a domain and one a column."""
+    """One entry a domain and one a column.
+
+    Parameters
+    ----------
+    features : sequence of str, optional
+        Columns to use; all others by default.
+    domains : ndarray of shape (n_rows,)
+        Domain of each row.
+    labels : polars.Series, optional
+        Label of each row, missing where unknown.
+    target : array, optional
+        Weights of the target rows.
+    task : {"classification", "regression"} or None, optional
+        Kind of label.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
     missing = features.select(n.is_null() for n in features).to_numpy().mean(axis=1)
     entries = []
     for name in np.unique(domains):

@@ -13,7 +13,18 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(summary: dict[str, Any]) -> str:
-    """One page with style, script and pictures inside: it asks no other place for anything."""
+    """One page with style, script and pictures inside: it asks no other place for anything.
+
+    Parameters
+    ----------
+    summary : dict
+        Summary made by `summarise`.
+
+    Returns
+    -------
+    str
+        A page without external files.
+    """
     from markupsafe import Markup
 
     return (
@@ -28,17 +39,47 @@ def render_html(summary: dict[str, Any]) -> str:
 
 
 def render_markdown(summary: dict[str, Any]) -> str:
-    """The same page as Markdown; where HTML has a picture, its table speaks."""
+    """The same page as Markdown; where HTML has a picture, its table speaks.
+
+    Parameters
+    ----------
+    summary : dict
+        Summary made by `summarise`.
+
+    Returns
+    -------
+    str
+        The summary as Markdown.
+    """
     return _environment(escape=False).get_template("report.md").render(page=lay_out(summary))
 
 
 def render_json(summary: dict[str, Any]) -> str:
-    """The summary itself."""
+    """The summary itself.
+
+    Parameters
+    ----------
+    summary : dict
+        Summary made by `summarise`.
+
+    Returns
+    -------
+    str
+        The summary as JSON.
+    """
     return json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def write_report(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a report; the ending of the name says in which form."""
+    """Write a report; the ending of the name says in which form.
+
+    Parameters
+    ----------
+    summary : dict
+        Summary made by `summarise`.
+    path : str or path
+        Name of the file.
+    """
     path = Path(path)
     render = {".html": render_html, ".htm": render_html, ".md": render_markdown}.get(
         check_suffix(path), render_json

@@ -42,19 +42,60 @@ def plain(value: Any) -> Any:
 
 
 def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Ranking with intervals, the vote, recall per class, the matrix over sources, pairs."""
+    """Ranking with intervals, the vote, recall per class, the matrix over sources, pairs.
+
+    Parameters
+    ----------
+    result : SearchResult
+        Results of a search.
+    level : float, default=0.95
+        Nominal coverage.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
     return plain(search_parts(result, level=level))
 
 
 def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Score on every source when it was left out, and the three intervals."""
+    """Score on every source when it was left out, and the three intervals.
+
+    Parameters
+    ----------
+    result : SearchResult
+        Results of a search.
+    level : float, default=0.95
+        Nominal coverage.
+
+    Returns
+    -------
+    dict or SourceSummary
+        A section of the summary.
+    """
     return plain(source_parts(result, level=level))
 
 
 def summarise_shift(
     diagnoses: Mapping[str, ShiftDiagnosis], *, target: str, alpha: float = 0.05
 ) -> dict[str, Any]:
-    """One diagnosis a source, the nearest source first."""
+    """One diagnosis a source, the nearest source first.
+
+    Parameters
+    ----------
+    diagnoses : mapping of names to ShiftDiagnosis
+        One diagnosis per source.
+    target : array
+        Weights of the target rows.
+    alpha : float, default=0.05
+        Probability of a false alarm.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
     sources = [_diagnosis(name, found, alpha) for name, found in diagnoses.items()]
     sources.sort(key=lambda source: source["auc"])
     return plain({"target": target, "sources": sources})
@@ -94,7 +135,22 @@ def _diagnosis(name: str, found: ShiftDiagnosis, alpha: float) -> dict[str, Any]
 def summarise_features(
     path: "FeaturePath", names: Sequence[str], *, criterion: str = "t"
 ) -> dict[str, Any]:
-    """The kept steps of a T-greedy path, with the effect of each feature in every domain."""
+    """The kept steps of a T-greedy path, with the effect of each feature in every domain.
+
+    Parameters
+    ----------
+    path : str or path
+        Name of the file.
+    names : sequence of str, optional
+        Names to show.
+    criterion : str, optional
+        Name of a criterion; the selecting one by default.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
     domains = [str(name) for name in path.domains]
     picked = [
         {
@@ -125,7 +181,20 @@ def summarise_features(
 
 
 def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str, Any]:
-    """Date, seed, versions and the command."""
+    """Date, seed, versions and the command.
+
+    Parameters
+    ----------
+    command : str, default=""
+        Command that made the report.
+    seed : int or None, optional
+        Seed of the run.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
     import scipy
     import sklearn
 
@@ -153,7 +222,36 @@ def summarise(
     features: dict[str, Any] | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The whole of a report: its parts, the verdict in a few sentences and the checks."""
+    """The whole of a report: its parts, the verdict in a few sentences and the checks.
+
+    Parameters
+    ----------
+    title : str
+        Title of the report.
+    target : array
+        Weights of the target rows.
+    origin : dict
+        Section made by `summarise_origin`.
+    result : SearchResult, optional
+        Results of a search.
+    level : float, default=0.95
+        Nominal coverage.
+    data : dict, optional
+        Section made by `summarise_data`.
+    shift : dict, optional
+        Section made by `summarise_shift`.
+    sources : float, optional
+        Number of sources; that of the data by default.
+    features : sequence of str, optional
+        Columns to use; all others by default.
+    warnings : sequence of str, default=()
+        Messages to show among the checks.
+
+    Returns
+    -------
+    dict
+        What `render_html` and the others take.
+    """
     summary: dict[str, Any] = {
         "kind": "landbridge report",
         "format": FORMAT,

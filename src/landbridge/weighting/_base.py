@@ -26,6 +26,16 @@ def effective_sample_size(weights: VectorLike) -> float:
     It is n for equal weights, 1 where one row carries everything, and does not change when all
     weights are multiplied by one number. Weights that are all zero are worth 0 rows.
 
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,)
+        Non-negative weights.
+
+    Returns
+    -------
+    float
+        Between 1 and the number of rows.
+
     Examples
     --------
     >>> from landbridge import effective_sample_size
@@ -150,6 +160,11 @@ class Weighting(BaseEstimator, ABC):
         ----------
         X : rows of the source.
         X_target : rows of the target, labelled and unlabelled stacked.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         X, X_target = check_two_domains(self, X, X_target)
         # Rounding in threaded linear algebra depends on the number of threads, and the solvers

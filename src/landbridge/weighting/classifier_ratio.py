@@ -144,7 +144,18 @@ class ClassifierRatio(Weighting):
 
     @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """The estimated density ratio at new rows, from the classifier fitted on all rows."""
+        """The estimated density ratio at new rows, from the classifier fitted on all rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights of the rows.
+        """
         X = self._new_rows(X)
         scores = log_odds(self.classifier_.predict_proba(X)[:, 1])
         return odds_to_ratio(self._calibration(scores), *self._sizes)

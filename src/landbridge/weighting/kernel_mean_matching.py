@@ -191,6 +191,16 @@ class KernelMeanMatching(Weighting):
         β(x) = clip((n·mean_j k(x, t_j) − Σ_i β_i k(x, x_i) + ν) / ridge, 0, bound) with ν the
         multiplier of the sum (and ridge + δ for features), so the same formula gives the weight of
         a row not seen in ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights of the rows.
         """
         X = self._new_rows(X)
         if self.ridge_ == 0:

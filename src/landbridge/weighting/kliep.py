@@ -163,7 +163,18 @@ class KLIEP(Weighting):
 
     @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """The estimated density ratio at new rows."""
+        """The estimated density ratio at new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights of the rows.
+        """
         X = self._new_rows(X)
         return self._basis.combine(X, self.alpha_)
 

@@ -177,7 +177,18 @@ class RuLSIF(Weighting):
 
     @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """The estimated relative density ratio at new rows."""
+        """The estimated relative density ratio at new rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights of the rows.
+        """
         return self._ratio(self._new_rows(X))
 
     def _ratio(self, X: Matrix) -> Vector:

@@ -30,5 +30,16 @@ class UniformWeights(Weighting):
         return np.ones(X.shape[0])
 
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """Ones."""
+        """Ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights of the rows.
+        """
         return np.ones(self._new_rows(X).shape[0])
