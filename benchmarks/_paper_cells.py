@@ -17,8 +17,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
 from benchmarks._paper_tasks import PaperTask
-from landbridge.model_selection import roles
-from landbridge.model_selection.candidates import expand_candidates
 
 CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-paper"
 # The paper has 10 throughout. A fit of NNge takes seconds in 500 dimensions, so that 10 folds of
@@ -82,32 +80,19 @@ def run_draw(task: PaperTask, draw: int, kind: str) -> dict[str, Any]:
         search = lb.TransferSearchCV(
             candidates, criterion="all", cv=FOLDS[kind], refit=False, random_state=draw
         ).fit(task.X, task.y, groups=task.groups, **given)
-        truth = _true_accuracies(task, search.results_, candidates, given, unlabelled)
+        models = [
+            search.refit_cell(number)
+            for number, cell in enumerate(search.results_.cells)
+            if cell.role != "baseline"
+        ]
+        guesses = [model.predict(given["X_unlabeled"]) for model in models]
     result = search.results_
     answer = {
-        "cells": result.labels,
-        "accuracy": truth,
-        "scores": {name: (1 - result.values(name)).tolist() for name in result.about["criteria"]},
+        "cells": result.labels[: len(models)],
+        "accuracy": [float(np.mean(found == task.y_target[unlabelled])) for found in guesses],
+        "scores": {
+            name: result.scores(name)[: len(models)].tolist() for name in result.info.criteria
+        },
     }
     path.write_text(json.dumps(answer))
     return answer
-
-
-def _true_accuracies(
-    task: PaperTask,
-    result: lb.SearchResult,
-    candidates: dict[str, Any],
-    given: dict[str, Any],
-    unlabelled: np.ndarray,
-) -> list[float]:
-    estimators = [candidate.estimator for candidate in expand_candidates(candidates)]
-    accuracies = []
-    for number, cell in enumerate(result.cells):
-        source = task.groups == cell["source"]
-        training = roles.Training(task.X[source], task.y[source], **given)
-        model = roles.fit_candidate(
-            estimators[number % len(estimators)], training, task="classification", seed=0
-        )
-        guesses = model.predict(given["X_unlabeled"])
-        accuracies.append(float(np.mean(guesses == task.y_target[unlabelled])))
-    return accuracies

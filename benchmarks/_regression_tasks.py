@@ -1,10 +1,10 @@
 """Regression between natural domains: the tasks, the split of them, and one search of one draw."""
 
-import json
 import os
 import tempfile
 import warnings
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,12 @@ from sklearn.tree import DecisionTreeRegressor
 from benchmarks._domains import DomainTask, pairs
 from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV, datasets
 
-LABELS, DRAWS = (20, 60), 5
+LABELS, DRAWS = (20, 50), 5
 MOST_SOURCE, MOST_UNLABELLED, MOST_TEST = 400, 300, 3000
 FEWEST_TEST = 40
 DEVELOPMENT = ("wine", "abalone", "covariate shift")
 FURTHER = ("alcohol", "days off", "years of cars", "latitude", "diabetes", "generated")
-CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regression"
+CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regression-2"
 
 
 def candidates() -> dict[str, Any]:
@@ -139,51 +139,43 @@ def n_test(task: DomainTask, labels: int) -> int:
     return min(MOST_TEST, len(task.y_target) - labels)
 
 
-def run_search(
-    task: DomainTask, draw: int, labels: int, loss: str
-) -> tuple[SearchResult, np.ndarray]:
-    """The search of one draw, and the true target loss of every cell; kept in a folder."""
-    name = f"{task.dataset} {task.name} {draw} {labels} {loss}"
+@dataclass(frozen=True)
+class Searched:
+    """A search, and labels and predictions (cells × rows) of the other target rows."""
+
+    result: SearchResult
+    y: np.ndarray
+    values: np.ndarray
+
+
+def run_search(task: DomainTask, draw: int, labels: int) -> Searched:
+    """The search of one draw with what every model predicts; kept in a folder."""
+    name = f"{task.dataset} {task.name} {draw} {labels}"
     home = CACHE / "".join(c if c.isalnum() else "_" for c in name)
-    if not (home / "truth.json").exists():
+    if not (home / "test.npz").exists():
         home.mkdir(parents=True, exist_ok=True)
-        result, truth = _search(task, draw, labels, loss)
-        result.save(home / "result.npz")
-        (home / "truth.json").write_text(json.dumps(truth))
-    truth = json.loads((home / "truth.json").read_text())
-    return SearchResult.load(home / "result.npz"), np.array(truth)
+        found = _search(task, draw, labels)
+        found.result.save(home / "result.npz")
+        np.savez_compressed(home / "test.npz", y=found.y, values=found.values)
+    with np.load(home / "test.npz") as test:
+        return Searched(SearchResult.load(home / "result.npz"), test["y"], test["values"])
 
 
-def _search(
-    task: DomainTask, draw: int, labels: int, loss: str
-) -> tuple[SearchResult, list[float]]:
-    from landbridge.model_selection import pointwise_loss, roles
-
+def _search(task: DomainTask, draw: int, labels: int) -> Searched:
     rng = np.random.default_rng(draw)
     source = rng.permutation(len(task.y))[:MOST_SOURCE]
     target = rng.permutation(len(task.y_target))
     labelled, test = target[:labels], target[labels:][:MOST_TEST]
-    given = {
-        "X_target": task.X_target[labelled],
-        "y_target": task.y_target[labelled].astype(float),
-        "X_unlabeled": task.X_target[test[:MOST_UNLABELLED]],
-    }
-    X, y = task.X[source], task.y[source].astype(float)
-    search = TransferSearchCV(
-        candidates(),
-        criterion=["anchored", "tlv", "trcv", "scv"],
-        loss=loss,
-        refit=False,
-        random_state=draw,
-    )
+    search = TransferSearchCV(candidates(), refit=False, random_state=draw)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        search.fit(X, y, **given)
-        training = roles.Training(X, y, **given)
-        models = [
-            roles.fit_candidate(estimator, training, task="regression", seed=0)
-            for estimator in search.candidates.values()
-        ]
-    X_test, y_test = task.X_target[test], task.y_target[test].astype(float)
-    truth = [pointwise_loss(loss, model, X_test, y_test).mean() for model in models]
-    return search.results_, [float(mean) for mean in truth]
+        search.fit(
+            task.X[source],
+            task.y[source].astype(float),
+            X_target=task.X_target[labelled],
+            y_target=task.y_target[labelled].astype(float),
+            X_unlabeled=task.X_target[test[:MOST_UNLABELLED]],
+        )
+        models = [search.refit_cell(cell) for cell in range(len(search.results_.cells))]
+    values = np.stack([model.predict(task.X_target[test]) for model in models])
+    return Searched(search.results_, task.y_target[test].astype(float), values)

@@ -30,7 +30,8 @@ import landbridge as lb
 from benchmarks._domains import NEWSGROUP_TASKS
 from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge import datasets
-from landbridge.model_selection.roles import Training, fit_candidate
+from landbridge.model_selection._fit_tasks import Training, fit_candidate
+from landbridge.model_selection.candidates import expand_candidates
 
 NAME = "ensembles"
 DRAWS = 5
@@ -193,7 +194,8 @@ def fit(candidate: Any, rows: Training, groups: np.ndarray | None, seed: int) ->
     if groups is not None and isinstance(candidate, lb.LocallyWeightedEnsemble):
         candidate.set_params(random_state=seed)
         return candidate.fit(rows.X, rows.y, X_unlabeled=rows.X_unlabeled, groups=groups)
-    return fit_candidate(candidate, rows, task="classification", seed=seed)
+    (only,) = expand_candidates({"candidate": candidate})
+    return fit_candidate(only, rows, task="classification", seed=seed)
 
 
 def page() -> None:
