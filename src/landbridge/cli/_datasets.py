@@ -86,7 +86,9 @@ class Pieces:
     file: TextFile | None = None
 
     @classmethod
-    def open(cls, path: Path, encoding: str | None = None) -> "Pieces":
+    def open(
+        cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()
+    ) -> "Pieces":
         """Look at the header, and at the shape of text files."""
         files = find_files(path)
         first = files[0]
@@ -96,13 +98,13 @@ class Pieces:
             with _readable(str(path)):
                 return cls(str(path), list(table.collect_schema()), False, table)
         if first.suffix.lower() in TEXT_SUFFIXES:
-            file = TextFile.open(first, encoding)
+            file = TextFile.open(first, encoding, missing)
             check_names(first, file.names)
             with _readable(str(path), file):
                 check_rectangular(file)
             table = file.scan(set(file.names))
             return cls(str(path), file.names, file.separator == ",", table, file)
-        frame = read_table(first, text=None, encoding=encoding)
+        frame = read_table(first, text=None, encoding=encoding, missing=missing)
         return cls(str(path), frame.columns, False, frame.lazy())
 
     def __iter__(self) -> Iterator["pl.DataFrame"]:

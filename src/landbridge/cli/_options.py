@@ -80,6 +80,31 @@ Text = Annotated[
         help="Column to read as text, as it is written; may be repeated.",
     ),
 ]
+Id = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--id",
+        rich_help_panel=TABLE,
+        help="Column that identifies rows: no feature, but it names them; may be repeated.",
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        rich_help_panel=TABLE,
+        help="Column to use although it looks like an identifier or a constant; may be repeated.",
+    ),
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing",
+        metavar="TEXT",
+        rich_help_panel=TABLE,
+        help="Cell that means a missing value, like ? or n/a; may be repeated.",
+    ),
+]
 Encoding = Annotated[
     str | None,
     typer.Option(
@@ -194,6 +219,9 @@ class TableOptions(AnswerOptions):
     drop: Drop = None
     exclude: Exclude = None
     text: Text = None
+    id: Id = None
+    keep: Keep = None
+    missing: Missing = None
     encoding: Encoding = None
     max_rows: MaxRows = 20_000
     seed: Seed = 0
@@ -206,6 +234,8 @@ class TableOptions(AnswerOptions):
         task: str | None = None,
         spare_labels: bool = False,
         announce_task: bool = True,
+        group: str | None = None,
+        time: str | None = None,
     ) -> "Problem":
         """The question that the table asks; see `landbridge.cli._problem.read_problem`."""
         from landbridge.cli._problem import read_problem
@@ -217,6 +247,8 @@ class TableOptions(AnswerOptions):
             task=task,
             spare_labels=spare_labels,
             announce_task=announce_task,
+            group=group,
+            time=time,
         )
 
 

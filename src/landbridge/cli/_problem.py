@@ -1,7 +1,7 @@
 """The question that a table asks: which rows are source, which target, what is to be learnt."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,11 +10,16 @@ from landbridge.cli._cells import LARGEST, MOST_CELLS, read_dates, strays, warn_
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._options import TableOptions
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
+from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
 
 if TYPE_CHECKING:
     import polars as pl
 
 Note = Callable[[str], None]
+# Names of columns that no file can have.
+ROW, DOMAIN_KEY, LABEL_KEY = "\0row", "\0domain", "\0label"
+# A sample shows what kind of column it is.
+MOST_AUDITED = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,10 @@ class Problem:
     target: str | None
     task: str | None
     domain_column: str = DEFAULT_DOMAIN
+    audit: ColumnAudit = field(default_factory=lambda: ColumnAudit(()))
+    row_names: Sequence[str] = ()  # rows as a person finds them: an identifier, or their place
+    groups: np.ndarray | None = None  # of rows that stay in one fold
+    times: np.ndarray | None = None
 
     @property
     def is_target(self) -> np.ndarray:
@@ -64,13 +73,20 @@ class Problem:
             return self
         return replace(self, labels=numbers)
 
+    def in_order(self, mask: np.ndarray) -> np.ndarray:
+        """Positions of rows, in the order of time where that is known."""
+        positions = np.flatnonzero(mask)
+        if self.times is None:
+            return positions
+        return positions[np.argsort(self.times[positions], kind="stable")]
+
     def rows(self, mask: np.ndarray) -> "pl.DataFrame":
-        return self.features.filter(mask)
+        return self.features[self.in_order(mask)]
 
     def answers(self, mask: np.ndarray) -> np.ndarray:
         """Labels of rows as an array: numbers for regression, classes as they are written."""
         assert self.labels is not None
-        values = self.labels.filter(mask)
+        values = self.labels[self.in_order(mask)]
         if self.task == "regression":
             return values.to_numpy().astype(np.float64)
         return np.asarray(values.to_list())
@@ -83,8 +99,12 @@ class Problem:
         arguments: dict[str, Any] = {
             "X": self.rows(source),
             "y": self.answers(source),
-            "groups": self.domains[source],
+            "groups": self.domains[self.in_order(source)],
         }
+        if self.groups is not None:
+            arguments["cv_groups"] = self.groups[self.in_order(source)]
+            if labelled.any():
+                arguments["cv_groups_target"] = self.groups[self.in_order(labelled)]
         if labelled.any():
             arguments["X_target"] = self.rows(labelled)
             arguments["y_target"] = self.answers(labelled)
@@ -102,7 +122,8 @@ class Problem:
     def grouped_arguments(self) -> dict[str, Any]:
         """The arguments of ``fit`` where every labelled domain is a source."""
         known = self.has_label & np.isin(self.domains, self.labelled_domains)
-        return {"X": self.rows(known), "y": self.answers(known), "groups": self.domains[known]}
+        domains = self.domains[self.in_order(known)]
+        return {"X": self.rows(known), "y": self.answers(known), "groups": domains}
 
 
 def read_problem(
@@ -113,24 +134,35 @@ def read_problem(
     task: str | None = None,
     spare_labels: bool = False,
     announce_task: bool = True,
+    group: str | None = None,
+    time: str | None = None,
 ) -> Problem:
     """Read the table and settle the question; every way in which it cannot be asked raises.
 
     With ``spare_labels``, labelled rows are the last that ``max_rows`` leaves out. Commands without
-    an option for the task do not announce it.
+    an option for the task do not announce it. Columns that identify rows or are constant are no
+    features, nor is ``group``.
     """
     domain = table.domain or DEFAULT_DOMAIN
     label = () if table.label is None else (table.label,)
     # Labels and domains are names: they are read as they are written.
     frame = read_data(
-        table.data, table.domain, text=(*label, *(table.text or ())), encoding=table.encoding
+        table.data,
+        table.domain,
+        text=(*label, *(table.text or ())),
+        encoding=table.encoding,
+        missing=table.missing or (),
     )
     _check_columns(frame, domain, table)
+    for option, name in (("--group", group), ("--time", time)):
+        if name is not None:
+            _check_filled(frame, name, option)
+    frame = frame.with_row_index(ROW, offset=1)
     frame = _keep_domains(frame, domain, target, table.exclude or [], note)
     if table.max_rows:
         first = table.label if spare_labels else None
         frame = _sample(frame, domain, first, table.max_rows, table.seed, note)
-    left_out = {domain, *label, *(table.drop or ())}
+    left_out = {ROW, domain, *label, *(table.drop or ()), *(table.id or ()), group}
     features = frame.select(name for name in frame.columns if name not in left_out)
     if not features.width:
         raise InputError(
@@ -149,7 +181,81 @@ def read_problem(
     if table.label is not None:
         task = task or find_task(frame[table.label], note if announce_task else None)
         labels = _check_labels(frame[table.label], task)
-    return Problem(features, domains, labels, target, task, domain)
+    audit = audit_features(features, domains, labels)
+    features = _without(features, audit, table.keep or (), note)
+    identifiers = [*(table.id or ()), *audit.with_finding(Finding.IDENTIFIER)]
+    return Problem(
+        features,
+        domains,
+        labels,
+        target,
+        task,
+        domain,
+        audit,
+        _row_names(frame, identifiers),
+        None if group is None else frame[group].cast(str).to_numpy().astype(str),
+        None if time is None else _as_times(frame[time]),
+    )
+
+
+def audit_features(
+    features: "pl.DataFrame", domains: np.ndarray, labels: "pl.Series | None"
+) -> ColumnAudit:
+    """The columns beside the domains and the labels, on at most 50 000 rows."""
+    import polars as pl
+
+    table = features.with_columns(pl.Series(DOMAIN_KEY, domains))
+    if labels is not None:
+        table = table.with_columns(labels.alias(LABEL_KEY))
+    table = table.gather_every(max(1, -(-table.height // MOST_AUDITED)))
+    label = None if labels is None else LABEL_KEY
+    return audit_columns(table, domain=DOMAIN_KEY, label=label)
+
+
+def _without(
+    features: "pl.DataFrame", audit: ColumnAudit, keep: Sequence[str], note: Note
+) -> "pl.DataFrame":
+    """The features without identifiers and constants, as long as others remain."""
+    names = [name for name in audit.left_out if name not in keep]
+    if not names or len(names) == features.width:
+        return features
+    note(
+        f"left out, because they identify rows or never change: {listing(names)} (--keep "
+        f"{names[0]} to use it)"
+    )
+    return features.drop(names)
+
+
+def _row_names(frame: "pl.DataFrame", identifiers: Sequence[str]) -> list[str]:
+    """Names of the rows by the first identifier, else their places in the table."""
+    if not identifiers:
+        return [f"row {number}" for number in frame[ROW].to_list()]
+    return [f"{identifiers[0]} {value}" for value in frame[identifiers[0]].to_list()]
+
+
+def _as_times(column: "pl.Series") -> np.ndarray:
+    """Times as numbers that can be sorted."""
+    import polars as pl
+
+    if column.dtype.is_temporal():
+        return column.cast(pl.Datetime("us")).cast(pl.Int64).to_numpy()
+    if column.dtype.is_numeric():
+        return column.to_numpy()
+    raise InputError(
+        f"--time must hold dates, times or numbers; {column.name!r} holds text like "
+        f"{str(column[0])!r}. Write dates like 2020-12-31, or name another column."
+    )
+
+
+def _check_filled(frame: "pl.DataFrame", name: str, option: str) -> None:
+    """Raise for a column that is not there or has empty cells."""
+    require_column(frame.columns, name, option)
+    if frame[name].null_count():
+        row = (frame[name].is_null().arg_max() or 0) + 1
+        raise InputError(
+            f"{option} must have a value in every row; {name!r} is empty in row {row}. Fill it in, "
+            "or remove the row."
+        )
 
 
 def find_task(labels: "pl.Series", note: Note | None) -> str:
@@ -234,10 +340,13 @@ def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> N
             )
     for name in table.text or ():
         require_column(frame.columns, name, "--text")
-    for name in table.drop or ():
-        require_column(frame.columns, name, "--drop")
-        if name in (table.label, domain):
-            raise InputError(f"--drop must name a feature; got {name!r}, the label or the domain.")
+    for option, names in (("--drop", table.drop), ("--id", table.id), ("--keep", table.keep)):
+        for name in names or ():
+            require_column(frame.columns, name, option)
+            if name in (table.label, domain):
+                raise InputError(
+                    f"{option} must name a feature; got {name!r}, the label or the domain."
+                )
 
 
 def _holds_dates(labels: "pl.Series") -> bool:

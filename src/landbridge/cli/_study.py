@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_regressor
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
@@ -20,6 +21,7 @@ from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._options import LearnOptions, seconds_of
 from landbridge.cli._problem import Problem, make_encoder, require_labels
 from landbridge.cli._table_encoder import is_free_text
+from landbridge.cli._trust import column_cautions
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection._sources import POOLED
@@ -69,6 +71,8 @@ class Study:
 def run_study(problem: Problem, asked: "Select", session: "Session", *, command: str) -> Study:
     """The search; for a report also the shift, the sources and the features."""
     require_labels(problem, least=asked.folds)
+    for sentence in column_cautions(problem):
+        session.warn(sentence)
     search = run_search(problem, asked, session)
     parts = report_parts(problem, search, asked, session) if asked.whole_report else {}
     summary = summarise(
@@ -81,9 +85,8 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
         warnings=session.warnings,
         **parts,
     )
-    return Study(
-        search, summary, make_card(problem, search, summary, seed=asked.seed, command=command)
-    )
+    card = make_card(problem, search, summary, asked=asked, command=command)
+    return Study(search, summary, card)
 
 
 def report_parts(
@@ -142,7 +145,7 @@ def run_search(problem: Problem, asked: "Select", session: "Session") -> Transfe
         criterion=None if asked.criterion is None else asked.criterion.value,
         scoring=asked.metric or None,
         refit=asked.answer.value,
-        cv=asked.folds,
+        **folds_of(problem, asked.folds),
         sources=asked.sources.value,
         preprocessor=make_encoder(asked.seed, dense=dense),
         cache=asked.resume,
@@ -170,6 +173,30 @@ def run_search(problem: Problem, asked: "Select", session: "Session") -> Transfe
             "ranking holds what was validated. Give more time with --budget."
         )
     return search
+
+
+def folds_of(problem: Problem, n_folds: int) -> dict[str, Any]:
+    """Splitters for rows in the order of time or in groups; a number of folds for others."""
+    if problem.times is not None:
+        return {"cv": TimeSeriesSplit(n_folds)}
+    if problem.groups is None:
+        return {"cv": n_folds}
+    kind = StratifiedGroupKFold if problem.task == "classification" else GroupKFold
+    found: dict[str, Any] = {"cv": kind(n_folds)}
+    labelled = problem.is_target & problem.has_label
+    for name, rows in [
+        *((name, problem.domains == name) for name in problem.sources),
+        (problem.target, labelled),
+    ]:
+        n_groups = np.unique(problem.groups[rows & problem.has_label]).size
+        if name == problem.target and 1 < n_groups < n_folds:
+            found["cv_target"] = kind(n_groups)
+        elif rows.any() and n_groups < n_folds:
+            raise InputError(
+                f"--group must name at least {n_folds} groups of labelled rows in every domain, "
+                f"one per fold; {name!r} has {n_groups}. Ask for fewer --folds."
+            )
+    return found
 
 
 def takes_sparse(estimator: Any) -> bool:
@@ -207,6 +234,7 @@ def data_part(problem: Problem) -> dict[str, Any]:
         problem.labels,
         target=problem.target,
         task=problem.task,
+        audit=problem.audit,
     )
 
 
@@ -233,6 +261,12 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
     arguments = problem.grouped_arguments()
     encoder = make_encoder(seed, dense=True)
     X = encoder.fit_transform(arguments["X"])
+    # A column that is constant within each domain tells the domains apart and nothing else.
+    varies = np.any(
+        [np.ptp(X[arguments["groups"] == g], axis=0) > 0 for g in np.unique(arguments["groups"])],
+        axis=0,
+    )
+    X, names = X[:, varies], encoder.get_feature_names_out()[varies].astype(str).tolist()
     number = options.get("n_features")
     if number is not None and number > X.shape[1]:
         raise InputError(
@@ -240,7 +274,6 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
             f"{number}. Ask for fewer features."
         )
     selector = TGreedySelector(**options).fit(X, arguments["y"], groups=arguments["groups"])
-    names = [str(name) for name in encoder.get_feature_names_out()]
     return summarise_features(selector.path_, names, criterion=selector.criterion)
 
 
@@ -255,7 +288,7 @@ def make_card(
     search: TransferSearchCV,
     summary: dict[str, Any],
     *,
-    seed: int,
+    asked: "Select",
     command: str,
 ) -> dict[str, Any]:
     """What a reader of the saved model should know."""
@@ -280,7 +313,8 @@ def make_card(
         "interval": {**ranking["interval"], "low": best["low"], "high": best["high"]},
         "classes": [str(c) for c in getattr(search, "classes_", ())],
         "columns": describe_columns(problem.rows(used | problem.is_target)),
-        "seed": seed,
+        "seed": asked.seed,
+        "missing": asked.missing or [],
         "command": command,
         "verdict": summary["verdict"],
     }

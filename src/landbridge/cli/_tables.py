@@ -7,7 +7,7 @@ Columns get a type from the whole file. The label and the domain stay text, beca
 import warnings
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from landbridge.cli._cells import LARGEST, LEADING_ZERO, find_types, is_code
 from landbridge.cli._errors import InputError, listing, nearest
@@ -32,15 +32,17 @@ def read_data(
     *,
     text: Collection[str] = (),
     encoding: str | None = None,
+    missing: Sequence[str] = (),
 ) -> "pl.DataFrame":
     """Read the table of all domains: one file, or several given as ``name=path``.
 
     With several files the name of each goes into the column ``domain``. Columns named in ``text``
-    are read as they are written.
+    are read as they are written; cells that are in ``missing`` are empty.
     """
+    how: dict[str, Any] = {"encoding": encoding, "missing": missing}
     named = [_split_name(argument) for argument in data]
     if len(named) == 1 and named[0][0] is None:
-        return read_table(named[0][1], text={domain or DEFAULT_DOMAIN, *text}, encoding=encoding)
+        return read_table(named[0][1], text={domain or DEFAULT_DOMAIN, *text}, **how)
     unnamed = [str(path) for name, path in named if name is None]
     if unnamed:
         raise InputError(
@@ -52,17 +54,21 @@ def read_data(
     if len(set(names)) < len(names):
         raise InputError(f"Every file must have a name of its own; got {listing(names)}.")
     paths = {name: path for name, path in named if name}
-    tables = {n: read_table(p, text=text, encoding=encoding) for n, p in paths.items()}
+    tables = {n: read_table(p, text=text, **how) for n, p in paths.items()}
     codes = {name for table in tables.values() for name in _codes(table)}
     # A column of codes like 007 in one file holds codes in the others, too.
     for name, table in tables.items():
         if any(c in table.columns and table[c].dtype.is_numeric() for c in codes):
-            tables[name] = read_table(paths[name], text={*text, *codes}, encoding=encoding)
+            tables[name] = read_table(paths[name], text={*text, *codes}, **how)
     return _stack(tables, domain)
 
 
 def read_table(
-    path: Path, *, text: Collection[str] | None = (), encoding: str | None = None
+    path: Path,
+    *,
+    text: Collection[str] | None = (),
+    encoding: str | None = None,
+    missing: Sequence[str] = (),
 ) -> "pl.DataFrame":
     """Read one file; every way in which it can be wrong raises with a clear message.
 
@@ -76,11 +82,11 @@ def read_table(
     elif suffix in JSON_SUFFIXES:
         frame = _read_json_lines(path)
     elif suffix in EXCEL_SUFFIXES:
-        frame = _read_excel(path)
+        frame = _read_excel(path, missing)
         keep = set(frame.columns if text is None else text)
         frame = find_types(frame, str(path), keep=keep, comma=False)
     else:
-        file = TextFile.open(path, encoding)
+        file = TextFile.open(path, encoding, missing)
         frame = _read_text(file, set(file.names if text is None else text))
     if frame.is_empty():
         raise InputError(
@@ -162,7 +168,7 @@ def _read_json_lines(path: Path) -> "pl.DataFrame":
         ) from error
 
 
-def _read_excel(path: Path) -> "pl.DataFrame":
+def _read_excel(path: Path, missing: Sequence[str]) -> "pl.DataFrame":
     """The first sheet with every cell as text; types are found as for text files."""
     import polars as pl
 
@@ -182,7 +188,7 @@ def _read_excel(path: Path) -> "pl.DataFrame":
             "sheet as CSV."
         ) from error
     check_names(path, [str(column.name) for column in sheet.selected_columns])
-    frame = frame.with_columns(pl.all().replace(dict.fromkeys(MISSING)))
+    frame = frame.with_columns(pl.all().replace(dict.fromkeys([*MISSING, *missing])))
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 

@@ -8,7 +8,7 @@ import codecs
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
@@ -37,10 +37,16 @@ class TextFile:
     names: list[str]
     separator: str
     content: bytes | None = None
+    missing: Sequence[str] = ()
 
     @classmethod
-    def open(cls, path: Path, encoding: str | None = None) -> "TextFile":
-        """Read the first line of a file, and all of it where it must be decoded."""
+    def open(
+        cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()
+    ) -> "TextFile":
+        """Read the first line of a file, and all of it where it must be decoded.
+
+        Cells that are in ``missing`` are empty, beside those that always are.
+        """
         content = None if encoding is None else _decoded(path, encoding)
         file = cls(path, [], "", content)
         with file.lines() as lines:
@@ -51,7 +57,7 @@ class TextFile:
         separator = "\t" if path.suffix.lower() == ".tsv" else max(SEPARATORS, key=first.count)
         with file.lines() as lines:
             names = next(_records(path, lines, separator), [])
-        return cls(path, names, separator, content)
+        return cls(path, names, separator, content, missing)
 
     def lines(self) -> IO[str]:
         """The text, without a byte order mark."""
@@ -66,7 +72,7 @@ class TextFile:
         return pl.scan_csv(
             self.source(),
             separator=self.separator,
-            null_values=MISSING,
+            null_values=[*MISSING, *self.missing],
             try_parse_dates=True,
             infer_schema_length=guess_from,
             schema_overrides=dict.fromkeys(text, pl.String),

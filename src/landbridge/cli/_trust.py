@@ -1,7 +1,5 @@
 """What `diagnose` adds about labels and columns: audit, label check, why a source model loses."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +9,10 @@ from landbridge.inspection import (
     ColumnAudit,
     LabelCheck,
     LossSplit,
-    audit_columns,
     check_labels,
     explain_loss,
 )
+from landbridge.inspection.audit import Finding
 from landbridge.inspection.loss_split import FEWEST
 from landbridge.report.blocks import Column, Heading, Text, make_table
 
@@ -22,23 +20,24 @@ if TYPE_CHECKING:
     from landbridge.report.blocks import Block
 
 
-def audit_problem(problem: Problem) -> ColumnAudit:
-    """The features of the table, beside the domains and the labels."""
-    import polars as pl
+# Findings that change what an answer means; the others were acted upon or say how a cell was read.
+CAUTIONS = (
+    Finding.CONSTANT_WITHIN_DOMAINS,
+    Finding.NAMES_DOMAIN,
+    Finding.COPY_OF_LABEL,
+    Finding.TIME,
+    Finding.GROUP,
+    Finding.MISSING_MARKS,
+    Finding.CURRENCY,
+    Finding.MOSTLY_MISSING,
+)
 
-    domain, label = "__domain__", "__label__"
-    table = problem.features.with_columns(pl.Series(domain, problem.domains))
-    if problem.labels is None:
-        return audit_columns(table, domain=domain)
-    return audit_columns(
-        table.with_columns(problem.labels.alias(label)), domain=domain, label=label
-    )
 
-
-def without(problem: Problem, names: Sequence[str]) -> Problem:
-    """The problem without these columns, as long as others remain."""
-    features = problem.features.drop(list(names))
-    return replace(problem, features=features) if features.width else problem
+def column_cautions(problem: Problem) -> list[str]:
+    """Sentences about columns that the user should look at before trusting an answer."""
+    settled = {Finding.TIME: problem.times, Finding.GROUP: problem.groups}
+    shown = [finding for finding in CAUTIONS if settled.get(finding) is None]
+    return list(problem.audit.sentences_about(*shown))
 
 
 def check_target_labels(problem: Problem, seed: int) -> LabelCheck | None:

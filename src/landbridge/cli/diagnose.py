@@ -20,13 +20,11 @@ class Diagnose(options.TableOptions):
         from landbridge.report.layout import shift_section
 
         problem = self.read(current, target=self.target, announce_task=False)
-        audit = _trust.audit_problem(problem)
-        problem = _trust.without(problem, audit.left_out)
         with current.working("comparing the target with each source"):
             found = shift_part(problem, self.seed)
         with current.working("checking columns and labels"):
             parts = (
-                audit,
+                problem.audit,
                 _trust.check_target_labels(problem, self.seed),
                 _trust.explain_losses(problem, self.seed),
             )

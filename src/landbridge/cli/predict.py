@@ -64,7 +64,7 @@ class Predict(options.AnswerOptions):
         known = [column["name"] for column in columns]
         keep = list(dict.fromkeys(self.keep or ()))
         # Every column as it is written: its type is that of training, not a new guess.
-        pieces = Pieces.open(self.new, self.encoding)
+        pieces = Pieces.open(self.new, self.encoding, saved.card.get("missing", ()))
         require_columns(known, pieces.names)
         for name in keep:
             require_column(pieces.names, name, "--keep")

@@ -59,6 +59,14 @@ class Select(options.LearnOptions):
         Sources, typer.Option(help="Every source alone, all rows together, or both.")
     ] = Sources.both
     folds: options.Folds = 5
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column of groups (patients, machines) that no fold splits."),
+    ] = None
+    time: Annotated[
+        str | None,
+        typer.Option(help="Column of times: models are trained on the past of each fold."),
+    ] = None
     budget: options.Budget = "10m"
     dask: options.Dask = None
     report: options.Report = None
@@ -91,7 +99,14 @@ class Select(options.LearnOptions):
         from landbridge.report import write_report
         from landbridge.report.layout import ranking_section
 
-        problem = self.read(current, target=self.target, task=self.task, spare_labels=True)
+        problem = self.read(
+            current,
+            target=self.target,
+            task=self.task,
+            spare_labels=True,
+            group=self.group,
+            time=self.time,
+        )
         study = run_study(problem, self, current, command=command_line())
         # The answer first: a file that cannot be written must not hide it.
         current.show(

@@ -98,15 +98,17 @@ def kind_of(known: Vector) -> str:
 def is_identifier(name: str, known: Vector, kind: str, n_unique: int) -> bool:
     """Whether (nearly) every row has its own whole number or code.
 
-    Measurements with many digits differ from row to row too, so numbers must be whole, and either
-    nearly consecutive or called an identifier; texts must be single words.
+    Measurements with many digits differ from row to row too, so numbers must be whole, and nearly
+    consecutive, rising along the rows or called an identifier; texts must be single words.
     """
     if known.size < FEWEST_ROWS or n_unique < ALL_DIFFERENT * known.size:
         return False
     if kind == "number":
         whole = bool((known == np.round(known)).all())
         consecutive = known.max() - known.min() + 1 <= 2 * known.size
-        return whole and (consecutive or _ID_NAME.search(name) is not None)
+        # A sample of rows in the order of the table has rising numbers with gaps.
+        rising = np.mean(np.diff(known) > 0) >= ALL_DIFFERENT and _TIME_NAME.search(name) is None
+        return whole and bool(consecutive or rising or _ID_NAME.search(name) is not None)
     return kind == "text" and typical_words(known) < 2
 
 
@@ -127,6 +129,12 @@ def is_time(name: str, known: Vector, kind: str) -> bool:
     if kind != "number" or _TIME_NAME.search(name) is None:
         return False
     return bool(np.mean(np.diff(known) >= 0) >= NEARLY_ALL)
+
+
+def within(values: Vector, groups: Vector) -> Vector:
+    """A number per pair of value and group."""
+    groups = _codes(groups)
+    return _codes(values) * (groups.max(initial=0) + 1) + groups
 
 
 def constant_within(values: Vector, groups: Vector) -> bool:

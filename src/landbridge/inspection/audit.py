@@ -18,8 +18,8 @@ from landbridge.inspection import _column_tests as tests
 class Finding(Enum):
     """What is odd about a column; the value says what it means and what to do."""
 
-    IDENTIFIER = "every row has its own value; left out"
-    CONSTANT = "has one value only; left out"
+    IDENTIFIER = "every row has its own value; left out (--keep to use it)"
+    CONSTANT = "has one value only; left out (--keep to use it)"
     EMPTY = "has no values; left out"
     CONSTANT_WITHIN_DOMAINS = (
         "is constant within each domain, so it names the domain and says nothing else; leave it "
@@ -32,13 +32,19 @@ class Finding(Enum):
     COPY_OF_LABEL = (
         "is almost a copy of the label; leave it out with --drop unless it is known beforehand"
     )
-    TIME = "looks like a time; labels of early rows say little about later ones"
-    GROUP = "names groups of rows that belong together; keep each group within one fold"
+    TIME = (
+        "looks like a time; if the model is to predict the future, name it with --time, so that "
+        "folds respect the order"
+    )
+    GROUP = (
+        "names groups of rows that belong together; name it with --group, so that no group is "
+        "split between folds"
+    )
     FREE_TEXT = "is free text; leave it out with --drop if it says nothing about the label"
     CURRENCY = "holds amounts of money and is read as text; remove the currency sign"
     PERCENT = "holds percentages and is read as text; remove the percent sign"
     THOUSANDS = "holds numbers with thousands separators and is read as text; remove them"
-    MISSING_MARKS = "marks missing values by words or signs; leave those cells empty"
+    MISSING_MARKS = "marks missing values by words or signs; name them with --missing"
     LEADING_ZEROS = "has codes with leading zeros and is read as text"
     MOSTLY_MISSING = "is missing in more than half of the rows"
 
@@ -103,8 +109,12 @@ class ColumnAudit:
     @property
     def sentences(self) -> tuple[str, ...]:
         """One sentence per finding, naming its columns."""
+        return self.sentences_about(*Finding)
+
+    def sentences_about(self, *findings: Finding) -> tuple[str, ...]:
+        """One sentence for each of these findings, naming its columns."""
         found = []
-        for finding in Finding:
+        for finding in findings:
             names = self.with_finding(finding)
             if names:
                 listed = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
@@ -169,9 +179,11 @@ def audit_column(
     missing = tests.is_missing(values)
     known = values[~missing]
     kind = tests.kind_of(known)
-    n_unique = np.unique(known.astype(str) if known.dtype == object else known).size
+    codes = known.astype(str) if known.dtype == object else known
+    n_unique = np.unique(codes).size
     unique = n_unique / known.size if known.size else 0.0
-    findings = list(_own_findings(name, known, kind, n_unique))
+    own = codes if domains is None else tests.within(codes, domains[~missing])
+    findings = list(_own_findings(name, known, kind, n_unique, np.unique(own).size))
     if known.size and not any(finding in LEFT_OUT for finding in findings):
         findings += _findings_beside(values, missing, labels, domains)
     if kind == "text":
@@ -182,13 +194,18 @@ def audit_column(
     return AuditedColumn(name, kind, share, float(unique), tuple(findings))
 
 
-def _own_findings(name: str, known: Vector, kind: str, n_unique: int) -> Iterable[Finding]:
-    """Findings from the values of the column alone."""
+def _own_findings(
+    name: str, known: Vector, kind: str, n_unique: int, n_within: int
+) -> Iterable[Finding]:
+    """Findings from the values of the column alone.
+
+    ``n_within`` counts values within domains: files of several domains may number their rows alike.
+    """
     if known.size == 0:
         yield Finding.EMPTY
     elif n_unique == 1:
         yield Finding.CONSTANT
-    elif tests.is_identifier(name, known, kind, n_unique):
+    elif tests.is_identifier(name, known, kind, n_within):
         yield Finding.IDENTIFIER
     elif tests.is_group(name, known, kind, n_unique):
         yield Finding.GROUP

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from landbridge.inspection import ColumnAudit
 from landbridge.report.summary import plain
 
 if TYPE_CHECKING:
@@ -19,21 +20,23 @@ def summarise_data(
     *,
     target: str | None = None,
     task: str | None = None,
+    audit: ColumnAudit | None = None,
 ) -> dict[str, Any]:
-    """One entry a domain and one a column.
+    """One entry per domain and one per column, with what the audit found about it.
 
     Parameters
     ----------
-    features : sequence of str, optional
-        Columns to use; all others by default.
+    features : polars.DataFrame
     domains : ndarray of shape (n_rows,)
         Domain of each row.
     labels : polars.Series, optional
         Label of each row, missing where unknown.
-    target : array, optional
-        Weights of the target rows.
+    target : str, optional
+        Name of the target domain.
     task : {"classification", "regression"} or None, optional
         Kind of label.
+    audit : ColumnAudit, optional
+        Of the same columns, and of those that were left out.
 
     Returns
     -------
@@ -55,14 +58,27 @@ def summarise_data(
                 "labels": "" if own is None else describe_labels(own, task),
             }
         )
-    columns = [
+    columns: list[dict[str, Any]] = [
         {
             "name": column.name,
             "type": column_kind(column),
             "missing": column.null_count() / max(len(column), 1),
+            "unique": None,
+            "findings": [],
         }
         for column in features
     ]
+    if audit is not None:
+        columns = [
+            {
+                "name": column.name,
+                "type": column.kind,
+                "missing": column.missing,
+                "unique": column.unique,
+                "findings": [finding.value for finding in column.findings],
+            }
+            for column in audit.columns
+        ]
     return plain(
         {
             "label": "" if labels is None else labels.name,

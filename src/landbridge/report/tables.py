@@ -169,9 +169,19 @@ def domains_table(data: dict[str, Any]) -> Table:
 
 
 def columns_table(data: dict[str, Any]) -> Table:
-    """Name, type and share of missing cells of every column."""
-    columns = [Column("column"), Column("type"), Column("missing", ".1%")]
-    return make_table(columns, [[c["name"], c["type"], c["missing"]] for c in data["columns"]])
+    """Name, type, shares of missing cells and of different values, and what the audit found."""
+    columns = [
+        Column("column"),
+        Column("type"),
+        Column("missing", ".1%"),
+        Column("different values", ".1%"),
+        Column("what was found"),
+    ]
+    rows = [
+        [c["name"], c["type"], c["missing"], c.get("unique"), "; ".join(c.get("findings", []))]
+        for c in data["columns"]
+    ]
+    return make_table(columns, rows)
 
 
 def checks_table(checks: Sequence[dict[str, str]]) -> Table:

@@ -1,0 +1,148 @@
+"""Columns before anything is fitted: identifiers, marks of missing values, groups and time."""
+
+from datetime import date, timedelta
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
+
+from landbridge.cli._problem import read_problem
+from landbridge.cli._study import folds_of
+from landbridge.cli._trust import column_cautions
+from landbridge.cli.select import Select
+
+N = 60
+
+
+def make_table(path, *, text=None):
+    rng = np.random.default_rng(0)
+    domain = np.repeat(["a", "b"], N)
+    size = rng.normal(size=2 * N)
+    label = (size + 0.5 * rng.normal(size=2 * N)).round(4).tolist()
+    columns = {
+        "number": [*range(N), *range(N)],
+        "unit": ["kg"] * (2 * N),
+        "patient": [f"p{k % 12}" for k in range(2 * N)],
+        "day": [date(2020, 1, 1) + timedelta(int(k)) for k in rng.permutation(2 * N)],
+        "size": ["?" if k % 15 == 0 else f"{v:.4f}" for k, v in enumerate(size)],
+        "site": np.where(domain == "a", "x", "y"),
+        "domain": domain,
+        "label": [None if d == "b" and k % 2 else v for k, (d, v) in enumerate(zip(domain, label))],  # noqa: B905
+    }
+    pl.DataFrame(columns | (text or {})).write_csv(path)
+    return path
+
+
+@pytest.fixture
+def ask(tmp_path):
+    path = make_table(tmp_path / "table.csv")
+
+    def read(group=None, time=None, **options):
+        asked = Select(data=[str(path)], label="label", target="b", **options)
+        notes = []
+        options = {"target": "b", "task": asked.task, "group": group, "time": time}
+        return read_problem(asked, notes.append, **options), notes
+
+    return read
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*read as missing")
+
+
+def test_identifiers_and_constants_are_left_out_and_named(ask):
+    problem, notes = ask()
+    assert problem.features.columns == ["patient", "day", "size", "site"]
+    assert any("'number', 'unit'" in note and "--keep number" in note for note in notes)
+    assert problem.row_names[0] == "number 0"
+    kept, notes = ask(keep=["number", "unit"])
+    assert kept.features.columns == ["number", "unit", "patient", "day", "size", "site"]
+    assert not any("left out" in note for note in notes)
+
+
+def test_an_identifier_by_name_is_no_feature_and_names_the_rows(ask):
+    problem, _ = ask(id=["patient"])
+    assert "patient" not in problem.features.columns
+    assert problem.row_names[:2] == ["patient p0", "patient p1"]
+    places, _ = ask(drop=["number"])
+    assert places.row_names[:2] == ["row 1", "row 2"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_marks_of_missing_values_are_empty_cells(ask):
+    problem, _ = ask(missing=["?"])
+    assert problem.features["size"].dtype == pl.Float64
+    assert problem.features["size"].null_count() == 8
+
+
+def test_cautions_say_what_to_do_and_end_when_it_is_done(ask):
+    words = "\n".join(column_cautions(ask()[0]))
+    assert "site: is constant within each domain" in words
+    assert "patient: names groups of rows" in words
+    assert "--group" in words
+    assert "day: looks like a time" in words
+    settled = "\n".join(column_cautions(ask(group="patient", time="day")[0]))
+    assert "--group" not in settled
+    assert "--time" not in settled
+
+
+def test_rows_go_in_the_order_of_time(ask):
+    problem, _ = ask(time="day")
+    assert isinstance(folds_of(problem, 4)["cv"], TimeSeriesSplit)
+    given = problem.transfer_arguments()
+    for part in ("X", "X_target", "X_unlabeled"):
+        assert given[part]["day"].is_sorted()
+    by_day = dict(zip(problem.features["day"], problem.labels, strict=True))
+    assert given["y_target"].tolist() == [by_day[day] for day in given["X_target"]["day"]]
+
+
+def test_groups_stay_in_one_fold(ask):
+    problem, _ = ask(group="patient")
+    assert "patient" not in problem.features.columns
+    assert isinstance(folds_of(problem, 5)["cv"], GroupKFold)
+    given = problem.transfer_arguments()
+    assert len(given["cv_groups"]) == len(given["X"])
+    # Every second target row has a label: six of the twelve patients.
+    assert folds_of(problem, 8)["cv_target"].get_n_splits() == 6
+    classes, _ = ask(group="patient", task="classification")
+    assert isinstance(folds_of(classes, 5)["cv"], StratifiedGroupKFold)
+
+
+WRONG = {
+    "--group must name a column": {"group": "nobody"},
+    "--time must name a column": {"time": "never"},
+    "--time must hold dates, times or numbers": {"time": "site"},
+    "--id must name a feature": {"id": ["label"]},
+    "--keep must name a column": {"keep": ["nothing"]},
+    "--group must have a value in every row; 'size' is empty in row 1": {
+        "group": "size",
+        "missing": ["?"],
+    },
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_columns_that_cannot_be_what_they_are_named_as(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask(**WRONG[message])
+
+
+def test_too_few_groups_are_refused(ask):
+    with pytest.raises(ValueError, match="--group must name at least 20 groups of labelled rows"):
+        folds_of(ask(group="patient")[0], 20)
+
+
+def test_select_with_groups_and_features_without_domain_constants(landbridge, tmp_path):
+    path = make_table(tmp_path / "t.csv")
+    question = ("--label", "label", "--missing", "?", "--max-rows", "60")
+    found = landbridge.json(
+        "select", path, *question, "--target", "b", "--group", "patient", "--folds", "3",
+        "--save", "m.skops",
+    )  # fmt: skip
+    audited = {c["name"]: c["findings"] for c in found["data"]["columns"]}
+    assert "left out" in audited["number"][0]
+    assert any("site" in check["text"] for check in found["checks"])
+    answers = landbridge("predict", "m.skops", path).stdout
+    assert len(answers.splitlines()) == 2 * N + 1
+    picked = landbridge.json("features", path, *question, "--number", "1")["picked"]
+    assert all("site" not in one["feature"] for one in picked)
