@@ -86,9 +86,7 @@ class Pieces:
     file: TextFile | None = None
 
     @classmethod
-    def open(
-        cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()
-    ) -> "Pieces":
+    def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
         """Look at the header, and at the shape of text files."""
         files = find_files(path)
         first = files[0]
