@@ -25,23 +25,14 @@ BARS = {"wine": 10, "rec-vs-talk": 25, "50000 x 30": 5}
 PAPER_TREE, DEPTH_5 = {"target_error": 0.5}, {"max_depth": 5, "target_error": None}
 SETTINGS: dict[str, dict[str, Any]] = {
     "default": {},
-    "default, soft": {"options": {"error": "soft"}},
     "default from depth 3": {"tree": {"target_error": "auto", "min_depth": 3}},
     "paper's tree": {"tree": PAPER_TREE},
     "paper's tree from depth 3": {"tree": {**PAPER_TREE, "min_depth": 3}},
-    "paper's tree from depth 3, soft": {
-        "tree": {**PAPER_TREE, "min_depth": 3},
-        "options": {"error": "soft"},
-    },
     "paper's tree from depth 3, label cost 0.1": {
         "tree": {**PAPER_TREE, "min_depth": 3},
         "options": {"label_cost": 0.1},
     },
     "depth 5, TrAdaBoost": {"tree": DEPTH_5, "options": {"correction": "none"}},
-    "depth 5, TrAdaBoost, soft": {
-        "tree": DEPTH_5,
-        "options": {"correction": "none", "error": "soft"},
-    },
 }
 ADAPT_DEPTHS = (3, 5)
 
@@ -152,8 +143,8 @@ differences over draws: {_against_adapt(accuracy, _best(development))}
 
 How much a smaller number of draws would leave to chance: {_first_draws(development, accuracy)}
 
-ADAPT takes errors from probabilities and votes with them (`error="soft"` here), and uses ε/(2 − ε)
-for β, so that its rounds never stall; its trees have a fixed depth. {_soft(accuracy)}
+ADAPT takes errors from probabilities and votes with them, and uses ε/(2 − ε) for β, so that its
+rounds never stall; its trees have a fixed depth.
 """
     write_page("boosting_peers", page)
 
@@ -275,11 +266,3 @@ def _first_draws(development: list[dict[str, Any]], accuracy: list[dict[str, Any
         for lines in (development, accuracy)
     )
     return f"with {few} of each, it would be {_against_adapt(reported, _best(first))}"
-
-
-def _soft(accuracy: list[dict[str, Any]]) -> str:
-    answers = []
-    for name in ("default", "paper's tree from depth 3", "depth 5, TrAdaBoost"):
-        gain = _mean(accuracy, f"{name}, soft") - _mean(accuracy, name)
-        answers.append(f"{name}: {100 * gain:+.1f} points")
-    return "Soft minus hard errors, mean over the tasks: " + "; ".join(answers) + "."

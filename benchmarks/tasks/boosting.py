@@ -45,7 +45,7 @@ def trees_alone(model, parts, y):
     started = time.process_time()
     learner = make_learner(
         model.estimator, parts, codes.astype(np.uint8), classes,
-        judged_by_target=True, soft=False, rng=None,
+        judged_by_target=True, rng=None,
     )  # fmt: skip
     for _ in range(model.n_estimators_):
         learner.fit(weights)

@@ -35,7 +35,6 @@ def make_learner(
     classes: Vector,
     *,
     judged_by_target: bool,
-    soft: bool,
     rng: np.random.RandomState,
 ) -> Learner:
     """The tree of this library with bins shared by all rounds, or any classifier.
@@ -44,19 +43,14 @@ def make_learner(
     """
     check_learns(estimator, "classifier")
     if type(estimator) is TrimmedTreeClassifier:
-        return SharedBins(estimator, parts, codes, classes, judged_by_target, soft)
+        return SharedBins(estimator, parts, codes, classes, judged_by_target)
     rows = stack_rows(parts)
-    return AnyClassifier(estimator, rows, codes, classes, soft, rng, mean_one=judged_by_target)
+    return AnyClassifier(estimator, rows, codes, classes, rng, mean_one=judged_by_target)
 
 
 def hard_mistakes(predicted: Vector, codes: Vector) -> Vector:
     """True for each misclassified row."""
     return predicted != codes
-
-
-def soft_mistakes(shares: Vector, codes: Vector) -> Vector:
-    """One minus the probability of each row's class."""
-    return 1.0 - shares[np.arange(codes.size), codes]
 
 
 class SharedBins:
@@ -69,11 +63,10 @@ class SharedBins:
         codes: Vector,
         classes: Vector,
         judged_by_target: bool,
-        soft: bool,
     ):
         # The constructor costs a fraction of a clone, which counts beside a small tree.
         self.parameters = estimator.get_params()
-        self.classes, self.soft = classes, soft
+        self.classes = classes
         self.labels = codes
         self.rows = bin_rows(parts)
         # Without target rows there is nothing to trim by.
@@ -90,8 +83,6 @@ class SharedBins:
 
     def mistakes(self, estimator: TrimmedTreeClassifier) -> Vector:
         tree = estimator.tree_
-        if self.soft:
-            return soft_mistakes(tree.value[self.leaf], self.labels)
         return hard_mistakes(tree.labels.astype(self.labels.dtype)[self.leaf], self.labels)
 
 
@@ -104,13 +95,12 @@ class AnyClassifier:
         X: Matrix,
         codes: Vector,
         classes: Vector,
-        soft: bool,
         rng: np.random.RandomState,
         *,
         mean_one: bool,
     ):
         self.estimator, self.X, self.classes, self.rng = estimator, X, classes, rng
-        self.labels, self.soft, self.mean_one = codes, soft, mean_one
+        self.labels, self.mean_one = codes, mean_one
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
             warnings.warn(
@@ -142,8 +132,6 @@ class AnyClassifier:
         return drawn
 
     def mistakes(self, estimator: Any) -> Vector:
-        if self.soft:
-            return soft_mistakes(predicted_shares(estimator, self.X, self.classes), self.labels)
         return hard_mistakes(predicted_codes(estimator, self.X, self.classes), self.labels)
 
 
@@ -152,14 +140,3 @@ def predicted_codes(estimator: Any, X: Matrix, classes: Vector) -> Vector:
     if type(estimator) is TrimmedTreeClassifier:
         return estimator.tree_.labels[leaf_of(estimator.tree_, X)]
     return np.searchsorted(classes, estimator.predict(X))
-
-
-def predicted_shares(estimator: Any, X: Matrix, classes: Vector) -> Vector:
-    """Class probabilities, or ones at the predicted class where the learner has none."""
-    if type(estimator) is TrimmedTreeClassifier:
-        return estimator.tree_.value[leaf_of(estimator.tree_, X)]
-    if not hasattr(estimator, "predict_proba"):
-        return np.eye(classes.size)[predicted_codes(estimator, X, classes)]
-    out = np.zeros((X.shape[0], classes.size))
-    out[:, np.searchsorted(classes, estimator.classes_)] = estimator.predict_proba(X)
-    return out

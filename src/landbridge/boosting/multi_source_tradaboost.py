@@ -173,7 +173,7 @@ def adaboost(
     base: Any, X: Matrix, codes: Vector, classes: Vector, n_rounds: int, rng: Any
 ) -> Boosted:
     """AdaBoost (SAMME) on the rows of one domain."""
-    learner = make_learner(base, [X], codes, classes, judged_by_target=False, soft=False, rng=rng)
+    learner = make_learner(base, [X], codes, classes, judged_by_target=False, rng=rng)
     return boost(learner, codes, 0, classes.size, Rules(n_rounds))
 
 
@@ -306,7 +306,7 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
             codes = np.concatenate([codes, class_codes(data, data.y_target)])
             parts = [data.X, data.X_target]
             learner = make_learner(
-                base, parts, codes, self.classes_, judged_by_target=True, soft=False, rng=rng
+                base, parts, codes, self.classes_, judged_by_target=True, rng=rng
             )
             best = BestSource(learner, stack_rows(parts), codes, self.classes_, sources)
             rules = Rules(self.n_estimators, correction="none")

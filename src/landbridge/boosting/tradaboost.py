@@ -197,9 +197,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         again; stop; or go on as if ε_t were just below it.
     vote : {"second_half", "all"}, default="second_half"
         Which rounds vote.
-    error : {"hard", "soft"}, default="hard"
-        "soft" takes one minus the probability of a row's class for its mistake, and lets learners
-        vote with their probabilities.
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``.
     random_state : int, RandomState or None, default=None
@@ -267,7 +264,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         label_cost: float | dict[Any, float] | None = None,
         on_stall: str = "double",
         vote: str = "second_half",
-        error: str = "hard",
         store_weights: bool = False,
         random_state: RandomState = None,
     ):
@@ -277,7 +273,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         self.label_cost = label_cost
         self.on_stall = on_stall
         self.vote = vote
-        self.error = error
         self.store_weights = store_weights
         self.random_state = random_state
 
@@ -339,7 +334,6 @@ class TrAdaBoostClassifier(VotingClassifier):
             codes,
             self.classes_,
             judged_by_target=n_source > 0,
-            soft=self.error == "soft",
             rng=check_random_state(self.random_state),
         )
         self.n_source_rows_ = n_source
@@ -351,7 +345,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         check_correction(self.correction)
         check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
         check_choice(self.vote, "vote", ("second_half", "all"))
-        check_choice(self.error, "error", ("hard", "soft"))
         return Rules(
             n_rounds=self.n_estimators,
             correction=self.correction,

@@ -226,7 +226,6 @@ class TransferBoostClassifier(VotingClassifier):
             codes,
             self.classes_,
             judged_by_target=len(sources) > 0,
-            soft=False,
             rng=check_random_state(self.random_state),
         )
         done, terms = boost_sources(

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, MatrixLike, Vector
 from landbridge._validation import check_rows
-from landbridge.boosting.base_learners import predicted_codes, predicted_shares
+from landbridge.boosting.base_learners import predicted_codes
 
 
 def first_voter(n_rounds: int, vote: str) -> int:
@@ -28,7 +28,6 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """
 
     vote: str = "all"
-    error: str = "hard"
     estimators_: list[Any]
     estimator_weights_: Vector
     classes_: Vector
@@ -70,8 +69,6 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return votes / (len(self.estimators_) - first)
 
     def _answer(self, estimator: Any, X: Matrix) -> np.ndarray:
-        if self.error == "soft":
-            return predicted_shares(estimator, X, self.classes_)
         return np.eye(self.classes_.size)[predicted_codes(estimator, X, self.classes_)]
 
     @property

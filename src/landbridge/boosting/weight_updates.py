@@ -1,9 +1,9 @@
 """The weight updates of TrAdaBoost and of its corrected forms, and their closed forms.
 
 n source rows, m target rows, N rounds, c classes; ε is the target error of a round under normalised
-target weights, a *mistake* is 1 where a row is misclassified (or, with soft errors, one minus the
-probability of its class). Equation and line numbers are those of Al-Stouhi and Reddy, *Adaptive
-Boosting for Transfer Learning Using Dynamic Updates* (ECML PKDD 2011).
+target weights, a *mistake* is 1 where a row is misclassified. Equation and line numbers are those
+of Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates* (ECML PKDD
+2011).
 """
 
 import numpy as np

@@ -39,11 +39,10 @@ def fitted(model, data):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("error", ["hard", "soft"])
 @pytest.mark.parametrize("c", [2, 3])
-def test_predictions_scores_and_stages_agree(seed, error, c):
+def test_predictions_scores_and_stages_agree(seed, c):
     data = problem(seed, c=c)
-    model = fitted(TrAdaBoostClassifier(n_estimators=9, error=error), data)
+    model = fitted(TrAdaBoostClassifier(n_estimators=9), data)
     X = data[4]
     predicted = model.predict(X)
     scores = model.predict_proba(X)
@@ -143,10 +142,9 @@ def test_shared_bins_give_the_answer_of_bins_made_anew():
     ],
     ids=["logistic", "svc", "tree", "pipeline"],
 )
-@pytest.mark.parametrize("error", ["hard", "soft"])
-def test_any_classifier_with_weights_is_a_base_learner(base, error):
+def test_any_classifier_with_weights_is_a_base_learner(base):
     data = problem(6, flip=0.1)
-    model = fitted(TrAdaBoostClassifier(base, 5, error=error, random_state=0), data)
+    model = fitted(TrAdaBoostClassifier(base, 5, random_state=0), data)
     assert model.score(data[4], data[5]) > 0.75
     assert hasattr(model, "feature_importances_") == hasattr(
         model.estimators_[0], "feature_importances_"
@@ -336,7 +334,6 @@ def test_a_dominant_row_is_named():
         ({"label_cost": {0: -1.0}}, r"`label_cost\[0\]` must be a finite number of at least 0"),
         ({"on_stall": "retry"}, "`on_stall` must be one of 'double', 'stop', 'clip'; got 'retry'"),
         ({"vote": "half"}, "`vote` must be one of 'second_half', 'all'; got 'half'"),
-        ({"error": "squared"}, "`error` must be one of 'hard', 'soft'; got 'squared'"),
         ({"label_cost": 1.0, "correction": "none"}, "`label_cost` must come with correction="),
         ({"label_cost": {"a": 1.0}}, r"`label_cost` must name classes of the data, \[0, 1\]"),
     ],
