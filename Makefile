@@ -51,7 +51,7 @@ docs-fast: $(STAMPS)/docs doctest
 
 doctest: $(STAMPS)/docs
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --doctest-modules --doctest-glob="*.md" -p no:cacheprovider \
-	  --ignore=docs/_build --ignore=docs/gallery --ignore=docs/conf.py --ignore=docs/_extension src/landbridge docs README.md
+	  --ignore=docs/_build --ignore=docs/gallery --ignore=docs/conf.py --ignore=docs/_extension src/landbridge docs README.md tests/docs
 
 clean:
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -95,6 +95,7 @@ def save_model(
     Returns
     -------
     card : the card as saved.
+        The file.
 
     Examples
     --------

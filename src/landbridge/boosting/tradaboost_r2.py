@@ -177,7 +177,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
     loss : {"linear", "square", "exponential"}, default="linear"
         e, e² or 1 − exp(−e).
-    on_stall, vote : see `TrAdaBoostClassifier`; for the R2 form.
+    on_stall, vote : str
+        See `TrAdaBoostClassifier`; for the R2 form.
     n_steps : int, default=10
         Steps of the two-stage form.
     cv : int, default=5

@@ -38,7 +38,9 @@ def make_concept_shift(
     noise : float, default=0.1
         Standard deviation of the error, or the probability of a turned label.
     task : {"classification", "regression"}, default="classification"
+        Kind of label.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

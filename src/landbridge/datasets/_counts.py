@@ -31,7 +31,10 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -87,7 +90,10 @@ def fetch_reuters_crossdomain(
     ----------
     task : {"orgs-people", "orgs-places", "people-places"}, default="orgs-people"
         The two top categories to be told apart.
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------

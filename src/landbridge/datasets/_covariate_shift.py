@@ -41,6 +41,7 @@ def make_covariate_shift(
     Parameters
     ----------
     n_source, n_target, n_features : int, default=500, 500, 2
+        Number of rows and columns.
     shift : float, default=1.0
         Distance s of the two means, whatever the number of features.
     scale : float, default=0.7
@@ -48,7 +49,9 @@ def make_covariate_shift(
     noise : float, default=0.3
         Standard deviation of the error; for classification the width of the logistic step.
     task : {"classification", "regression"}, default="classification"
+        Kind of label.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -39,7 +39,10 @@ def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True)
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -70,7 +73,10 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -106,7 +112,10 @@ def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: boo
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------

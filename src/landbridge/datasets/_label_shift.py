@@ -36,6 +36,7 @@ def make_label_shift(
     Parameters
     ----------
     n_source, n_target, n_features : int, default=500, 500, 2
+        Number of rows and columns.
     source_proportions, target_proportions : sequences of float
         Class proportions of the two domains, of the same length and of sum 1 (classification).
     separation : float, default=2.0
@@ -43,7 +44,9 @@ def make_label_shift(
     shift, scale : float, default=1.0, 0.7
         Mean and standard deviation of the target's labels (regression).
     task : {"classification", "regression"}, default="classification"
+        Kind of label.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

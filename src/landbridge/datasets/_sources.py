@@ -37,9 +37,11 @@ def make_sources(
     Parameters
     ----------
     n_sources : int, default=5
+        Number of sources.
     n_per_source : int or sequence of int, default=100
         Rows of each source, one number for all or one each.
     n_features : int, default=5
+        Number of features.
     n_target : int, default=100
         Rows of the further source that is the target.
     between : float, default=0.3
@@ -49,7 +51,9 @@ def make_sources(
     noise : float, default=0.1
         Standard deviation of the error, or the probability of a turned label.
     task : {"classification", "regression"}, default="regression"
+        Kind of label.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Returns
     -------

@@ -104,7 +104,10 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -142,7 +145,10 @@ def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool 
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------

@@ -56,7 +56,10 @@ def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool 
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -98,7 +101,10 @@ def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -150,7 +156,10 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -202,7 +211,10 @@ def fetch_syskill_webert(
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
     merge_medium : bool, default=False
         True turns the few "medium" ratings into "cold", the usual protocol.
 

@@ -38,7 +38,10 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -95,7 +98,10 @@ def fetch_ujiindoorloc(
 
     Parameters
     ----------
-    data_home, download_if_missing : see `fetch_wine_quality`.
+    data_home : str or path, optional
+        Directory with the data; `get_data_home()` by default.
+    download_if_missing : bool, default=True
+        Download missing files; raise an error otherwise.
     not_seen : float, default=-105.0
         Signal of an access point out of reach: the default is 1 dBm below the weakest seen.
 

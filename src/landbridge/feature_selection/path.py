@@ -15,23 +15,37 @@ from landbridge.feature_selection.t_greedy import Walk, greedy_path
 class FeaturePath:
     """The steps of a path, the kept ones first. Fields are also read as ``path["feature"]``.
 
-    Attributes
+    Parameters
     ----------
     step : 1, 2, …
-    feature : index of the feature that the step picked.
-    T : its T statistic before the step.
-    effect : its mean effect μ over the domains before the step.
-    effects : its effect in each domain before the step, steps × domains.
-    delta : what a stagewise step adds to its weight.
-    weight : its weight after the step.
-    loss : squared loss in each domain after the step, steps × domains.
-    held_out_loss : squared loss on each domain of a path that never saw it, steps × domains; NaN
-        unless ``stop="domain"``.
-    bound : Corollary 3's bound for the features chosen so far, in units of the squared loss.
-    bound_holds : whether its condition holds.
-    start_loss, start_held_out_loss : the losses of the model without features, for each domain.
-    domains : names of the domains, in the order of the columns above.
-    n_kept : number of steps that the selected model consists of.
+        Number of the step, from 1.
+    feature : ndarray
+        Index of the feature that the step picked.
+    T : ndarray
+        Its T statistic before the step.
+    effect : ndarray
+        Its mean effect μ over the domains before the step.
+    effects : ndarray
+        Its effect in each domain before the step, steps × domains.
+    delta : ndarray
+        What a stagewise step adds to its weight.
+    weight : ndarray
+        Its weight after the step.
+    loss : ndarray
+        Squared loss in each domain after the step, steps × domains.
+    held_out_loss : ndarray
+        Squared loss on each domain of a path that never saw it, steps × domains; NaN unless
+        ``stop="domain"``.
+    bound : ndarray
+        Corollary 3's bound for the features chosen so far, in units of the squared loss.
+    bound_holds : ndarray
+        Whether its condition holds.
+    start_loss, start_held_out_loss : ndarray
+        The losses of the model without features, for each domain.
+    domains : ndarray
+        Names of the domains, in the order of the columns above.
+    n_kept : int
+        Number of steps that the selected model consists of.
     """
 
     step: Vector

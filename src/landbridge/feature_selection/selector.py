@@ -105,12 +105,12 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     refit : {"stagewise", "ols"}, default="stagewise"
         ``"stagewise"`` changes one weight a step, as published. ``"ols"`` refits all chosen
         weights by least squares on the average domain after every step.
-    center : bool, default=True
-        Whether effects and second moments are taken about the average of the domain means, with
-        the intercept that follows. ``False``: about zero and without intercept, as printed.
     dtype : {None, "float32", "float64"}, default=None
         Precision of the products of features; ``None`` keeps that of the data. Everything else is
         computed in double precision.
+    center : bool, default=True
+        Whether effects and second moments are taken about the average of the domain means, with
+        the intercept that follows. ``False``: about zero and without intercept, as printed.
 
     Attributes
     ----------
@@ -360,26 +360,32 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
 
     @property
     def path_(self) -> FeaturePath:
+        """Steps of the selection."""
         return self._solved().path
 
     @property
     def n_steps_(self) -> int:
+        """Number of steps that were kept."""
         return self._solved().path.n_kept
 
     @property
     def domains_(self) -> Vector:
+        """Names of the domains."""
         return self._solved().path.domains
 
     @property
     def coef_(self) -> Vector:
+        """Coefficients of the selected model."""
         return self._solved().coef
 
     @property
     def intercept_(self) -> float:
+        """Intercept of the selected model."""
         return self._solved().intercept
 
     @property
     def classes_(self) -> Vector:
+        """Class labels, for binary labels."""
         classes = self._solved().classes
         if classes is None:
             raise AttributeError("A numeric response has no classes_.")

@@ -156,11 +156,13 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Vector:
+        """Coefficients of the selector."""
         check_is_fitted(self, "selector_")
         return self.selector_.coef_
 
     @property
     def intercept_(self) -> float:
+        """Intercept of the selector."""
         check_is_fitted(self, "selector_")
         return self.selector_.intercept_
 

@@ -22,13 +22,14 @@ FEWEST_CANDIDATES = 3
 class AgreementInterval:
     """Agreement with the other candidates and reference intervals for the accuracy.
 
-    Attributes
+    Parameters
     ----------
     estimate : array of shape (n_candidates,)
         Agreement less 0.019, by which it exceeded the accuracy on the development tasks.
     agreement : array of shape (n_candidates,)
         Mean agreement of each candidate with the others.
     low, high : arrays of shape (n_candidates,)
+        Bounds.
     level : float
         Share of the datasets behind the interval that it covers.
     n_rows : int
@@ -93,6 +94,7 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
     Returns
     -------
     AgreementInterval
+        The result with its diagnostics.
 
     Examples
     --------

@@ -10,7 +10,19 @@ from landbridge.inference.sources import check_losses
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """``value = loss + complexity``; a bound of 1 or more says nothing about a loss in [0, 1]."""
+    """Bound of the target error; 1 or more says nothing about a loss in [0, 1].
+
+    Parameters
+    ----------
+    value : float
+        Sum of ``loss`` and ``complexity``.
+    loss : float
+        Weighted loss on the source.
+    complexity : float
+        Term for the capacity of the models.
+    delta : float
+        Probability that the bound fails.
+    """
 
     value: float
     loss: float
@@ -19,6 +31,7 @@ class Bound:
 
     @property
     def is_vacuous(self) -> bool:
+        """Whether the bound says nothing about a loss in [0, 1]."""
         return self.value >= 1.0
 
     def __repr__(self) -> str:
@@ -49,7 +62,7 @@ def generalization_bound(
     losses : array of shape (n_rows,)
         Losses between 0 and 1 of one model on source rows.
     vc_dimension : float
-        d, the Vapnik–Chervonenkis dimension of the class of models; for linear ones with an
+        The Vapnik–Chervonenkis dimension d of the class of models; for linear ones with an
         intercept the number of features + 1.
     weights : array of shape (n_rows,), optional
         Density ratio β_i of target to source; 1 by default.
@@ -59,6 +72,7 @@ def generalization_bound(
     Returns
     -------
     Bound
+        The result with its diagnostics.
 
     Examples
     --------

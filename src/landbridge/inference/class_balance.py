@@ -24,9 +24,10 @@ BLIND_METRICS = ("accuracy", "zero_one", "error")
 class ClassBalance:
     """Classes of the labelled rows, and what a model makes of them.
 
-    Attributes
+    Parameters
     ----------
     classes : tuple
+        Class labels.
     shares : array of shape (n_classes,)
         Share of each class among the rows.
     recall : array of shape (n_classes,)

@@ -49,8 +49,24 @@ METHODS = ("t", "nadeau_bengio", "wilcoxon", *VARIANCES)
 class PairedTest:
     """A difference of mean losses (first minus second) with its test and interval.
 
-    ``p_value`` is two-sided; ``p_holm`` is the same after Holm's correction when several pairs
-    were tested together. Negative differences favour the first algorithm.
+    Negative differences favour the first algorithm.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of the algorithms.
+    method : str
+        Name of the test.
+    difference, standard_error, statistic : float
+        Mean difference, its standard error and the test statistic.
+    p_value, p_holm : float
+        Two-sided p-value, and the same after Holm's correction for several pairs.
+    low, high : float
+        Bounds of the difference.
+    level : float
+        Nominal coverage of the bounds.
+    n_sources : int
+        Number of sources.
     """
 
     first: str
@@ -106,7 +122,7 @@ def paired_test(
         See the table of the module.
     level : float, default=0.95
         Coverage of the interval of the difference (for "wilcoxon" that of "t").
-    sample_weight, source_weight
+    sample_weight, source_weight : array or None, and str
         As in `cv_variance`.
     names : pair of str
         What to call the two.
@@ -114,6 +130,7 @@ def paired_test(
     Returns
     -------
     PairedTest
+        The result with its diagnostics.
 
     Examples
     --------

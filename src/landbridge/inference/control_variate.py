@@ -28,9 +28,10 @@ PRIOR_ROWS = 10.0
 class ControlVariate:
     """Estimate and interval with the help of unlabelled rows.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high, level : float
+        Point estimate and bounds.
     effective_sample_size : float
         Number of labels that a plain mean would need for the same variance; at least the number
         of labels.
@@ -66,12 +67,14 @@ def control_variate_interval(
         What is known about the loss without labels. For zero-one losses: one minus the vote's
         probability of the predicted class; for squared errors: the squared distance to the vote.
     level : float, default=0.9
+        Nominal coverage.
     bounds : pair of floats
         Smallest and largest possible loss.
 
     Returns
     -------
     ControlVariate
+        The result with its diagnostics.
 
     Examples
     --------

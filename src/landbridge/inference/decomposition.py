@@ -14,9 +14,22 @@ from landbridge.inference.sources import encode_groups
 
 @dataclass(frozen=True, slots=True)
 class VarianceDecomposition:
-    """σ_k², ω_k, γ_kl of each source and the three parts of the variance that they make up.
+    """Variances and covariances of losses, and the parts of the total that they make up.
 
-    ``from_sigma + from_omega + from_gamma`` is ``total``, the variance of μ̂ over the runs, exactly.
+    ``from_sigma + from_omega + from_gamma`` equals ``total`` exactly.
+
+    Parameters
+    ----------
+    names : ndarray of shape (n_sources,)
+        Names of the sources.
+    sigma2, omega : ndarray of shape (n_sources,)
+        Variance σ_k² of a loss and covariance ω_k of two losses of one source.
+    gamma : ndarray of shape (n_sources, n_sources)
+        Covariances γ_kl between sources.
+    from_sigma, from_omega, from_gamma : float
+        Parts of the total.
+    total : float
+        Variance of μ̂ over the runs.
     """
 
     names: Vector
@@ -55,6 +68,7 @@ def variance_decomposition(losses: VectorLike, groups: VectorLike) -> VarianceDe
     Returns
     -------
     VarianceDecomposition
+        The result with its diagnostics.
 
     Examples
     --------

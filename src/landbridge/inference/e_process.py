@@ -34,7 +34,7 @@ WIDE_STAKES = 2.0 ** np.arange(-20, 21, 2)
 class EValue:
     """Evidence from paired differences; numbers, or arrays with one entry per pair.
 
-    Attributes
+    Parameters
     ----------
     value : float or array
         Two-sided e-value: mean of the two one-sided ones. At least 20 is evidence at 5 %.
@@ -108,6 +108,7 @@ def e_value(
     Returns
     -------
     EValue
+        Evidence in both directions.
 
     Examples
     --------

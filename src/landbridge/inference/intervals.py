@@ -44,9 +44,28 @@ FEW_SOURCES = 5
 class Interval:
     """An estimate with its interval and what the width is made of.
 
-    ``between`` is the variance of the true source means, ``within`` the variance that a source mean
-    has because a source has finitely many rows (NaN when a source has one row). ``str`` says it in
-    words, calling the loss ``name``.
+    Printing it says the same in words.
+
+    Parameters
+    ----------
+    question : {"new_source", "population", "fixed"}
+        What the interval is for.
+    estimate, low, high : float
+        Point estimate and bounds.
+    level : float
+        Nominal coverage.
+    standard_error : float
+        Standard error of the estimate.
+    n_sources : int
+        Number of sources.
+    effective_sources : float
+        Number of equally weighted sources that would count as much.
+    between : float
+        Variance of the true source means.
+    within : float
+        Variance of a source mean because of finitely many rows; NaN if a source has one row.
+    name : str, default="loss"
+        What to call the loss in words.
     """
 
     question: Question
@@ -175,7 +194,7 @@ def interval(
         See the table of the module. The first two need three sources, and warn below five.
     level : float, default=0.95
         Nominal coverage.
-    sample_weight, source_weight
+    sample_weight, source_weight : array or None, and str
         As in `cv_variance`.
     loss_range : pair of floats, optional
         Smallest and largest possible loss, (0, 1) for zero-one losses: the interval is cut there.
@@ -185,6 +204,7 @@ def interval(
     Returns
     -------
     Interval
+        Bounds, estimate and what they rest on.
 
     Examples
     --------

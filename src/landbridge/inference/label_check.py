@@ -42,9 +42,10 @@ N_TO_LABEL, MOST_NAMED = 20, 3
 class LabelledColumn:
     """How one column differs between labelled and unlabelled target rows.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        Name of the column.
     shift : float
         Mean of the labelled minus mean of the unlabelled rows, in standard deviations of both.
     outside : float
@@ -63,9 +64,10 @@ class LabelledColumn:
 class LabelCheck:
     """Comparison of labelled with unlabelled target rows.
 
-    Attributes
+    Parameters
     ----------
     n_labelled, n_unlabelled : int
+        Number of labelled target rows.
     p_value : float
         Permutation p-value of "the labelled rows are a random sample".
     auc : float
@@ -124,8 +126,8 @@ def check_labels(
     Parameters
     ----------
     X_labelled, X_unlabelled : target rows with and without label
-        numpy, CSR, pandas or polars with the same columns. Text columns are compared by their most
-        frequent values, missing values by their place.
+        Rows as numpy, CSR, pandas or polars with the same columns. Text columns are compared by
+        their most frequent values, missing values by their place.
     feature_names : sequence of str, optional
         Names of the columns of arrays; None takes those of a table.
     random_state : int, RandomState or None, default=None

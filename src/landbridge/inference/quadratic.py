@@ -19,7 +19,7 @@ from landbridge._validation import check_count
 
 @dataclass(frozen=True, slots=True)
 class QuadraticEstimator:
-    """θ̂ = a·s1 + b·s2 + c·s3 for K blocks of M losses.
+    """Quadratic estimator θ̂ = a·s1 + b·s2 + c·s3 for K blocks of M losses.
 
     Parameters
     ----------
@@ -103,6 +103,7 @@ def estimator_with_bias(
     Returns
     -------
     QuadraticEstimator
+        The result with its diagnostics.
 
     Examples
     --------

@@ -19,6 +19,19 @@ class FriedmanTest:
 
     Two algorithms whose mean ranks differ by less than ``critical_difference`` are not told apart
     at ``level`` (Nemenyi).
+
+    Parameters
+    ----------
+    mean_ranks : ndarray of shape (n_algorithms,)
+        Ranks averaged over the sources.
+    statistic, p_value : float
+        Iman and Davenport's F and its p-value.
+    critical_difference : float
+        Smallest difference of mean ranks that counts.
+    level : float
+        Level of the critical difference.
+    n_sources : int
+        Number of sources.
     """
 
     mean_ranks: Vector
@@ -54,6 +67,7 @@ def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
     Returns
     -------
     FriedmanTest
+        The result with its diagnostics.
 
     Examples
     --------

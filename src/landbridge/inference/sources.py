@@ -27,9 +27,20 @@ SourceWeight: TypeAlias = Literal["equal", "proportional"]
 
 @dataclass(frozen=True, slots=True)
 class SourceSummary:
-    """One entry a source: name, rows, share π_k, mean m_k and its variance u_k.
+    """Rows, share, mean loss and its variance, per source.
 
-    ``mean_variance`` is NaN for a source of one row, whose spread nobody knows.
+    Parameters
+    ----------
+    names : ndarray of shape (n_sources,)
+        Names of the sources.
+    n_rows : ndarray of shape (n_sources,)
+        Number of rows.
+    share : ndarray of shape (n_sources,)
+        Weights π_k of the sources in the mean.
+    mean : ndarray of shape (n_sources,)
+        Mean losses m_k.
+    mean_variance : ndarray of shape (n_sources,)
+        Variances u_k of the means; NaN for a source of one row.
     """
 
     names: Vector
@@ -40,11 +51,12 @@ class SourceSummary:
 
     @property
     def n_sources(self) -> int:
+        """Number of sources."""
         return self.names.shape[0]
 
     @property
     def estimate(self) -> float:
-        """μ̂ = Σ_k π_k m_k."""
+        """Weighted mean μ̂ = Σ_k π_k m_k."""
         return float(self.share @ self.mean)
 
     @property

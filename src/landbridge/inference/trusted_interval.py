@@ -27,12 +27,14 @@ class Withheld(Enum):
 class TrustedInterval:
     """Estimate and interval; the bounds are NaN where ``withheld`` says why.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high, level : float
+        Point estimate and bounds.
     effective_sample_size : float
         Number of random labels that would be worth as much.
     withheld : Withheld or None
+        Why there are no bounds.
     """
 
     estimate: float
@@ -66,6 +68,7 @@ def reweighted_interval(
     check : LabelCheck or None
         Result of `check_labels` for the same rows; None stands for representative labels.
     level : float, default=0.9
+        Nominal coverage.
     bounds : pair of floats
         Smallest and largest possible loss.
     inflation : float, default=1.4
@@ -75,6 +78,7 @@ def reweighted_interval(
     Returns
     -------
     TrustedInterval
+        The result with its diagnostics.
 
     Examples
     --------

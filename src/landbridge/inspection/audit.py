@@ -56,15 +56,18 @@ LEFT_OUT = (Finding.IDENTIFIER, Finding.CONSTANT, Finding.EMPTY)
 class AuditedColumn:
     """One column as it was read, and what is odd about it.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        Name of the column.
     kind : {"number", "text", "date", "true or false", "empty"}
+        Type of the column.
     missing : float
         Share of rows without a value.
     unique : float
         Number of different values over the number of rows that have one.
     findings : tuple of Finding
+        What was found.
     """
 
     name: str
@@ -83,7 +86,7 @@ class AuditedColumn:
 class ColumnAudit:
     """What `audit_columns` found.
 
-    Attributes
+    Parameters
     ----------
     columns : tuple of AuditedColumn
         All columns but the label and the domain, in the order of the table.
@@ -139,6 +142,7 @@ def audit_columns(
     Parameters
     ----------
     table : pandas or polars table
+        The table to audit.
     label, domain : str, optional
         Names of the columns with the labels and the domains. Without them, copies of the label and
         columns that name the domain are not looked for.
@@ -146,6 +150,7 @@ def audit_columns(
     Returns
     -------
     ColumnAudit
+        The result with its diagnostics.
 
     Examples
     --------

@@ -35,6 +35,7 @@ class EigenfunctionDisplay:
     source, projected : arrays of shape (n_source,)
         Coordinates of the source rows and the eigenfunction there.
     eigenvalue : float
+        Its eigenvalue.
     coordinate : str
         What the coordinate is called.
 

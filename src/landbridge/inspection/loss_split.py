@@ -72,7 +72,7 @@ class LossPart:
 class LossSplit:
     """The change of the mean loss from source to target, split by its cause.
 
-    Attributes
+    Parameters
     ----------
     source, target : float
         Mean loss of the source-only model in both domains.
@@ -81,7 +81,9 @@ class LossSplit:
     overlap : float
         Share of the target that lies where source rows are: mean of min(1, odds of the source).
     level : float
+        Nominal coverage.
     loss_name : str
+        Name of the loss in sentences.
     """
 
     source: float
@@ -137,17 +139,25 @@ def split_loss(
 
     Parameters
     ----------
-    X, X_target : source rows and labelled target rows
-        Numbers: numpy or CSR, with the same columns.
-    losses, losses_target : arrays of shape (n_source,) and (n_target,)
-        Losses of a model that learnt from source rows only, out of fold in the source.
+    X : array-like or CSR
+        Source rows; numbers.
+    losses : array-like of shape (n_source,)
+        Losses of a model that learnt from source rows only, out of fold.
+    X_target : array-like or CSR
+        Labelled target rows, with the same columns.
+    losses_target : array-like of shape (n_target,)
+        Losses of the same model on the target rows.
     level : float, default=0.9
+        Nominal coverage.
     loss_name : str, default="loss"
+        Name of the loss in sentences.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Returns
     -------
     LossSplit
+        The result with its diagnostics.
     """
     check_level(level)
     parts = [np.asarray(part, dtype=np.float64) for part in (losses, losses_target)]
@@ -230,17 +240,23 @@ def explain_loss(
 
     Parameters
     ----------
-    X, y : source rows and labels
-    X_target, y_target : labelled target rows
+    X, y : arrays
+        Source rows and their labels.
+    X_target, y_target : arrays
+        Labelled target rows and their labels.
     task : {"classification", "regression"}
+        Kind of label.
     estimator : estimator, optional
         A random forest by default.
     level : float, default=0.9
+        Nominal coverage.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Returns
     -------
     LossSplit
+        The result with its diagnostics.
 
     Examples
     --------

@@ -160,6 +160,7 @@ class CriteriaDisplay(_SearchDisplay):
     names : list of str
         Candidate of each cell, shown as its colour.
     xlabel, ylabel : str
+        Label of the horizontal axis.
 
     Attributes
     ----------
@@ -232,8 +233,11 @@ class PairwiseDisplay(_SearchDisplay):
     Parameters
     ----------
     probabilities : ndarray of shape (n_cells, n_cells)
+        Probabilities to draw.
     labels : list of str
+        Names on both axes.
     title : str
+        Title of the picture.
 
     Attributes
     ----------
@@ -307,11 +311,13 @@ class SourceCandidateDisplay(_SearchDisplay):
     scores : ndarray of shape (n_sources, n_candidates)
         NaN where a cell failed.
     sources, candidates : lists of str
+        Names of the columns.
     label : str
         What the colours show.
     best : (source, candidate) positions, optional
         The cell that gets a frame.
     greater_is_better : bool, default=True
+        Whether larger scores are better.
 
     Attributes
     ----------

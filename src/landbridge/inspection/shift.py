@@ -34,14 +34,18 @@ from landbridge.weighting import KernelMeanMatching, effective_sample_size
 class WeightedSource:
     """What weighting makes of the source rows.
 
-    Attributes
+    Parameters
     ----------
-    method : name of the weighting method.
-    n_rows : source rows that were weighted.
-    effective_sample_size : (Σw)² / Σw².
-    largest_share : part of the total weight that the heaviest row carries.
+    method : str
+        Name of the weighting method.
+    n_rows : int
+        Source rows that were weighted.
+    effective_sample_size : float
+        (Σw)² / Σw².
+    largest_share : float
+        Part of the total weight that the heaviest row carries.
     gap_before, gap_after : largest absolute difference of column means between source and target
-        in standard deviations of all rows, without and with the weights.
+        In standard deviations of all rows, without and with the weights.
     """
 
     method: str
@@ -61,15 +65,22 @@ class WeightedSource:
 class ShiftDiagnosis:
     """What `diagnose_shift` found; ``print`` it, or draw it with `ShiftDisplay`.
 
-    Attributes
+    Parameters
     ----------
-    n_source, n_target, n_features : size of what was given.
-    n_source_drawn, n_target_drawn : rows that were drawn for everything but means and variances.
-    auc : `DomainAUC` with ``value``, ``low``, ``high``.
-    mmd : `MMDTest` with ``value`` and ``p_value``.
-    features : tuple of `FeatureShift`, the largest first.
-    weighted : `WeightedSource`.
-    labels : `LabelShift`, or None where no labels were given.
+    n_source, n_target, n_features : int
+        Size of what was given.
+    n_source_drawn, n_target_drawn : int
+        Rows that were drawn for everything but means and variances.
+    auc : DomainAUC
+        How well the domains can be told apart, with ``value``, ``low``, ``high``.
+    mmd : MMDTest
+        Test of equal distributions, with ``value`` and ``p_value``.
+    features : tuple of FeatureShift
+        The largest first.
+    weighted : WeightedSource
+        What weighting would do.
+    labels : LabelShift or None
+        None where no labels were given.
     """
 
     n_source: int
@@ -155,7 +166,7 @@ def diagnose_shift(
     Parameters
     ----------
     X, X_target : rows of the source and of the target
-        numpy, pandas, polars or CSR, with the same columns.
+        Rows as numpy, pandas, polars or CSR, with the same columns.
     y, y_target : labels, optional
         Give both. They need not cover all rows; only their distributions are compared.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -174,12 +185,14 @@ def diagnose_shift(
         Rows drawn from each domain; None takes all. The MMD needs memory for (2 · max_rows)²
         numbers.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
     n_jobs : int or None, default=None
         Folds and batches of permutations run at the same time. The answer does not depend on it.
 
     Returns
     -------
     diagnosis : `ShiftDiagnosis`
+        The result with its diagnostics.
 
     Examples
     --------

@@ -23,6 +23,7 @@ class ShiftDisplay:
     Parameters
     ----------
     diagnosis : `ShiftDiagnosis`
+        Result of `diagnose_shift`.
 
     Attributes
     ----------

@@ -69,7 +69,9 @@ class AdaptEstimator(PeerEstimator):
     Parameters
     ----------
     estimator : an estimator of ADAPT
+        Estimator of ADAPT.
     task : {"classification", "regression"}, default="classification"
+        Kind of label.
 
     Attributes
     ----------

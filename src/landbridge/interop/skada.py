@@ -52,8 +52,10 @@ class SkadaEstimator(PeerEstimator):
 
     Parameters
     ----------
-    estimator : a domain-aware estimator or pipeline of skada
+    estimator : estimator
+        A domain-aware estimator or pipeline of skada.
     task : {"classification", "regression"}, default="classification"
+        Kind of label.
 
     Attributes
     ----------

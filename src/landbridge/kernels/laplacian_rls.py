@@ -179,7 +179,7 @@ class _LaplacianRLS(BaseEstimator):
 
     @on_one_thread
     def _columns(self, X: MatrixLike) -> np.ndarray:
-        """f of new rows, one column a class or response."""
+        """Evaluate f on new rows, one column per class or response."""
         check_is_fitted(self, "coef_")
         X = check_rows(self, X)
         if self.features_ is None:
@@ -208,7 +208,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         γ_A, the weight of ‖f‖².
     smoothness : float, default=0.1
         Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
-    kernel, width
+    kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
     n_neighbors : int, default=10
         Each row is joined with this many nearest rows (normalised Laplacian).
@@ -277,7 +277,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         return self
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """f of each class; for two classes that of the second alone.
+        """Evaluate f of each class; for two classes that of the second alone.
 
         Parameters
         ----------
@@ -314,7 +314,12 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
 
     min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f.
 
-    Parameters and attributes as in `LaplacianRLSClassifier`.
+    Attributes are those of `LaplacianRLSClassifier`.
+
+    Parameters
+    ----------
+    ridge, smoothness, kernel, width, n_neighbors, n_components, random_state : various
+        As in `LaplacianRLSClassifier`.
 
     Examples
     --------
@@ -373,7 +378,7 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """f of new rows.
+        """Evaluate f on new rows.
 
         Parameters
         ----------

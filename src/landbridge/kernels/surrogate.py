@@ -63,6 +63,7 @@ def surrogate_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float = 0.0) -> n
     Returns
     -------
     array of shape (n_source, n_source), symmetric and positive semi-definite.
+        The matrix.
 
     Examples
     --------
@@ -123,6 +124,7 @@ def align_kernel(
     Returns
     -------
     array of shape (n_source, n_source)
+        The matrix.
 
     Examples
     --------
@@ -151,16 +153,19 @@ def composite_kernel(
 
     Parameters
     ----------
-    K_z, T : arrays of shape (n_source, n_source)
+    K_z : arrays of shape (n_source, n_source)
         Kernel of the source rows, and what `align_kernel` returns.
     K_zx : array of shape (n_source, n_target)
         Kernel between source and target rows.
     K_x : array of shape (n_target, n_target)
         Kernel of the target rows.
+    T : arrays of shape (n_source, n_source)
+        Kernel of the source rows, and what `align_kernel` returns.
 
     Returns
     -------
     array of shape (n_source + n_target, n_source + n_target), positive semi-definite.
+        The matrix.
 
     Examples
     --------

@@ -109,11 +109,21 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
     ----------
     C : float, default=1.0
         Cost of the support vector machine.
-    kernel, width, gamma, ridge, symmetric, random_state
+    kernel : str or callable, default="rbf"
+        As in `SurrogateKernelMap`.
+    width : float or str
+        As in `SurrogateKernelMap`.
+    gamma : float
+        As in `SurrogateKernelMap`.
+    ridge : float
+        As in `SurrogateKernelMap`.
+    symmetric : bool
         As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
         rows, and a linear SVM with squared hinge loss.
+    random_state : int, RandomState or None
+        As in `SurrogateKernelMap`.
 
     Attributes
     ----------
@@ -246,11 +256,21 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
     ----------
     alpha : float, default=0.1
         Ridge of the regression (the paper's η); not to be confused with ``ridge``.
-    kernel, width, gamma, ridge, symmetric, random_state
+    kernel : str or callable, default="rbf"
+        As in `SurrogateKernelMap`.
+    width : float or str
+        As in `SurrogateKernelMap`.
+    gamma : float
+        As in `SurrogateKernelMap`.
+    ridge : float
+        As in `SurrogateKernelMap`.
+    symmetric : bool
         As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
         rows. With as many components as rows both are the same model.
+    random_state : int, RandomState or None
+        As in `SurrogateKernelMap`.
 
     Attributes
     ----------

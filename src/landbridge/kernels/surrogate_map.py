@@ -47,6 +47,7 @@ class SurrogateKernelMap(DomainMap):
     Parameters
     ----------
     kernel : {"rbf", "linear", "cosine", "laplacian", "poly"} or callable, default="rbf"
+        As in `SurrogateKernelMap`.
     width : float or "scale", default="scale"
         Width of the Gaussian, exp(−‖x − x'‖²/2·width²); "scale" makes 2·width² the mean squared
         distance between two rows.

@@ -185,7 +185,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----------
     n_components : int, default=10
         Number of components; never more than there are rows (or ``rank``).
-    kernel, width
+    kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`.
     mu : float, default=1.0
         μ, the weight of ‖W‖² beside the distance of the means. Small values insist on equal means.

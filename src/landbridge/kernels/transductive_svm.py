@@ -117,7 +117,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         Cost of the labelled rows (source and labelled target).
     influence : float, default=1.0
         Final cost of an unlabelled row relative to ``C``.
-    kernel, width
+    kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows. Bring counts of words
         to unit length first (Normalizer): on raw counts its solver does not converge and is slow.
     class_fractions : sequence of float or None, default=None

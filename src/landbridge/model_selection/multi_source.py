@@ -129,6 +129,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         X : array, table, CSR matrix or list of length n_rows
             Handed to the estimator as it is, so that pipelines can start from raw tables or texts.
         y : array of length n_rows
+            Labels of the source rows.
         groups : array of length n_rows
             The source of each row.
         sample_weight : array of length n_rows, optional
@@ -196,7 +197,7 @@ def compare_estimators(
     ----------
     a, b : estimators, or dictionaries of them by name
         ``b`` may be None when ``a`` is a dictionary of several.
-    X, y, groups, scoring, sample_weight, unlabeled_target, cache, n_jobs, random_state
+    X, y, groups, scoring, sample_weight, unlabeled_target, cache, n_jobs, random_state : various
         As in `MultiSourceCV`.
 
     Returns

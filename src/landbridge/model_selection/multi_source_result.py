@@ -135,9 +135,9 @@ class KeptPredictions(Saved):
 class MultiSourceResult(KeptPredictions):
     """Predictions of every row by the model that was trained without its source.
 
-    Attributes
+    Parameters
     ----------
-    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring
+    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
         What was predicted, as in `KeptPredictions`.
     fold : ndarray of shape (n_rows,)
         The fit that predicted the row: its source, or its block with ``scheme="random"``.
@@ -146,6 +146,7 @@ class MultiSourceResult(KeptPredictions):
     failures : tuple of (fold name, message)
         Fits that failed. Their rows are in no estimate and in no interval.
     scheme, estimator : str
+        How sources were left out.
     """
 
     fold: Vector
@@ -333,9 +334,11 @@ class MultiSourceResult(KeptPredictions):
         ----------
         question : {"new_source", "population", "fixed"}, default="new_source"
         level : float, default=0.95
+            Nominal coverage.
         metric : str, scorer or callable, optional
             Any metric: predictions are kept. By default the first of ``scoring``.
         source_weight : {"equal", "proportional"}, default="equal"
+            Weight of a source in the mean.
 
         Returns
         -------

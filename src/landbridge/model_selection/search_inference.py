@@ -60,13 +60,16 @@ class Withheld(StrEnum):
 class SearchInterval:
     """An interval for a score on the target; unpacks to ``low, high``.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high : float
         In the unit of the metric; NaN bounds where the interval is withheld.
     level : float
+        Nominal coverage.
     metric : Metric
+        The metric.
     method : str
+        Name of the method.
     n_rows : float
         How many rows it rests on; an effective number where they are weighted.
     of_target : bool
@@ -74,6 +77,7 @@ class SearchInterval:
     note : str
         What is known to fall short of the level.
     withheld : Withheld or None
+        Why there are no bounds.
     """
 
     estimate: float
@@ -353,14 +357,16 @@ class Rival:
 class Verdict:
     """Whether transfer is worth it.
 
-    Attributes
+    Parameters
     ----------
     finding : Finding
+        What the search can say.
     best : str
         The best transfer candidate.
     rivals : tuple of Rival
         The best target-only and the best source-only candidate.
     level : float
+        Nominal coverage.
     n_rows : int
         Number of labelled target rows behind it.
     """

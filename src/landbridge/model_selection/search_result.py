@@ -195,15 +195,28 @@ class Vote:
 class SearchResult:
     """Predictions of every cell, one candidate on one source.
 
-    Attributes
+    Parameters
     ----------
     cells : tuple of Cell
+        One per candidate and source.
     sources : tuple of SourceRows
+        Rows, folds and weights of each source.
     y, y_target : ndarray
         Positions in ``classes``, or numbers; of the source and the labelled target rows.
     classes : ndarray or None
+        Class labels; None for regression.
     target_folds : ndarray or None
         Fold of each labelled target row, −1 where never held out.
+    unlabelled_rows : ndarray
+        Positions of the unlabelled rows whose predictions are kept.
+    sample_weight, sample_weight_target : ndarray or None
+        Weights of the source rows.
+    failures : tuple of Failure
+        What went wrong.
+    info : SearchInfo
+        How the search was run.
+    metrics : tuple of Metric
+        The first one selects.
     target : tuple of Predictions or None, one per cell
         Of the labelled target rows, by models trained on the source and on the other folds.
     source_to_target, target_alone : tuple of Predictions or None
@@ -212,12 +225,6 @@ class SearchResult:
         Of the rows of the cell's source, by the forward and by the reverse models.
     unlabelled : tuple of Predictions or None
         Of the unlabelled target rows ``unlabelled_rows``, the mean over folds.
-    unlabelled_rows : ndarray
-    sample_weight, sample_weight_target : ndarray or None
-    failures : tuple of Failure
-    info : SearchInfo
-    metrics : tuple of Metric
-        The first one selects.
     label_check_ : LabelCheck or None
         Whether the labelled target rows look like the unlabelled ones.
     """
@@ -731,6 +738,7 @@ class SearchResult:
         Parameters
         ----------
         level : float in (0, 1), default=0.95
+            Nominal coverage.
         cell : int or "vote", optional
             The answer of the search by default: the vote, or the best cell with ``refit="best"``.
         metric : str, optional
@@ -762,6 +770,7 @@ class SearchResult:
         level : float in (0, 1), default=0.95
             Of the interval behind Eq. (16).
         metric : str, optional
+            The metric.
 
         Returns
         -------
@@ -772,7 +781,7 @@ class SearchResult:
 
     @memoised
     def worth_transferring(self, level: float = 0.95) -> Verdict:
-        """Does the best transfer candidate beat target-only and source-only beyond noise?
+        """Say whether the best transfer candidate beats target-only and source-only.
 
         Parameters
         ----------
@@ -933,6 +942,7 @@ class SearchResult:
         Parameters
         ----------
         path : path
+            File written by `save`.
         scoring : as in `TransferSearchCV`, optional
             Needed where the search had metrics of your own, which a file cannot hold.
         """

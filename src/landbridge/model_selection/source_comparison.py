@@ -22,12 +22,14 @@ class Comparison(KeptPredictions):
 
     Tests are about losses, smaller is better: 1 − accuracy, RMSE, 1 − R².
 
-    Attributes
+    Parameters
     ----------
-    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring
+    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
         What was predicted, as in `KeptPredictions`, estimators first.
     names : ndarray of shape (n_estimators,)
+        Names of the estimators.
     seconds : ndarray of shape (n_estimators, n_sources)
+        Seconds per fit.
     failures : tuple of (estimator, source, message)
         A source on which any estimator failed is in no test.
     """

@@ -249,9 +249,13 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X, y : source rows and their labels
+            Source rows.
         groups : source of each row, optional
+            Source of each row.
         X_target, y_target : labelled target rows, optional
+            Labelled rows of the target.
         X_unlabeled : unlabelled target rows, optional
+            Unlabelled rows of the target.
         sample_weight, sample_weight_target : weights of source and labelled target rows, optional
             For the fits and for the metrics. A candidate that takes none is recorded as failed.
         cv_groups, cv_groups_target : arrays, optional
@@ -260,6 +264,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         self : TransferSearchCV
+            The fitted search.
         """
         self._check_parameters()
         candidates = None if self.candidates is None else expand_candidates(self.candidates)
@@ -400,7 +405,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self.results_.prob_better(method=method, level=level)
 
     def worth_transferring(self, level: float = 0.95) -> Verdict:
-        """Does the best transfer candidate beat target-only and source-only beyond noise?
+        """Say whether the best transfer candidate beats target-only and source-only.
 
         The verdict rests on e-values, so it stays valid if labels are added and the question is
         asked again.
@@ -690,14 +695,27 @@ def transfer_cross_validate(
     estimator : estimator
         Anything that may be a candidate of `TransferSearchCV`. Its errors are raised.
     X, y : source rows and their labels
+        Source rows.
     X_target, y_target : labelled target rows, optional
+        Labelled rows of the target.
     X_unlabeled : unlabelled target rows, optional
+        Unlabelled rows of the target.
     groups : source of each row, optional
-    criterion : str, list of str, "all" or None, default="all"
-    scoring, cv, weighting, n_jobs, random_state
+        Source of each row.
+    criterion : str or Iterable[str or None] or None
+        Str, list of str, "all" or None, default="all"
+    scoring : str, callable, list, dict or None, optional
+        As in `TransferSearchCV`.
+    cv : str, callable, list, dict or None, optional
+        As in `TransferSearchCV`.
+    weighting : str, callable, list, dict or None, optional
         As in `TransferSearchCV`.
     sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
         ``"each"`` validates on every source alone.
+    n_jobs : str, callable, list, dict or None, optional
+        As in `TransferSearchCV`.
+    random_state : str, callable, list, dict or None, optional
+        As in `TransferSearchCV`.
 
     Returns
     -------

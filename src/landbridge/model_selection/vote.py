@@ -379,12 +379,14 @@ class VotingModel(BaseEstimator):
 
     @property
     def classes_(self) -> Vector:
+        """Class labels."""
         if self.classes is None:
             raise AttributeError("a VotingModel of regressors has no classes_")
         return np.asarray(self.classes)
 
     @property
     def n_features_in_(self) -> int:
+        """Number of features of the members."""
         return self.members[0][1].n_features_in_
 
     def fit(self, X: MatrixLike = None, y: VectorLike = None) -> Self:

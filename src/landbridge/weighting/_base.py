@@ -64,17 +64,22 @@ def effective_sample_size(weights: VectorLike) -> float:
 class WeightDiagnostics:
     """How far the weights can be trusted; ``print`` it for a summary in words.
 
-    Attributes
+    Parameters
     ----------
-    n_rows : number of source rows.
-    effective_sample_size : (Σw)² / Σw².
-    largest_share : the part of the total weight that the heaviest row carries.
-    n_at_bound : rows whose weight lies at the method's upper bound (0 where it has none).
+    n_rows : int
+        Number of source rows.
+    effective_sample_size : float
+        (Σw)² / Σw².
+    largest_share : float
+        The part of the total weight that the heaviest row carries.
+    n_at_bound : int
+        Rows whose weight lies at the method's upper bound (0 where it has none).
     mean_gap_before, mean_gap_after : per feature, the mean of the source minus the mean of the
-        target in units of the target's standard deviation, unweighted and weighted.
+        Target in units of the target's standard deviation, unweighted and weighted.
     spread_ratio_before, spread_ratio_after : per feature, the standard deviation of the source
-        divided by that of the target, unweighted and weighted.
-    feature_names : the columns, where the rows came with names.
+        Divided by that of the target, unweighted and weighted.
+    feature_names : tuple of str or None
+        The columns, where the rows came with names.
     """
 
     n_rows: int
@@ -158,8 +163,10 @@ class Weighting(BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : rows of the source.
-        X_target : rows of the target, labelled and unlabelled stacked.
+        X : array-like of shape (n_rows, n_features)
+            Rows of the source.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Rows of the target, labelled and unlabelled stacked.
 
         Returns
         -------

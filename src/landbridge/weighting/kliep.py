@@ -104,6 +104,7 @@ class KLIEP(Weighting):
     cv : int, default=5
         Folds of the target for the choice of the width.
     random_state : int, RandomState or None, default=0
+        Seed; the same seed gives the same result.
 
     Attributes
     ----------

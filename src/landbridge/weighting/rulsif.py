@@ -117,6 +117,7 @@ class RuLSIF(Weighting):
     n_centers : int, default=100
         Number of centres (all target rows where there are fewer).
     random_state : int, RandomState or None, default=0
+        Seed; the same seed gives the same result.
 
     Attributes
     ----------

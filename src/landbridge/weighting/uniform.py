@@ -7,7 +7,7 @@ from landbridge.weighting._base import Weighting
 
 
 class UniformWeights(Weighting):
-    """w(x) = 1 for every source row: the target is ignored.
+    """Weight every source row by 1 and ignore the target.
 
     The baseline of every comparison of weights; its diagnostics show how far apart the domains
     are before anything is done.

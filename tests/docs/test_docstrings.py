@@ -1,0 +1,49 @@
+"""Docstrings of all public names are complete by numpydoc's rules."""
+
+import importlib
+import inspect
+import sys
+from enum import Enum
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("numpydoc")
+from numpydoc.validate import validate
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+from _extension.api import public_names
+
+# Sections that not every object needs, and rules of taste: See Also, extended summary, examples,
+# names of return values, capitals after symbols, verbs (numpydoc takes plurals for verbs).
+NOT_CONTENT = {"SA01", "ES01", "EX01", "RT02", "PR08", "PR09", "SS05", "GL01", "GL02", "GL03"}
+MOST_PER_OBJECT = 0.1
+
+
+def public_objects():
+    for room, names in public_names().items():
+        module = importlib.import_module(f"landbridge.{room}")
+        for name in names:
+            value = getattr(module, name)
+            if inspect.isclass(value) and issubclass(value, Enum):
+                continue  # numpydoc would ask for the parameters of Enum itself
+            yield f"landbridge.{room}.{name}"
+            members = vars(value).items() if inspect.isclass(value) else ()
+            for member, what in members:
+                is_method = inspect.isfunction(what) or isinstance(
+                    what, classmethod | staticmethod | property
+                )
+                if is_method and not member.startswith("_"):
+                    yield f"landbridge.{room}.{name}.{member}"
+
+
+def test_public_docstrings_are_complete():
+    names = list(public_objects())
+    errors = [
+        f"{name}: {code} {message}"
+        for name in names
+        for code, message in validate(name)["errors"]
+        if code not in NOT_CONTENT
+    ]
+    assert len(names) > 200
+    assert len(errors) <= MOST_PER_OBJECT * len(names), "\n".join(errors)
