@@ -54,6 +54,13 @@ from landbridge.kernels import (
     composite_kernel,
     surrogate_kernel,
 )
+from landbridge.labelling import (
+    LabelForecast,
+    LabelPlanner,
+    LabelStatus,
+    ask_from_predictions,
+    how_many_labels,
+)
 from landbridge.mapping import CORAL, LatentMap, SubspaceAlignment
 from landbridge.model_selection import (
     MultiSourceCV,
@@ -94,6 +101,9 @@ __all__ = [
     "FewTargetRowsWarning",
     "KernelAlignmentDisplay",
     "KernelMeanMatching",
+    "LabelForecast",
+    "LabelPlanner",
+    "LabelStatus",
     "LandbridgeWarning",
     "LaplacianRLSClassifier",
     "LaplacianRLSRegressor",
@@ -142,6 +152,7 @@ __all__ = [
     "WeightingWarning",
     "__version__",
     "align_kernel",
+    "ask_from_predictions",
     "compare_estimators",
     "composite_kernel",
     "cv_variance",
@@ -149,6 +160,7 @@ __all__ = [
     "effective_sample_size",
     "from_adapt",
     "from_skada",
+    "how_many_labels",
     "interval",
     "load_model",
     "paired_test",

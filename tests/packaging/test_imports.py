@@ -20,6 +20,7 @@ _version _typing exceptions _validation _tasks _storage _extras _archive _model_
 _delegate _domain_map inference metrics datasets persistence
 weighting boosting kernels mapping ensemble neighbors baselines feature_selection interop
 model_selection
+labelling
 inspection
 report
 cli

@@ -1,0 +1,20 @@
+"""Which rows to label next, and how many labels are needed."""
+
+from landbridge.labelling.design import design_weights
+from landbridge.labelling.forecast import LabelForecast, how_many_labels
+from landbridge.labelling.planner import AskedRow, Batch, LabelPlanner, ask_from_predictions
+from landbridge.labelling.sequential import SequentialTest, sequential_sign_test
+from landbridge.labelling.status import LabelStatus
+
+__all__ = [
+    "AskedRow",
+    "Batch",
+    "LabelForecast",
+    "LabelPlanner",
+    "LabelStatus",
+    "SequentialTest",
+    "ask_from_predictions",
+    "design_weights",
+    "how_many_labels",
+    "sequential_sign_test",
+]

@@ -1,0 +1,419 @@
+"""From labels to a status: pure functions of a pool, the rows that were asked for and a metric."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector
+from landbridge.inference import e_value
+from landbridge.labelling.design import design_weights, prove_scores, risk_of
+from landbridge.labelling.estimates import Level, Relative, mean_loss, relative_losses
+from landbridge.labelling.forecast import (
+    expected_wins,
+    labels_to_measure,
+    labels_to_prove,
+    quantiles,
+)
+from landbridge.labelling.pool import Pool, consensus_weights, make_pool
+from landbridge.labelling.sequential import (
+    SequentialTest,
+    sequential_sign_test,
+    sequential_z_boundaries,
+)
+from landbridge.labelling.status import LabelStatus
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.inference import metric_interval
+
+if TYPE_CHECKING:
+    from landbridge.labelling.planner import AskedRow, LabelPlanner
+
+ALPHA = 0.05
+SURE = 0.95
+FEWEST = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Labelled rows: predictions made before, labels, batches and design weights."""
+
+    values: np.ndarray
+    y: Vector
+    batches: Vector
+    weights: Vector
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, asked: "Sequence[AskedRow]", *, is_classification: bool) -> Self:
+        """The rows with a label; rows that nobody answered are taken to be missing at random."""
+        known = [one for one in asked if one.label is not None]
+        batches = np.array([one.batch for one in known], dtype=int)
+        # Batches without answers are left out, so numbers are made consecutive.
+        _, numbers = np.unique(batches, return_inverse=True)
+        n_asked = np.bincount([one.batch for one in asked]) if asked else np.zeros(1)
+        answered = np.bincount(batches, minlength=n_asked.size)
+        share = answered / np.maximum(n_asked, 1)
+        probabilities = np.array([one.probability for one in known]) * share[batches]
+        values = np.array([one.predictions for one in known], dtype=np.float64)
+        values = np.moveaxis(values, 0, 1) if known else values.reshape(0, 0)
+        y = np.array([one.label for one in known], dtype=int if is_classification else float)
+        sizes = tuple(np.bincount(numbers).tolist()) if known else ()
+        return cls(values, y, numbers, design_weights(numbers, probabilities), sizes)
+
+
+class Judge:
+    """Estimates from the labels that are known."""
+
+    def __init__(self, pool: Pool, known: Known, metric: Metric | None):
+        self.pool, self.known, self.metric = pool, known, metric
+
+    @cached_property
+    def consensus_weights(self) -> Vector:
+        """Weights of the candidates in the consensus."""
+        if self.known.y.size == 0:
+            return np.full(len(self.pool.values), 1.0 / len(self.pool.values))
+        return consensus_weights(self.known.values, self.known.y)
+
+    @cached_property
+    def consensus(self) -> np.ndarray:
+        """What the candidates say together about the rows of the pool."""
+        return self.pool.consensus(self.consensus_weights)
+
+    @cached_property
+    def _labelled(self) -> Pool:
+        """The labelled rows as a pool of their own."""
+        return make_pool(self.known.values, names=self.pool.names)
+
+    @cached_property
+    def noise(self) -> float:
+        """Standard deviation of numbers around the consensus; that of the candidates at first."""
+        if self.pool.is_classification:
+            return 1.0
+        if self.known.y.size >= FEWEST:
+            error = self.known.y - self._labelled.consensus(self.consensus_weights)
+            return float(np.sqrt(np.mean(error**2)))
+        return float(self.pool.values.std(axis=0).mean()) + 1e-12
+
+    @cached_property
+    def losses(self) -> np.ndarray:
+        """Losses of every candidate at the labelled rows."""
+        values, y = self.known.values, self.known.y
+        if y.size == 0:
+            return np.zeros((len(self.pool.values), 0))
+        if self.metric is not None and self.metric.decomposable:
+            return self.metric.pointwise(y, self._readable(values))
+        if self.pool.is_classification:
+            return (self._labelled.labels != y).astype(np.float64)
+        return (values - y) ** 2
+
+    def _readable(self, values: np.ndarray) -> np.ndarray:
+        if self.metric is None or self.metric.response != "label":
+            return values
+        return np.eye(values.shape[-1])[values.argmax(axis=-1)]
+
+    @property
+    def zero_one(self) -> bool:
+        """Whether losses are 0 or 1."""
+        return self.pool.is_classification and bool(np.isin(self.losses, (0.0, 1.0)).all())
+
+    def _risks(self, cell: int) -> tuple[Vector, float]:
+        """Expected loss of a candidate at the labelled rows, and its mean over the pool."""
+        mean = float(risk_of(self.pool, self.consensus, cell).mean())
+        if self.known.y.size == 0:
+            return np.empty(0), mean
+        here = self._labelled.consensus(self.consensus_weights)
+        return risk_of(self._labelled, here, cell), mean
+
+    def relative(self) -> Relative:
+        """Losses of the candidates relative to each other."""
+        pairs = [self._risks(cell) for cell in range(len(self.pool.values))]
+        expected = np.stack([one for one, _ in pairs])
+        means = np.array([mean for _, mean in pairs])
+        return relative_losses(self.losses, self.known.weights, expected, means, self.pool.n_rows)
+
+    def level(self, cell: int, level: float) -> Level:
+        """Mean loss of one candidate."""
+        risk, mean = self._risks(cell)
+        return mean_loss(
+            self.losses[cell], self.known.weights, risk, mean, level=level, zero_one=self.zero_one
+        )
+
+    # Status
+
+    def status(self, planner: "LabelPlanner") -> LabelStatus:
+        """The status of a planner with these labels."""
+        common: dict[str, Any] = {
+            "goal": planner.goal,
+            "n_labels": self.known.y.size,
+            "n_batches": len(self.known.sizes),
+            "budget": planner.budget,
+            "level": planner.level,
+            "e_value": math.nan,
+            "test": None,
+            "probability": math.nan,
+        }
+        if planner.goal == "prove":
+            return LabelStatus(**{**common, **self._prove(planner)})
+        if planner.goal == "choose":
+            return LabelStatus(**{**common, **self._choose(planner)})
+        cell = self.pool.names.index(planner.candidate_)
+        found = self._score(cell, planner)
+        found |= {"candidate": planner.candidate_, "baseline": ""}
+        if planner.goal == "train":
+            ahead = {
+                "reached": False,
+                "left": math.nan,
+                "left_low": math.nan,
+                "left_high": math.nan,
+            }
+            return LabelStatus(**{**common, **found, **ahead})
+        return LabelStatus(**{**common, **found, **self._labels_to_measure(cell, found, planner)})
+
+    def _score(self, cell: int, planner: "LabelPlanner") -> dict[str, Any]:
+        """Score of a candidate with its interval."""
+        name = self._score_name()
+        if self.known.y.size < FEWEST:
+            ends = dict.fromkeys(("estimate", "low", "high"), math.nan)
+            return {**ends, "score": name, "worth": float(self.known.y.size)}
+        metric, level = self.metric, self.level(cell, planner.level)
+        if metric is not None and not metric.decomposable:
+            weights = self.known.weights
+            found = metric_interval(
+                metric,
+                self.known.y,
+                self._readable(self.known.values[cell]),
+                planner.level,
+                sample_weight=weights,
+            )
+            ends = {"estimate": found.estimate, "low": found.low, "high": found.high}
+            return {**ends, "score": name, "worth": weights.sum() ** 2 / (weights @ weights)}
+        turned = [self._score_of(loss) for loss in (level.low, level.high)]
+        return {
+            "estimate": self._score_of(level.estimate),
+            "low": min(turned),
+            "high": max(turned),
+            "score": name,
+            "worth": level.worth,
+        }
+
+    def _score_of(self, loss: float) -> float:
+        if self.metric is not None:
+            return float(self.metric.score_of(loss))
+        return 1.0 - loss if self.pool.is_classification else math.sqrt(max(loss, 0.0))
+
+    def _score_name(self) -> str:
+        if self.metric is not None:
+            return self.metric.label
+        return "accuracy" if self.pool.is_classification else "RMSE"
+
+    # Goals
+
+    def _choose(self, planner: "LabelPlanner") -> dict[str, Any]:
+        found = self.relative()
+        leader = found.leader
+        order = np.argsort(found.mean, kind="stable").tolist()
+        rival = self.pool.names[order[1]] if len(order) > 1 else ""
+        scale = 1.0 if self.zero_one or not self.losses.size else float(self.losses.mean())
+        gap = planner.gap * scale
+        noise = np.hypot(found.sd, found.sd[leader])
+        margin = found.mean - found.mean[leader] + gap
+        others = np.arange(found.mean.size) != leader
+        sure = stats.norm.cdf(margin[others] / np.maximum(noise[others], 1e-12))
+        reached = bool(self.known.y.size >= FEWEST and (sure.size == 0 or sure.min() >= SURE))
+        # Variances fall as 1/n, so the labels needed grow with the square of the noise.
+        n = max(self.known.y.size, 1)
+        counts = [
+            max((float(np.max((z * noise[others] / margin[others]) ** 2)) - 1) * n, 0.0)
+            if others.any()
+            else 0.0
+            for z in (1.0, stats.norm.ppf(SURE), 2.5)
+        ]
+        low, left, high = (
+            math.ceil(count) if n + count <= 4 * planner.budget else math.inf for count in counts
+        )
+        return {
+            **self._score(leader, planner),
+            "candidate": self.pool.names[leader],
+            "baseline": rival,
+            "probability": found.probability_of_lead(),
+            "reached": reached,
+            "left": 0.0 if reached else float(left),
+            "left_low": 0.0 if reached else float(low),
+            "left_high": 0.0 if reached else float(high),
+        }
+
+    def _labels_to_measure(
+        self, cell: int, found: dict[str, Any], planner: "LabelPlanner"
+    ) -> dict[str, Any]:
+        n = self.known.y.size
+        if n < FEWEST:
+            risk, error = self._risks(cell)[1], 0.1
+        else:
+            level = self.level(cell, planner.level)
+            risk, error = level.estimate, level.error
+        half = (found["high"] - found["low"]) / 2
+        reached = bool(half <= planner.width)
+        rng = np.random.default_rng(0)
+        if reached:
+            counts = np.zeros(1)
+        elif self.zero_one:
+            counts = np.maximum(
+                labels_to_measure(risk, error, planner.width, planner.level, rng) - n, 1.0
+            )
+        elif n >= FEWEST:
+            # Widths fall as 1/√n; the estimated width itself is uncertain by about 1/√(2n).
+            factor = rng.normal(1.0, 1 / math.sqrt(2 * n), 400)
+            counts = np.maximum(n * (factor * half / planner.width) ** 2 - n, 1.0)
+        else:
+            counts = np.full(1, math.inf)
+        low, left, high = map(np.ceil, quantiles(counts))
+        return {
+            "reached": reached,
+            "left": float(left),
+            "left_low": float(low),
+            "left_high": float(high),
+        }
+
+    def _prove(self, planner: "LabelPlanner") -> dict[str, Any]:
+        names = (planner.candidate_, planner.baseline_)
+        first, second = (self.pool.names.index(name) for name in names)
+        difference = self.losses[first] - self.losses[second]
+        share = float((prove_scores(self.pool, first, second).values > 0).mean())
+        found: dict[str, Any] = {
+            "candidate": names[0],
+            "baseline": names[1],
+            "worth": difference.size / max(share, 1e-12),
+            "score": f"advantage in {self._score_name() if self.zero_one else 'loss'}",
+        }
+        gap = -difference * self.known.weights / self.pool.n_rows
+        low, high = self._gap_interval(gap, share, planner.level)
+        enough = difference.size >= FEWEST
+        found |= {
+            "estimate": float(gap.sum()) if enough else math.nan,
+            "low": low if enough else math.nan,
+            "high": high if enough else math.nan,
+        }
+        if self.pool.is_classification:
+            return found | self._prove_by_signs(difference, first, second, planner)
+        return found | self._prove_numbers(gap, first, second, planner)
+
+    def _gap_interval(self, gap: Vector, share: float, level: float) -> tuple[float, float]:
+        n = gap.size
+        if n < 2:
+            return math.nan, math.nan
+        # Two rows more, one won and one lost, so that equal rows are no certainty.
+        unit = share / n if self.zero_one else 0.0
+        parts = np.append(gap, [unit, -unit])
+        error = math.sqrt(
+            parts.size / (parts.size - 1) * float(((parts - parts.mean()) ** 2).sum())
+        )
+        half = float(stats.t.ppf((1 + level) / 2, n - 1)) * error
+        return float(gap.sum()) - half, float(gap.sum()) + half
+
+    def _by_batch(self, values: Vector) -> list[int]:
+        return (
+            np.bincount(self.known.batches, values, minlength=len(self.known.sizes))
+            .astype(int)
+            .tolist()
+        )
+
+    def _prove_by_signs(
+        self, difference: Vector, first: int, second: int, planner: "LabelPlanner"
+    ) -> dict[str, Any]:
+        wins = self._by_batch((difference < 0).astype(float))
+        informative = self._by_batch((difference != 0).astype(float))
+        sizes = list(self.known.sizes)
+        test = sequential_sign_test(
+            wins, informative, (np.cumsum(sizes) / planner.budget).tolist(), alpha=ALPHA
+        )
+        # Only signs count here, whatever the metric: they are what the test is exact for.
+        signs = np.sign(difference)
+        evidence = float(e_value(signs, bound=1.0).first_better) if signs.size else 1.0
+        if test.rejected or sum(sizes) >= planner.budget:
+            low = left = high = 0.0 if test.rejected else math.inf
+        else:
+            low, left, high = self._labels_to_prove(
+                first, second, planner, (wins, informative, sizes)
+            )
+        return {
+            "reached": test.rejected,
+            "e_value": evidence,
+            "test": test,
+            "left": left,
+            "left_low": low,
+            "left_high": high,
+        }
+
+    def _labels_to_prove(
+        self,
+        first: int,
+        second: int,
+        planner: "LabelPlanner",
+        before: tuple[list[int], list[int], list[int]],
+    ) -> tuple[float, float, float]:
+        _, wins, spread = expected_wins(self.pool, first, second)
+        # The expectation counts as the rows of a beta distribution with the same spread.
+        rows = max(wins * (1 - wins) / spread**2 - 1, 0.0)
+        won, total = sum(before[0]), sum(before[1])
+        mean = (rows * wins + won) / (rows + total)
+        sd = math.sqrt(mean * (1 - mean) / (rows + total + 1))
+        counts = labels_to_prove(
+            mean,
+            sd,
+            np.random.default_rng(0),
+            budget=planner.budget,
+            batch_size=planner.batch_size,
+            before=before,
+            alpha=ALPHA,
+        )
+        low, left, high = quantiles(counts)
+        return low, left, high
+
+    def _prove_numbers(
+        self, gap: Vector, first: int, second: int, planner: "LabelPlanner"
+    ) -> dict[str, Any]:
+        """Differences of numbers: a standardised sum against normal boundaries."""
+        shares = np.cumsum(self.known.sizes) / planner.budget
+        boundaries = (
+            sequential_z_boundaries(shares.tolist(), alpha=ALPHA) if gap.size else np.empty(0)
+        )
+        rejected, statistic = False, 0.0
+        for look, boundary in enumerate(boundaries):
+            parts = gap[self.known.batches <= look]
+            spread = math.sqrt(parts.size * float(parts.var(ddof=1))) if parts.size > 1 else 0.0
+            statistic = float(parts.sum()) / spread if spread > 0 else 0.0
+            # Student's quantile at the normal level of the boundary.
+            degrees = max(parts.size - 1, 1)
+            rejected |= bool(stats.t.sf(statistic, degrees) <= stats.norm.sf(boundary))
+        distance = (self.pool.values[first] - self.pool.values[second]) ** 2
+        scale = float(distance.mean()) / max(gap.size, 1)
+        evidence = 1.0
+        if gap.size and scale > 0:
+            evidence = float(e_value(-gap, scale=scale).first_better)
+        left = math.inf
+        if rejected:
+            left = 0.0
+        elif statistic > 0:
+            needed = gap.size * (2.5 / statistic) ** 2 - gap.size
+            left = max(needed, 1.0) if gap.size + needed <= planner.budget else math.inf
+        test = SequentialTest(
+            rejected,
+            int((gap > 0).sum()),
+            gap.size,
+            (),
+            float(min(shares[-1], 1.0)) if gap.size else 0.0,
+            float(stats.t.sf(statistic, max(gap.size - 1, 1))),
+        )
+        wide = (0.4 * left, 2.5 * left)
+        return {
+            "reached": rejected,
+            "e_value": evidence,
+            "test": test,
+            "left": float(math.ceil(left)) if math.isfinite(left) else left,
+            "left_low": float(math.ceil(wide[0])) if math.isfinite(left) else left,
+            "left_high": float(math.ceil(wide[1])) if math.isfinite(left) else left,
+        }

@@ -1,0 +1,60 @@
+"""Why a row was chosen, in words."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from landbridge._typing import Vector
+from landbridge.labelling.design import Scores
+from landbridge.labelling.pool import Pool
+from landbridge.metrics.metric import format_number
+
+if TYPE_CHECKING:
+    from landbridge.labelling.planner import LabelPlanner
+
+RANDOM = "random row, to keep the estimates honest"
+
+
+def reasons(
+    planner: "LabelPlanner", pool: Pool, rows: Vector, scores: Scores, weights: Vector | None
+) -> list[str]:
+    """One reason per row."""
+    classes = None if planner.classes_ is None else np.asarray(planner.classes_).tolist()
+    typical = float(np.mean(scores.values))
+    told = []
+    for row in rows.tolist():
+        if scores.values[row] <= min(typical, 1e-9):
+            told.append(RANDOM)
+        elif planner.goal == "prove":
+            told.append(_both(pool, row, planner.candidate_, planner.baseline_, classes))
+        elif planner.goal == "choose":
+            told.append(_dispute(pool, row, weights, classes))
+        elif planner.goal == "measure":
+            said = _said(pool, row, planner.candidate_, classes)
+            told.append(f"{planner.candidate_} may be wrong here: {said}")
+        else:
+            told.append("the classes are nearly tied" if classes else "the candidates differ most")
+    return told
+
+
+def _both(pool: Pool, row: int, first: str, second: str, classes: Any) -> str:
+    mine, theirs = (_said(pool, row, name, classes) for name in (first, second))
+    return f"{first}: {mine}, {second}: {theirs}"
+
+
+def _dispute(pool: Pool, row: int, weights: Any, classes: Any) -> str:
+    """The leader, and the likeliest rival that says something else."""
+    order = np.argsort(-weights, kind="stable").tolist()
+    leader = order[0]
+    answers = pool.values[:, row] if pool.labels is None else pool.labels[:, row]
+    for rival in order[1:]:
+        if answers[rival] != answers[leader]:
+            return _both(pool, row, pool.names[leader], pool.names[rival], classes)
+    return RANDOM
+
+
+def _said(pool: Pool, row: int, name: str, classes: Any) -> str:
+    cell = pool.names.index(name)
+    if pool.labels is None:
+        return format_number(float(pool.values[cell, row]))
+    return str(classes[pool.labels[cell, row]])

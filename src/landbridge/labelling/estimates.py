@@ -1,0 +1,164 @@
+"""What the labels say: relative losses of candidates, and the level of one of them."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector
+from landbridge.inference import score_interval
+
+# Prior standard deviation of a candidate's loss around what the consensus expects of it, relative
+# to the other candidates; for numbers relative to the mean loss. Measured in the benchmark.
+PRIOR_SPREAD = 0.025
+# The slope of losses on the expected ones starts at ½ and counts as much as a sum of squares of
+# ``SLOPE_WEIGHT``.
+PRIOR_SLOPE, SLOPE_WEIGHT = 0.5, 0.02
+PRIOR_ROWS = 10.0
+TINY = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Relative:
+    """Losses relative to the average candidate, posterior mean and standard deviation."""
+
+    mean: Vector
+    sd: Vector
+
+    @property
+    def leader(self) -> int:
+        """The candidate with the smallest loss."""
+        return int(np.argmin(self.mean))
+
+    def near_best(self) -> Vector:
+        """Weights of the candidates by how near they are to the leader, in its noise."""
+        gap = self.mean - self.mean.min()
+        noise = np.hypot(self.sd, self.sd[self.leader]) + TINY
+        weights = np.exp(-0.5 * (gap / noise) ** 2)
+        return weights / weights.sum()
+
+    def probability_of_lead(self) -> float:
+        """Probability that the leader is better than the runner-up, as far as is known."""
+        if self.mean.size == 1:
+            return 1.0
+        first, second = np.argsort(self.mean, kind="stable")[:2]
+        noise = math.hypot(self.sd[first], self.sd[second]) + TINY
+        return float(stats.norm.cdf((self.mean[second] - self.mean[first]) / noise))
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Mean loss of one candidate in the pool.
+
+    ``worth`` is the number of random labels that would give the same variance.
+    """
+
+    estimate: float
+    low: float
+    high: float
+    worth: float
+    error: float
+
+
+def relative_losses(
+    losses: np.ndarray, weights: Vector, expected: np.ndarray, means: Vector, n_pool: int
+) -> Relative:
+    """Compare candidates on labelled rows, with the consensus as a prior.
+
+    With the losses r and their expectation ρ, both relative to the average candidate, the estimate
+    is b·mean(ρ) + Σ w (r − b ρ)/N, where the common slope b is learnt from the labelled rows. It is
+    shrunk towards mean(ρ): by nothing where its variance is small against `PRIOR_SPREAD` squared.
+
+    Parameters
+    ----------
+    losses : ndarray (candidates, labelled rows)
+    weights : ndarray (labelled rows,)
+        Design weights.
+    expected : ndarray (candidates, labelled rows)
+        Losses that the consensus expects at these rows.
+    means : ndarray (candidates,)
+        Means of the expected losses over the pool.
+    n_pool : int
+        Number of rows of the pool.
+
+    Returns
+    -------
+    Relative
+    """
+    scale = float(losses.mean()) if losses.size else float(np.mean(means))
+    # Zero-one losses have a natural unit; others are compared with the mean loss.
+    scale = 1.0 if np.isin(losses, (0.0, 1.0)).all() else max(scale, TINY)
+    prior, centre, n = PRIOR_SPREAD * scale, means - means.mean(), weights.size
+    if n < 2:
+        return Relative(centre, np.full(centre.size, prior))
+    share = weights / n_pool
+    relative, at_rows = losses - losses.mean(axis=0), expected - expected.mean(axis=0)
+    slope = (share * relative * at_rows).sum() + PRIOR_SLOPE * SLOPE_WEIGHT * scale**2
+    slope = float(np.clip(slope / ((share * at_rows**2).sum() + SLOPE_WEIGHT * scale**2), 0, 1.5))
+    parts = share * (relative - slope * at_rows)
+    measured = slope * centre + parts.sum(axis=1)
+    variance = n / (n - 1) * ((parts - parts.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    # A variance from few rows is wild: it is averaged with that of all candidates.
+    variance = (n * variance + PRIOR_ROWS * variance.mean()) / (n + PRIOR_ROWS) + TINY * scale**2
+    trust = prior**2 / (prior**2 + variance)
+    return Relative(trust * measured + (1 - trust) * centre, np.sqrt(trust * variance))
+
+
+def mean_loss(
+    losses: Vector,
+    weights: Vector,
+    risk_labelled: Vector,
+    risk_mean: float,
+    *,
+    level: float,
+    zero_one: bool,
+) -> Level:
+    """Design-based estimate and interval of the mean loss of one candidate.
+
+    The regression estimator: the weighted mean, corrected by a slope times the distance between the
+    weighted mean of the expected losses and their mean over the pool. Losses of 0 and 1 have the
+    score (Wilson) interval with the effective number of labels.
+
+    Parameters
+    ----------
+    losses, weights, risk_labelled : ndarray (labelled rows,)
+        Losses, design weights and the losses that the consensus expects.
+    risk_mean : float
+        Mean of the expected losses over the pool.
+    level : float
+    zero_one : bool
+        Whether the losses are 0 or 1.
+
+    Returns
+    -------
+    Level
+    """
+    n = losses.size
+    share = weights / weights.sum()
+    mean, risk = float(share @ losses), float(share @ risk_labelled)
+    spread = float(share @ (risk_labelled - risk) ** 2)
+    slope = 0.0
+    if spread > TINY and n > 3:
+        slope = float(share @ ((losses - mean) * (risk_labelled - risk))) / spread
+        slope *= n / (n + PRIOR_ROWS)
+    estimate = mean + slope * (risk_mean - risk)
+    residual = losses - mean - slope * (risk_labelled - risk)
+    variance = float((share**2) @ residual**2) * n / max(n - 2, 1)
+    if zero_one:
+        estimate = min(max(estimate, 0.0), 1.0)
+        # With half a row each way, so that a perfect score has a variance too.
+        smooth = (n * estimate + 0.5) / (n + 1)
+        binomial = smooth * (1 - smooth)
+        worth = float(np.clip(binomial / max(variance, TINY), n / 4, 4 * n))
+        worth_t = worth * (_z(level) / stats.t.ppf((1 + level) / 2, max(n - 2, 1))) ** 2
+        low, high = map(float, score_interval(estimate, worth_t, level))
+        return Level(estimate, low, high, worth, math.sqrt(binomial / worth))
+    half = stats.t.ppf((1 + level) / 2, max(n - 2, 1)) * math.sqrt(variance)
+    plain = float(share @ (losses - mean) ** 2)
+    worth = float(np.clip(plain / max(variance, TINY * max(plain, TINY)), n / 4, 4 * n))
+    return Level(estimate, max(estimate - half, 0.0), estimate + half, worth, math.sqrt(variance))
+
+
+def _z(level: float) -> float:
+    return float(stats.norm.ppf((1 + level) / 2))

@@ -1,0 +1,565 @@
+"""LabelPlanner: ask for rows, take their labels, say where things stand."""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from landbridge._storage import whole_file
+from landbridge._typing import RandomState, Vector, VectorLike
+from landbridge._validation import check_choice, check_count
+from landbridge.inference.intervals import check_level
+from landbridge.labelling import _reasons
+from landbridge.labelling._judge import Judge, Known
+from landbridge.labelling.design import (
+    GOALS,
+    Goal,
+    Scores,
+    choose_scores,
+    inclusion_probabilities,
+    measure_scores,
+    prove_scores,
+    systematic_sample,
+    train_scores,
+)
+from landbridge.labelling.forecast import expected_ranking, place_of
+from landbridge.labelling.pool import Pool, make_pool, pair_of_search, pool_of_search
+from landbridge.labelling.status import LabelStatus
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRow:
+    """One row that was asked for.
+
+    Attributes
+    ----------
+    row : int
+        Its place among the unlabelled rows.
+    batch : int
+        Number of the batch, from 0.
+    probability : float
+        Probability with which the row came into the batch.
+    why : str
+        The reason, in words.
+    predictions : tuple
+        What every candidate predicted when the row was asked for, before its label was known: class
+        probabilities, or numbers.
+    label : int, float or None
+        Position of the class, or number; ``None`` while nobody has answered.
+    """
+
+    row: int
+    batch: int
+    probability: float
+    why: str
+    predictions: tuple[Any, ...]
+    label: float | int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Rows to label next.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Places in ``X_unlabeled``, ascending.
+    probabilities : ndarray
+        Inclusion probability of each row.
+    reasons : tuple of str
+        Why each row was chosen.
+    number : int
+        Number of the batch, from 0.
+    """
+
+    rows: Vector
+    probabilities: Vector
+    reasons: tuple[str, ...]
+    number: int
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+
+class LabelPlanner:
+    """Choose the rows to label next, and say when to stop.
+
+    Rows are drawn with known probabilities, so that everything said about the models holds for all
+    rows of the pool, although informative rows are preferred. A row is judged by what the models
+    predicted before its label was known, so that the search may be fitted again with the new labels
+    at any time. Row numbers refer to ``X_unlabeled``, which must stay the same.
+
+    Parameters
+    ----------
+    goal : {"choose", "prove", "measure", "train"}, default="choose"
+        ``"choose"`` looks for the best candidate: rows on which the likely best ones differ.
+        ``"prove"`` asks whether the candidate beats the baseline: rows on which the two differ.
+        ``"measure"`` seeks a narrow interval for one candidate: rows on which it may be wrong.
+        ``"train"`` seeks labels to learn from: rows with a small margin between two classes.
+    batch_size : int, default=20
+        Rows per batch.
+    random_share : float in [0, 1], default=0.25
+        Share of a batch that is drawn uniformly; it bounds the weights of rows.
+    budget : int, default=100
+        Planned number of labels. The test of ``"prove"`` spends its level evenly over them.
+    candidate, baseline : str, optional
+        Names of the models of ``"prove"`` and ``"measure"``. By default the answer of the search
+        and its best model without transfer; of plain predictions the two that agree most with the
+        consensus.
+    width : float, default=0.05
+        ``"measure"`` is reached when the interval is at most this far from the estimate on average.
+    gap : float, default=0.02
+        ``"choose"`` is reached when the leader is at most this much worse than any other candidate
+        with a probability of 95 %.
+    level : float in (0, 1), default=0.9
+        Coverage of intervals.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    asked_ : list of AskedRow
+        Every row that was asked for.
+    names_ : tuple of str
+        Names of the candidates.
+    candidate_, baseline_ : str
+        The models that are compared, fixed with the first batch.
+    classes_ : ndarray or None
+        The classes, in the order of the probabilities.
+
+    See Also
+    --------
+    how_many_labels : A forecast before anything is labelled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge import LabelPlanner
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.integers(2, size=400)
+    >>> good, bad = (np.where(rng.random(400) < p, y, 1 - y) for p in (0.9, 0.7))
+    >>> planner = LabelPlanner("prove", candidate="good", baseline="bad", random_state=0)
+    >>> while not (planner.asked_ and planner.status().reached):
+    ...     batch = planner.ask_from_predictions(np.eye(2)[[good, bad]], names=["good", "bad"])
+    ...     planner = planner.tell(batch.rows, y[batch.rows])
+    >>> print(planner.status().sentences[0])
+    After 20 labels, good is shown to be better than bad.
+    """
+
+    def __init__(
+        self,
+        goal: Goal = "choose",
+        *,
+        batch_size: int = 20,
+        random_share: float = 0.25,
+        budget: int = 100,
+        candidate: str | None = None,
+        baseline: str | None = None,
+        width: float = 0.05,
+        gap: float = 0.02,
+        level: float = 0.9,
+        random_state: RandomState = None,
+    ):
+        check_choice(goal, "goal", GOALS)
+        check_count(batch_size, "batch_size")
+        check_count(budget, "budget")
+        check_level(level)
+        if not 0 <= random_share <= 1:
+            raise ValueError(
+                f"`random_share` must be between 0 and 1; got {random_share!r}. 0.25 draws every "
+                "fourth row uniformly."
+            )
+        self.goal = goal
+        self.batch_size = batch_size
+        self.random_share = random_share
+        self.budget = budget
+        self.candidate = candidate
+        self.baseline = baseline
+        self.width = width
+        self.gap = gap
+        self.level = level
+        self.random_state = random_state
+        self.asked_: list[AskedRow] = []
+        self.names_: tuple[str, ...] = ()
+        self.candidate_ = ""
+        self.baseline_ = ""
+        self.classes_: Any = None
+        self._pool: Pool | None = None
+        self._metric: Any = None
+
+    # Asking
+
+    def ask(self, search: Any, X_unlabeled: Any = None) -> Batch:
+        """Choose the next rows to label.
+
+        Parameters
+        ----------
+        search : fitted TransferSearchCV, or SearchResult
+            Fitted with ``X_unlabeled``. It may be fitted again between batches.
+        X_unlabeled : rows, optional
+            The same rows, for a check.
+
+        Returns
+        -------
+        Batch
+            Row numbers, inclusion probabilities and reasons; empty where no useful row is left.
+        """
+        pool, places = self._read(search, X_unlabeled)
+        return self._ask(pool, places)
+
+    def ask_from_predictions(
+        self,
+        predictions: VectorLike,
+        *,
+        names: Sequence[str] | None = None,
+        classes: VectorLike = None,
+    ) -> Batch:
+        """Choose the next rows from the predictions of any models.
+
+        Parameters
+        ----------
+        predictions : array of shape (models, rows, classes) or (models, rows)
+            Class probabilities (one-hot without probabilities), or numbers for regression.
+        names : sequence of str, optional
+            Names of the models.
+        classes : array-like, optional
+            The classes, in the order of the probabilities; their positions if omitted.
+
+        Returns
+        -------
+        Batch
+        """
+        pool = make_pool(predictions, names=names)
+        if pool.is_classification and self.classes_ is None:
+            count = pool.values.shape[2]
+            self.classes_ = np.arange(count) if classes is None else np.asarray(classes)
+        first, second = None, None
+        if not self.candidate_:
+            order = expected_ranking(pool)
+            first = self.candidate or pool.names[order[0]]
+            second = next((pool.names[cell] for cell in order if pool.names[cell] != first), None)
+        self._settle(pool, first, second)
+        return self._ask(pool, np.arange(pool.n_rows))
+
+    def _read(self, search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
+        pool, places = pool_of_search(search, X_unlabeled)
+        result = getattr(search, "results_", search)
+        self.classes_, self._metric = result.classes, result.metric
+        self._settle(pool, *(pair_of_search(search) if not self.candidate_ else (None, None)))
+        return pool, places
+
+    def _settle(self, pool: Pool, first: str | None, second: str | None) -> None:
+        """Fix the models with the first batch, and require the same ones afterwards."""
+        if self.names_ and pool.names != self.names_:
+            raise ValueError(
+                f"`search` must have the candidates of the first batch, {list(self.names_)}; got "
+                f"{list(pool.names)}. Fit the same candidates, or start a new planner."
+            )
+        if not self.candidate_:
+            first, second = self.candidate or first, self.baseline or second
+            place_of(pool, first, "candidate")
+            if self.goal == "prove":
+                place_of(pool, second, "baseline")
+            self.candidate_, self.baseline_ = str(first), second or ""
+        self.names_, self._pool = pool.names, pool
+
+    def _ask(self, pool: Pool, places: Vector) -> Batch:
+        number = max((one.batch for one in self.asked_), default=-1) + 1
+        # A batch is a function of the seed and its number, whatever was drawn in between.
+        seed = check_random_state(self.random_state).randint(2**31)
+        rng = np.random.default_rng([seed, number])
+        left = ~np.isin(places, [one.row for one in self.asked_])
+        scores, weights = self._scores(pool, left)
+        probabilities = inclusion_probabilities(scores, self.batch_size, self.random_share, left)
+        if probabilities.sum() < 0.5:
+            return Batch(np.empty(0, int), np.empty(0), (), number)
+        chosen = np.sort(systematic_sample(probabilities, scores.order, rng))
+        reasons = _reasons.reasons(self, pool, chosen, scores, weights)
+        for place, why in zip(chosen, reasons, strict=True):
+            self.asked_.append(
+                AskedRow(
+                    row=int(places[place]),
+                    batch=number,
+                    probability=float(probabilities[place]),
+                    why=why,
+                    predictions=_plain(pool.values[:, place]),
+                )
+            )
+        return Batch(places[chosen], probabilities[chosen], tuple(reasons), number)
+
+    def _scores(self, pool: Pool, left: Vector) -> tuple[Scores, Vector | None]:
+        if self.goal == "prove":
+            pair = [pool.names.index(name) for name in (self.candidate_, self.baseline_)]
+            return prove_scores(pool, *pair), None
+        judge = self._judge(pool)
+        if self.goal == "measure":
+            cell = pool.names.index(self.candidate_)
+            return measure_scores(pool, judge.consensus, cell, judge.noise), None
+        if self.goal == "choose":
+            weights = judge.relative().near_best()
+            return choose_scores(pool, judge.consensus, weights, judge.noise), weights
+        cell = pool.names.index(self.candidate_)
+        n_doubtful = round((1 - self.random_share) * self.batch_size)
+        values = pool.values[cell]
+        doubt = values if pool.is_classification else judge.consensus
+        return train_scores(doubt, n_doubtful, pool.values, left), None
+
+    # Answers
+
+    def tell(self, indices: VectorLike, labels: VectorLike) -> Self:
+        """Take the labels of rows that were asked for.
+
+        Parameters
+        ----------
+        indices : array of int
+            Row numbers of `ask`.
+        labels : array of the same length
+            Classes, or numbers.
+
+        Returns
+        -------
+        self
+        """
+        indices, labels = np.atleast_1d(indices), np.atleast_1d(np.asarray(labels))
+        if indices.shape != labels.shape or indices.ndim != 1:
+            raise ValueError(
+                f"`labels` must have one label per row; got {labels.size} labels for "
+                f"{indices.size} rows."
+            )
+        values, counts = np.unique(indices, return_counts=True)
+        if (counts > 1).any():
+            raise ValueError(
+                f"`indices` must name each row once; row {values[counts > 1][0]} is named "
+                f"{counts.max()} times. Remove the duplicates."
+            )
+        places = {one.row: number for number, one in enumerate(self.asked_)}
+        known = [self._position(label) for label in labels.tolist()]
+        for row, label in zip(indices.tolist(), known, strict=True):
+            if row not in places:
+                raise ValueError(
+                    f"`indices` must be rows that were asked for; got row {row}. Only rows with a "
+                    "known inclusion probability can be used."
+                )
+            before = self.asked_[places[row]].label
+            if before is not None and before != label:
+                raise ValueError(
+                    f"`labels` must not change; row {row} has the label {self._name(before)!r} and "
+                    f"got {self._name(label)!r}. Start a new planner if an answer was wrong."
+                )
+        for row, label in zip(indices.tolist(), known, strict=True):
+            self.asked_[places[row]] = replace(self.asked_[places[row]], label=label)
+        return self
+
+    def _position(self, label: Any) -> Any:
+        if self.classes_ is None:
+            if not np.isreal(label) or not np.isfinite(label):
+                raise ValueError(f"`labels` must be finite numbers; got {label!r}.")
+            return float(label)
+        found = np.flatnonzero(np.asarray(self.classes_) == label)
+        if found.size == 0:
+            known = ", ".join(map(str, np.asarray(self.classes_).tolist()))
+            raise ValueError(f"`labels` must be one of the classes {known}; got {label!r}.")
+        return int(found[0])
+
+    def _name(self, position: Any) -> Any:
+        return position if self.classes_ is None else np.asarray(self.classes_).tolist()[position]
+
+    @property
+    def labelled_(self) -> tuple[Vector, Vector]:
+        """Rows with a label, and their labels."""
+        known = [one for one in self.asked_ if one.label is not None]
+        rows = np.array([one.row for one in known], dtype=int)
+        return rows, np.asarray([self._name(one.label) for one in known])
+
+    @property
+    def weights_(self) -> Vector:
+        """Design weights of the rows with a label, with mean 1."""
+        weights = self._known().weights
+        return weights / weights.mean() if weights.size else weights
+
+    def status(self, search: Any = None, *, after: int | None = None) -> LabelStatus:
+        """Say where things stand.
+
+        Parameters
+        ----------
+        search : fitted TransferSearchCV or SearchResult, optional
+            The predictions of the pool; those of the last `ask` if omitted.
+        after : int, optional
+            Only use the labels of the first so many batches.
+
+        Returns
+        -------
+        LabelStatus
+        """
+        if search is not None:
+            self._read(search)
+        if self._pool is None:
+            raise ValueError(
+                "`status` must know the predictions of the pool; pass `search`, or call `ask` "
+                "first."
+            )
+        return self._judge(self._pool, after).status(self)
+
+    def history(self, search: Any = None) -> tuple[LabelStatus, ...]:
+        """The status after every batch that has labels.
+
+        Parameters
+        ----------
+        search : fitted TransferSearchCV or SearchResult, optional
+
+        Returns
+        -------
+        tuple of LabelStatus
+        """
+        answered = sorted({one.batch for one in self.asked_ if one.label is not None})
+        return tuple(self.status(search, after=batch + 1) for batch in answered)
+
+    def _known(self, after: int | None = None) -> Known:
+        return Known.of(
+            [one for one in self.asked_ if after is None or one.batch < after],
+            is_classification=self.classes_ is not None,
+        )
+
+    def _judge(self, pool: Pool, after: int | None = None) -> Judge:
+        return Judge(pool, self._known(after), self._metric)
+
+    # Files
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything that must outlive this process, as plain values."""
+        classes = None if self.classes_ is None else np.asarray(self.classes_).tolist()
+        return {
+            "format": FORMAT,
+            "goal": self.goal,
+            "batch_size": self.batch_size,
+            "random_share": self.random_share,
+            "budget": self.budget,
+            "width": self.width,
+            "gap": self.gap,
+            "level": self.level,
+            "random_state": self.random_state,
+            "names": list(self.names_),
+            "candidate": self.candidate_ or self.candidate,
+            "baseline": self.baseline_ or self.baseline,
+            "classes": classes,
+            "asked": [asdict(one) for one in self.asked_],
+        }
+
+    @classmethod
+    def from_dict(cls, state: dict[str, Any]) -> Self:
+        """The planner that `to_dict` described."""
+        if not isinstance(state, dict) or state.get("format") != FORMAT:
+            raise ValueError("`state` must be what `LabelPlanner.to_dict` gives; got other values.")
+        options = ("batch_size", "random_share", "budget", "width", "gap", "level", "random_state")
+        try:
+            planner = cls(
+                state["goal"],
+                candidate=state["candidate"],
+                baseline=state["baseline"],
+                **{name: state[name] for name in options},
+            )
+            planner.names_ = tuple(state["names"])
+            planner.candidate_ = state["candidate"] or ""
+            planner.baseline_ = state["baseline"] or ""
+            classes = state["classes"]
+            planner.classes_ = None if classes is None else np.asarray(classes)
+            for one in state["asked"]:
+                predictions = _plain(np.asarray(one["predictions"], dtype=np.float64))
+                planner.asked_.append(AskedRow(**{**one, "predictions": predictions}))
+        except (KeyError, TypeError) as error:
+            raise ValueError(
+                f"`state` must be what `LabelPlanner.to_dict` gives; got a damaged one ({error})."
+            ) from error
+        return planner
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the state to one JSON file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+        """
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        with whole_file(path) as file:
+            file.write(text.encode())
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : path
+
+        Returns
+        -------
+        LabelPlanner
+        """
+        try:
+            state = json.loads(Path(path).read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise ValueError(f"{path}: not a labelling state ({error}).") from error
+        return cls.from_dict(state)
+
+
+def _plain(values: Any) -> tuple[Any, ...]:
+    """Predictions of one row as rounded numbers, one entry per candidate."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim == 1:
+        return tuple(float(f"{value:.9g}") for value in array)
+    return tuple(tuple(round(float(value), 6) for value in one) for one in array)
+
+
+def ask_from_predictions(
+    predictions: VectorLike,
+    *,
+    goal: Goal = "choose",
+    batch_size: int = 20,
+    random_share: float = 0.25,
+    candidate: str | None = None,
+    baseline: str | None = None,
+    names: Sequence[str] | None = None,
+    random_state: RandomState = None,
+) -> Batch:
+    """Choose a first batch of rows to label from the predictions of any models.
+
+    Use a `LabelPlanner` to go on with the answers.
+
+    Parameters
+    ----------
+    predictions : array of shape (models, rows, classes) or (models, rows)
+        Class probabilities (one-hot without probabilities), or numbers for regression.
+    goal, batch_size, random_share, candidate, baseline, random_state
+        See `LabelPlanner`.
+    names : sequence of str, optional
+        Names of the models; their numbers if omitted.
+
+    Returns
+    -------
+    Batch
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.labelling import ask_from_predictions
+    >>> rng = np.random.default_rng(0)
+    >>> probabilities = rng.dirichlet([1, 1], size=(3, 1000))
+    >>> batch = ask_from_predictions(probabilities, batch_size=5, random_state=0)
+    >>> len(batch), bool((batch.probabilities > 0).all())
+    (5, True)
+    """
+    planner = LabelPlanner(
+        goal,
+        batch_size=batch_size,
+        random_share=random_share,
+        candidate=candidate,
+        baseline=baseline,
+        random_state=random_state,
+    )
+    return planner.ask_from_predictions(predictions, names=names)

@@ -1,0 +1,192 @@
+"""The pool: what several models predict for rows without labels, and their consensus."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from landbridge._typing import Vector, VectorLike
+from landbridge.model_selection.search_inference import BASELINES
+from landbridge.model_selection.search_result import VOTE, SearchResult
+from landbridge.model_selection.vote import stacked
+
+# The consensus never rules a class out: candidates are overconfident in a new domain.
+LEAST_PROBABILITY = 1e-3
+# Strength of the prior of equal weights in the consensus, in rows.
+STRENGTH = 5.0
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Predictions of candidates for the rows that can be labelled.
+
+    Attributes
+    ----------
+    values : ndarray (candidates, rows, classes) or (candidates, rows)
+        Class probabilities, or numbers.
+    labels : ndarray (candidates, rows) or None
+        Positions of the predicted classes; ``None`` for numbers.
+    names : tuple of str
+        Names of the candidates.
+    """
+
+    values: np.ndarray
+    labels: VectorLike
+    names: tuple[str, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.values.shape[1]
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether the predictions are classes."""
+        return self.labels is not None
+
+    def consensus(self, weights: Vector | None = None) -> np.ndarray:
+        """Weighted mean of the candidates: probabilities bounded away from 0, or numbers."""
+        count = len(self.values)
+        weights = np.full(count, 1.0 / count) if weights is None else np.asarray(weights, float)
+        total = np.zeros(self.values.shape[1:])
+        for weight, values in zip(weights, self.values, strict=True):
+            if weight > 0:
+                total += weight * values
+        if self.is_classification:
+            np.maximum(total, LEAST_PROBABILITY, out=total)
+            total /= total.sum(axis=1, keepdims=True)
+        return total
+
+
+def make_pool(
+    predictions: VectorLike,
+    *,
+    labels: VectorLike = None,
+    names: Sequence[str] | None = None,
+) -> Pool:
+    """Check predictions and turn them into a pool.
+
+    Parameters
+    ----------
+    predictions : array of shape (candidates, rows, classes) or (candidates, rows)
+        Class probabilities, or numbers for regression.
+    labels : array of int (candidates, rows), optional
+        Positions of the predicted classes, where they are not the most probable ones.
+    names : sequence of str, optional
+        Names of the candidates; their numbers if omitted.
+
+    Returns
+    -------
+    Pool
+    """
+    values = np.asarray(predictions)
+    if values.ndim not in (2, 3) or min(values.shape) == 0:
+        raise ValueError(
+            "`predictions` must have shape (candidates, rows, classes), or (candidates, rows) for "
+            f"regression; got shape {values.shape}. Stack the predictions of the models."
+        )
+    if not np.issubdtype(values.dtype, np.floating):
+        values = values.astype(np.float64)
+    # A sum is finite only if all of its terms are; no array of booleans is needed.
+    if not all(np.isfinite(one.sum(dtype=np.float64)) for one in values):
+        raise ValueError(
+            "`predictions` must be finite; got NaN or infinity. Leave out the models or rows that "
+            "have no prediction."
+        )
+    if values.ndim == 3 and labels is None:
+        labels = np.stack([one.argmax(axis=1).astype(np.int32) for one in values])
+    count = len(values)
+    names = tuple(str(k) for k in range(count)) if names is None else tuple(map(str, names))
+    if len(names) != count:
+        raise ValueError(
+            f"`names` must have one name for each of the {count} candidates; got {len(names)}."
+        )
+    return Pool(values, None if labels is None else np.asarray(labels), names)
+
+
+def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
+    """Predictions that a search keeps for unlabelled rows, and the places of these rows.
+
+    The vote is one of the candidates where the search answers with it.
+
+    Parameters
+    ----------
+    search : fitted TransferSearchCV, or SearchResult
+    X_unlabeled : rows, optional
+        The rows that the search was fitted with. Of very many rows a search keeps the predictions
+        of a random part, and only these can be asked for.
+
+    Returns
+    -------
+    pool : Pool
+    rows : ndarray of int
+        Place of each row of the pool in ``X_unlabeled``.
+    """
+    result = getattr(search, "results_", search)
+    cells = usable_cells(result)
+    # Without X_unlabeled a search predicts its labelled target rows in their place.
+    info = result.info
+    if info.n_unlabelled == info.n_labelled and result.label_check_ is None:
+        cells = []
+    if not cells:
+        raise ValueError(
+            "`search` must have predictions of unlabelled target rows; got a search without them. "
+            "Fit it with X_unlabeled, the rows that could be labelled."
+        )
+    n_rows = None if X_unlabeled is None else _num_samples(X_unlabeled)
+    if n_rows not in (None, result.info.n_unlabelled):
+        raise ValueError(
+            f"`X_unlabeled` must be the {result.info.n_unlabelled} rows that the search was fitted "
+            f"with; got {n_rows} rows. Pass the same rows, or fit the search again."
+        )
+    values = [result.unlabelled[cell].values for cell in cells]
+    names = [result.labels[cell] for cell in cells]
+    if result.answer == VOTE:
+        values.append(result.vote_on_unlabelled())
+        names.append(VOTE)
+    return make_pool(np.stack(values), names=names), result.unlabelled_rows
+
+
+def usable_cells(result: SearchResult) -> list[int]:
+    """Complete cells with predictions of unlabelled rows; never the majority class or mean."""
+    status = result.status()
+    return [
+        number
+        for number, cell in enumerate(result.cells)
+        if status[number] == "complete"
+        and cell.role != "baseline"
+        and result.unlabelled
+        and result.unlabelled[number] is not None
+    ]
+
+
+def pair_of_search(search: Any) -> tuple[str, str | None]:
+    """Names of the answer of a search and of the best model that does without transfer."""
+    result = getattr(search, "results_", search)
+    leader = VOTE if result.answer == VOTE else result.labels[int(result.answer)]
+    order = [cell for cell in result.ranking() if cell in usable_cells(result)]
+    rivals = [cell for cell in order if result.labels[cell] != leader]
+    plain = [cell for cell in rivals if result.cells[cell].role in BASELINES]
+    return leader, result.labels[(plain or rivals)[0]] if rivals else None
+
+
+def consensus_weights(values: np.ndarray, y: Vector) -> Vector:
+    """Weights of the candidates in the consensus, from labelled rows by stacking.
+
+    Parameters
+    ----------
+    values : ndarray (candidates, rows, classes) or (candidates, rows)
+        Predictions of the labelled rows, made before their labels were known.
+    y : ndarray (rows,)
+        Positions of classes, or numbers.
+
+    Returns
+    -------
+    ndarray (candidates,)
+        Weights that sum to 1; equal without rows.
+    """
+    count = len(values)
+    equal = np.full(count, 1.0 / count)
+    return equal if y.size == 0 else stacked(np.asarray(values, float), y, equal, STRENGTH)

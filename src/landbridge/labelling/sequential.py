@@ -1,0 +1,161 @@
+r"""A test that is looked at after every batch: the exact group-sequential sign test.
+
+Rows on which two models differ are labelled in batches, and after each one somebody looks. Let
+:math:`S_k` be the number of rows that the first model wins among the :math:`n_k` informative rows
+(exactly one model is right) of the first k batches. If the first model is no better, :math:`S_k` is
+stochastically smaller than a binomial count with p = ½. The test rejects at the first look with
+:math:`S_k \ge c_k`, where the boundaries spend the level α bit by bit,
+
+.. math:: P(\text{reject at or before look } k) \le α\, t_k^{ρ},
+
+:math:`t_k` being the share of the planned labels that are known (Lan and DeMets, 1983, with the
+power family of Kim and DeMets, 1987). The probabilities are those of the binomial random walk, so
+the level is exact for every number of looks. A large ρ saves α for the last look.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from landbridge._typing import Vector
+
+# Exponent of the spending function; measured in `benchmarks/labelling.py`.
+SPENDING = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class SequentialTest:
+    """State of a group-sequential sign test after some looks.
+
+    Attributes
+    ----------
+    rejected : bool
+        Whether the first model was shown to be better at some look.
+    wins, informative : int
+        Rows won by the first model, and rows on which exactly one is right.
+    boundaries : tuple of int
+        Wins needed at each look; more than the informative rows where no count is enough.
+    spent : float
+        Share of α that was spent, at most 1.
+    p_value : float
+        One-sided exact p-value of the last look alone, as if nobody had looked before.
+    """
+
+    rejected: bool
+    wins: int
+    informative: int
+    boundaries: tuple[int, ...]
+    spent: float
+    p_value: float
+
+
+def sequential_sign_test(
+    wins: Sequence[int],
+    informative: Sequence[int],
+    shares: Sequence[float],
+    *,
+    alpha: float = 0.05,
+    spending: float = SPENDING,
+) -> SequentialTest:
+    """Test after every batch whether the first model wins more than half of the rows.
+
+    Parameters
+    ----------
+    wins, informative : sequences of int (looks,)
+        Rows of the batch that the first model wins, and rows that exactly one model gets right.
+    shares : sequence of float (looks,)
+        Share of the planned labels known after the batch, increasing; values above 1 count as 1.
+    alpha : float, default=0.05
+        Level of the whole test.
+    spending : float
+        ρ of the module; 1 spends the level evenly over the labels.
+
+    Returns
+    -------
+    SequentialTest
+
+    Examples
+    --------
+    >>> from landbridge.labelling.sequential import sequential_sign_test
+    >>> sequential_sign_test([15, 17], [20, 20], [0.5, 1.0]).rejected
+    True
+    >>> sequential_sign_test([11, 9], [20, 20], [0.5, 1.0]).rejected
+    False
+    """
+    alive = np.ones(1)  # distribution of the wins under p = ½ among paths that were not stopped
+    spent, total_wins, total = 0.0, 0, 0
+    boundaries: list[int] = []
+    rejected = False
+    for won, size, share in zip(wins, informative, shares, strict=True):
+        alive = np.convolve(alive, stats.binom.pmf(np.arange(size + 1), size, 0.5))
+        total_wins, total = total_wins + won, total + size
+        boundary, crossed = _boundary(alive, alpha * min(share, 1.0) ** spending - spent)
+        spent += crossed
+        boundaries.append(boundary)
+        rejected = rejected or total_wins >= boundary
+        alive[boundary:] = 0.0
+    p_value = float(stats.binom.sf(total_wins - 1, total, 0.5))
+    return SequentialTest(rejected, total_wins, total, tuple(boundaries), spent / alpha, p_value)
+
+
+def _boundary(alive: Vector, budget: float) -> tuple[int, float]:
+    """Smallest count whose upper tail costs at most the budget, and its cost."""
+    tails = np.append(np.cumsum(alive[::-1])[::-1], 0.0)
+    # Rounding must not forbid a tail that costs exactly what is left.
+    place = int(np.argmax(tails <= budget + 1e-15))
+    return place, float(tails[place])
+
+
+def sequential_z_boundaries(
+    shares: Sequence[float], *, alpha: float = 0.05, spending: float = SPENDING
+) -> Vector:
+    """One-sided normal boundaries with the same spending, for sums that are not counts.
+
+    Parameters
+    ----------
+    shares : sequence of float (looks,)
+        Share of the planned labels known at each look, increasing.
+    alpha, spending : float
+        See `sequential_sign_test`.
+
+    Returns
+    -------
+    ndarray (looks,)
+        Bounds on the standardised sum at each look; infinite where nothing may be spent.
+
+    Examples
+    --------
+    >>> from landbridge.labelling.sequential import sequential_z_boundaries
+    >>> sequential_z_boundaries([1.0]).round(2)
+    array([1.65])
+    """
+    t = np.minimum(np.asarray(shares, float), 1.0)
+    grid = np.linspace(-8.0, 8.0, 1601)
+    step = grid[1] - grid[0]
+    boundaries = np.full(t.size, np.inf)
+    density, spent, before = None, 0.0, 0.0
+    for look, share in enumerate(t):
+        if share <= before:
+            continue
+        # The sum at information t is a Brownian motion; the grid holds sum/√t.
+        density = _step(density, grid, step, before, share)
+        tails = np.cumsum(density[::-1])[::-1] * step
+        budget = alpha * share**spending - spent
+        place = int(np.argmax(tails <= budget)) if tails[-1] <= budget else grid.size
+        if place < grid.size:
+            boundaries[look] = grid[place]
+            spent += float(tails[place])
+            density[place:] = 0.0
+        before = share
+    return boundaries
+
+
+def _step(density: Vector | None, grid: Vector, step: float, before: float, share: float) -> Vector:
+    if density is None:
+        return stats.norm.pdf(grid)
+    sd = np.sqrt(share - before)
+    shifts = (grid[:, None] * np.sqrt(share) - grid[None, :] * np.sqrt(before)) / sd
+    kernel = stats.norm.pdf(shifts) * np.sqrt(share) / sd
+    return kernel @ density * step

@@ -1,0 +1,117 @@
+"""Where labelling stands: a record, and the three sentences that say it."""
+
+import math
+from dataclasses import dataclass
+
+from landbridge.labelling.design import Goal
+from landbridge.labelling.sequential import SequentialTest
+from landbridge.metrics.metric import format_number
+
+
+@dataclass(frozen=True, slots=True)
+class LabelStatus:
+    """What the labels say so far, and how many are still needed.
+
+    Attributes
+    ----------
+    goal : str
+    n_labels, n_batches : int
+        Labels that are known, and batches that were asked for.
+    budget : int
+        Planned number of labels.
+    candidate, baseline : str
+        The leading model, and the one that it is compared with (empty for ``"measure"`` and
+        ``"train"``).
+    reached : bool
+        Whether the goal is reached.
+    estimate, low, high : float
+        With interval: for ``"prove"`` the loss of the baseline minus that of the candidate, for the
+        other goals the score of the candidate. NaN with too few labels.
+    level : float
+        Coverage of the interval.
+    score : str
+        Name of what is estimated.
+    e_value : float
+        Evidence for ``"prove"`` that holds however often one looks; at least 20 is a proof at 5 %.
+        NaN for the other goals.
+    test : SequentialTest or None
+        The group-sequential test of ``"prove"``, valid for looks after each batch.
+    probability : float
+        Of ``"choose"``: that the leader is better than the runner-up; NaN for the other goals.
+    left, left_low, left_high : float
+        Labels needed until the goal with an 80 % interval; infinite beyond the budget, NaN for
+        ``"train"``, which has no end.
+    worth : float
+        Number of random labels that would tell as much.
+    """
+
+    goal: Goal
+    n_labels: int
+    n_batches: int
+    budget: int
+    candidate: str
+    baseline: str
+    reached: bool
+    estimate: float
+    low: float
+    high: float
+    level: float
+    score: str
+    e_value: float
+    test: SequentialTest | None
+    probability: float
+    left: float
+    left_low: float
+    left_high: float
+    worth: float
+
+    @property
+    def sentences(self) -> tuple[str, str, str]:
+        """The verdict, the estimate and what is still needed, in words."""
+        return self._verdict(), self._estimate(), self._left()
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+    def _verdict(self) -> str:
+        n = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"
+        if self.goal == "prove":
+            if self.reached:
+                return f"After {n}, {self.candidate} is shown to be better than {self.baseline}."
+            return (
+                f"After {n}, {self.candidate} is not yet shown to be better than {self.baseline}."
+            )
+        if self.goal == "choose":
+            words = f"After {n}, {self.candidate} leads"
+            if not self.baseline:
+                return f"{words}; it is the only candidate."
+            return (
+                f"{words}; it is better than the runner-up, {self.baseline}, with a probability of "
+                f"{100 * self.probability:.0f} %."
+            )
+        if self.goal == "measure":
+            done = "is measured as precisely as asked" if self.reached else "is being measured"
+            return f"After {n}, {self.candidate} {done}."
+        return f"{n[:1].upper()}{n[1:]} to train with so far; {self.candidate} predicts."
+
+    def _estimate(self) -> str:
+        if math.isnan(self.estimate):
+            return "There are too few labels for an estimate."
+        low, middle, high = map(format_number, (self.low, self.estimate, self.high))
+        words = f"{self.score}: {middle}, {100 * self.level:g} % interval {low} to {high}"
+        if self.goal == "prove":
+            return f"{words}; e-value {format_number(self.e_value)} (20 is a proof at any time)."
+        return f"{words}, worth {self.worth:.0f} random labels."
+
+    def _left(self) -> str:
+        if self.reached:
+            return "No more labels are needed for this goal."
+        if math.isnan(self.left):
+            return "Fit the search again with these labels before you ask for more."
+        if math.isinf(self.left):
+            return f"More than the planned {self.budget} labels would likely be needed."
+        high = "more than planned" if math.isinf(self.left_high) else f"{self.left_high:.0f}"
+        return (
+            f"About {self.left:.0f} more labels are needed (80 % interval {self.left_low:.0f} to "
+            f"{high})."
+        )

@@ -1,0 +1,354 @@
+"""Asking, telling and judging."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeRegressor
+
+from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
+from landbridge.labelling import ask_from_predictions, how_many_labels
+from landbridge.labelling.estimates import mean_loss, relative_losses
+
+GOALS = ["choose", "prove", "measure", "train"]
+
+
+def make_answers(n=600, skills=(0.85, 0.75, 0.65), n_classes=3, seed=0):
+    """Labels, and probabilities of models that are right with the given probabilities."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    said = [np.where(rng.random(n) < s, y, rng.integers(n_classes, size=n)) for s in skills]
+    sure = rng.uniform(0.5, 0.9, size=(len(skills), n, 1))
+    return y, sure * np.eye(n_classes)[np.array(said)] + (1 - sure) / n_classes
+
+
+def run(planner, y, predictions, n_batches, **options):
+    for _ in range(n_batches):
+        batch = planner.ask_from_predictions(predictions, **options)
+        planner.tell(batch.rows, y[batch.rows])
+    return planner
+
+
+@pytest.fixture(scope="module")
+def search():
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(150, 3)), rng.normal(0.5, 1, size=(240, 3))
+    y = np.where(X @ [1, 1, 0] + 0.3 * rng.normal(size=150) > 0, "yes", "no")
+    y_target = np.where(X_target @ [1, -0.5, 0] + 0.3 * rng.normal(size=240) > 0, "yes", "no")
+    found = TransferSearchCV(
+        {
+            "source": SourceOnly(LogisticRegression()),
+            "target": TargetOnly(LogisticRegression()),
+            "pooled": Pooled(GaussianNB()),
+        },
+        cv=3,
+        random_state=0,
+    )
+    found.fit(X, y, X_target=X_target[:30], y_target=y_target[:30], X_unlabeled=X_target[30:])
+    return found, X_target[30:], y_target[30:]
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_the_goals_with_a_search(search, goal):
+    found, rows, y = search
+    planner = LabelPlanner(goal, batch_size=10, random_state=0)
+    for _ in range(3):
+        batch = planner.ask(found, rows)
+        assert len(batch) == 10
+        assert len(set(batch.reasons)) > 1
+        planner.tell(batch.rows, y[batch.rows])
+    status = planner.status(found)
+    assert status.n_labels == 30
+    assert len(np.unique(planner.labelled_[0])) == 30
+    assert status.low <= status.estimate <= status.high
+    assert len(status.sentences) == 3
+    assert str(status).count("\n") == 2
+    assert planner.weights_.mean() == pytest.approx(1)
+    assert len(planner.history(found)) == 3
+    assert planner.history(found)[-1] == status
+
+
+def test_prove_asks_only_for_disputed_rows(search):
+    found, _rows, _ = search
+    planner = LabelPlanner("prove", random_state=0)
+    batch = planner.ask(found)
+    cells = [found.results_.labels.index(name) for name in ("source", "target")]
+    assert planner.baseline_ in ("source", "target")
+    assert planner.candidate_ not in ("", planner.baseline_)
+    assert cells
+    assert all(planner.candidate_ in why for why in batch.reasons)
+
+
+def test_answers_of_a_search_are_classes_by_name(search):
+    found, rows, _ = search
+    planner = LabelPlanner(random_state=0)
+    batch = planner.ask(found, rows)
+    with pytest.raises(ValueError, match="one of the classes no, yes; got 'perhaps'"):
+        planner.tell(batch.rows[:1], ["perhaps"])
+    planner.tell(batch.rows[:1], ["yes"])
+    with pytest.raises(ValueError, match="has the label 'yes' and got 'no'"):
+        planner.tell(batch.rows[:1], ["no"])
+    assert planner.tell(batch.rows[:1], ["yes"]).labelled_[1].tolist() == ["yes"]
+
+
+def test_proofs_of_clear_differences_and_of_none():
+    y, predictions = make_answers()
+    names = ["good", "fair", "poor"]
+    planner = LabelPlanner("prove", candidate="good", baseline="poor", random_state=1)
+    status = run(planner, y, predictions, 5, names=names).status()
+    assert status.reached
+    assert status.e_value > 20
+    assert status.low > 0
+    assert status.left == 0
+    assert "is shown to be better than poor" in status.sentences[0]
+    planner = LabelPlanner("prove", candidate="poor", baseline="good", random_state=1)
+    status = run(planner, y, predictions, 5, names=names).status()
+    assert not status.reached
+    assert status.high < 0
+    assert status.left == np.inf
+    assert "More than the planned 100 labels" in status.sentences[2]
+
+
+def test_choose_finds_the_best_and_stops():
+    y, predictions = make_answers(skills=(0.5, 0.85, 0.6, 0.55))
+    planner = run(LabelPlanner(random_state=0), y, predictions, 5)
+    status = planner.status()
+    assert status.candidate == "1"
+    assert status.probability > 0.9
+    assert status.reached
+    assert status.left == 0
+    first = planner.status(after=1)
+    assert first.n_labels == 20
+    assert first.probability < status.probability
+
+
+def test_the_interval_of_measure_narrows_to_the_goal():
+    y, predictions = make_answers(n=2000)
+    planner = LabelPlanner("measure", candidate="0", width=0.06, random_state=0)
+    history = run(planner, y, predictions, 8).history()
+    widths = [one.high - one.low for one in history]
+    assert widths[-1] < widths[0] / 1.8
+    assert history[-1].reached == (widths[-1] <= 0.12)
+    assert history[-1].worth > history[-1].n_labels
+    ahead = [one for one in history if not one.reached]
+    assert all(one.left_low <= one.left <= one.left_high for one in ahead)
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_numbers(goal):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=400)
+    predictions = np.stack([y + s * rng.normal(size=400) for s in (0.3, 0.6, 1.0)])
+    planner = LabelPlanner(goal, candidate="0", baseline="2", width=0.1, random_state=0)
+    status = run(planner, y, predictions, 3).status()
+    assert status.candidate == "0"
+    if goal == "prove":
+        assert status.reached
+        assert status.e_value > 20
+    else:
+        assert status.score == "RMSE"
+        assert status.low < np.sqrt(np.mean((predictions[0] - y) ** 2)) < status.high
+    poor = LabelPlanner("prove", candidate="2", baseline="0", random_state=0)
+    assert not run(poor, y, predictions, 3).status().reached
+
+
+def test_numbers_with_a_search():
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(120, 2)), rng.normal(size=(150, 2))
+    y, y_target = X[:, 0], X_target[:, 0] + 0.1 * rng.normal(size=150)
+    search = TransferSearchCV(
+        {"tree": DecisionTreeRegressor(random_state=0), "linear": Pooled(LinearRegression())},
+        cv=3,
+        random_state=0,
+    )
+    search.fit(X, y, X_target=X_target[:20], y_target=y_target[:20], X_unlabeled=X_target[20:])
+    planner = LabelPlanner("measure", random_state=0)
+    batch = planner.ask(search, X_target[20:])
+    status = planner.tell(batch.rows, y_target[20:][batch.rows]).status(search)
+    assert status.score == "RMSE"
+    assert status.low <= status.estimate <= status.high
+
+
+def test_metrics_that_are_no_means(search):
+    _, rows, y = search
+    encoded = TransferSearchCV(
+        {"target": TargetOnly(LogisticRegression()), "pooled": Pooled(GaussianNB())},
+        scoring="roc_auc",
+        cv=3,
+        random_state=0,
+    )
+    X, X_target = rows[:100], rows[100:]
+    encoded.fit(X, y[:100], X_target=X_target[:30], y_target=y[100:130], X_unlabeled=X_target[30:])
+    planner = LabelPlanner("measure", random_state=0)
+    batch = planner.ask(encoded)
+    status = planner.tell(batch.rows, y[130:][batch.rows]).status()
+    assert status.score == "ROC AUC"
+    assert 0 <= status.low <= status.estimate <= status.high <= 1
+
+
+def test_a_saved_planner_goes_on_where_it_was(tmp_path):
+    y, predictions = make_answers()
+    whole = run(LabelPlanner(random_state=3), y, predictions, 4)
+    half = run(LabelPlanner(random_state=3), y, predictions, 2)
+    half.save(tmp_path / "state.json")
+    again = LabelPlanner.load(tmp_path / "state.json")
+    again = run(again, y, predictions, 2)
+    assert [one.row for one in again.asked_] == [one.row for one in whole.asked_]
+    assert again.status().estimate == pytest.approx(whole.status().estimate, abs=1e-6)
+    state = json.loads((tmp_path / "state.json").read_text())
+    assert state["asked"][0]["why"]
+
+
+def test_the_same_seed_asks_for_the_same_rows():
+    _, predictions = make_answers()
+    first, second = (ask_from_predictions(predictions, random_state=5) for _ in range(2))
+    assert first.rows.tolist() == second.rows.tolist()
+    assert first.rows.tolist() != ask_from_predictions(predictions, random_state=6).rows.tolist()
+
+
+def test_unanswered_rows_and_an_exhausted_pool():
+    y, predictions = make_answers(n=30)
+    planner = LabelPlanner("measure", candidate="0", random_state=0)
+    batch = planner.ask_from_predictions(predictions)
+    planner.tell(batch.rows[::2], y[batch.rows[::2]])
+    assert planner.status().n_labels == 10
+    # Half of the batch has answered, so each row stands for twice as many.
+    assert planner._known().weights.sum() == pytest.approx(30, rel=0.35)
+    assert len(planner.ask_from_predictions(predictions)) == 10
+    assert len(planner.ask_from_predictions(predictions)) == 0
+
+
+def test_equal_models_leave_nothing_to_ask():
+    y, predictions = make_answers(n=50, skills=(0.8,))
+    twice = np.concatenate([predictions, predictions])
+    planner = LabelPlanner("prove", candidate="0", baseline="1", random_state=0)
+    assert len(planner.ask_from_predictions(twice)) == 0
+    with pytest.raises(ValueError, match="predict the same classes everywhere"):
+        how_many_labels(twice, candidate="0", baseline="1")
+    assert y.size == 50
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"goal": "win"}, "`goal` must be"),
+        ({"batch_size": 0}, "`batch_size` must be"),
+        ({"budget": 0}, "`budget` must be"),
+        ({"random_share": 1.5}, "`random_share` must be between 0 and 1; got 1.5"),
+        ({"level": 2}, "`level` must"),
+    ],
+)
+def test_parameters_are_checked(options, words):
+    with pytest.raises(ValueError, match=words):
+        LabelPlanner(**options)
+
+
+def test_rows_and_labels_are_checked(search):
+    y, predictions = make_answers(n=60)
+    planner = LabelPlanner(random_state=0)
+    with pytest.raises(ValueError, match="pass `search`, or call `ask`"):
+        planner.status()
+    batch = planner.ask_from_predictions(predictions)
+    other = np.setdiff1d(np.arange(60), batch.rows)[0]
+    with pytest.raises(ValueError, match=f"asked for; got row {other}"):
+        planner.tell([other], [0])
+    with pytest.raises(ValueError, match="is named 2 times"):
+        planner.tell(batch.rows[[0, 0]], [0, 0])
+    with pytest.raises(ValueError, match="2 labels for 1 rows"):
+        planner.tell(batch.rows[:1], [0, 1])
+    with pytest.raises(ValueError, match="candidates of the first batch"):
+        planner.ask_from_predictions(predictions[:2])
+    with pytest.raises(ValueError, match="must be the 210 rows"):
+        LabelPlanner().ask(search[0], search[1][:5])
+    assert y.size == 60
+
+
+def test_numbers_that_are_none_are_refused():
+    planner = LabelPlanner(random_state=0)
+    batch = planner.ask_from_predictions(np.random.default_rng(0).normal(size=(2, 30)))
+    with pytest.raises(ValueError, match="must be finite numbers; got nan"):
+        planner.tell(batch.rows[:1], [np.nan])
+
+
+def test_predictions_are_checked():
+    with pytest.raises(ValueError, match=r"got shape \(3,\)"):
+        ask_from_predictions([1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="must be finite; got NaN"):
+        ask_from_predictions([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="each of the 2 candidates; got 1"):
+        ask_from_predictions(np.zeros((2, 4)), names=["a"])
+    with pytest.raises(ValueError, match="`baseline` must be"):
+        ask_from_predictions(np.zeros((2, 4)), goal="prove", baseline="c")
+
+
+def test_states_are_checked(tmp_path):
+    with pytest.raises(ValueError, match="got other values"):
+        LabelPlanner.from_dict({"format": 7})
+    state = LabelPlanner().to_dict()
+    del state["names"]
+    with pytest.raises(ValueError, match="got a damaged one"):
+        LabelPlanner.from_dict(state)
+    (tmp_path / "state.json").write_text("{")
+    with pytest.raises(ValueError, match="not a labelling state"):
+        LabelPlanner.load(tmp_path / "state.json")
+
+
+def test_a_search_without_unlabelled_rows_is_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(2, size=60)
+    search = TransferSearchCV({"nb": GaussianNB(), "lr": LogisticRegression()}, cv=2)
+    search.fit(X, y, X_target=X[:20], y_target=y[:20])
+    with pytest.raises(ValueError, match="Fit it with X_unlabeled"):
+        LabelPlanner().ask(search)
+
+
+# Forecasts and estimates
+
+
+def test_forecasts_grow_with_what_is_asked():
+    _, predictions = make_answers(n=1500)
+    narrow, wide = (how_many_labels(predictions, goal="measure", width=w) for w in (0.05, 0.1))
+    assert 3 < narrow.labels / wide.labels < 5
+    small, large = (how_many_labels(predictions, gap=gap) for gap in (0.04, 0.2))
+    assert small.labels > large.labels
+    assert "labels would show that" in str(large)
+    assert "More than 40 labels" in str(how_many_labels(predictions, gap=0.02, budget=40))
+    assert "decide between" in str(how_many_labels(predictions, goal="choose", gap=0.1))
+
+
+def test_forecasts_of_a_search(search):
+    found = how_many_labels(search[0])
+    assert found.candidate != found.baseline
+    assert found.low <= found.labels <= found.high
+    other = how_many_labels(search[0], goal="choose", candidate="pooled", baseline="target")
+    assert (other.candidate, other.baseline) == ("pooled", "target")
+
+
+def test_forecasts_need_classes_and_two_models():
+    with pytest.raises(ValueError, match="must predict classes"):
+        how_many_labels(np.random.default_rng(0).normal(size=(2, 50)))
+    with pytest.raises(ValueError, match="at least two models"):
+        how_many_labels(np.full((1, 20, 2), 0.5))
+
+
+def test_a_census_is_the_truth():
+    """With every row labelled with weight 1, estimates are the means of the pool."""
+    y, predictions = make_answers(n=200)
+    labels = predictions.argmax(axis=2)
+    losses = (labels != y).astype(float)
+    expected = 1 - np.take_along_axis(
+        predictions.mean(axis=0)[None].repeat(3, 0), labels[..., None], axis=2
+    ).squeeze(-1)
+    level = mean_loss(
+        losses[0], np.ones(200), expected[0], expected[0].mean(), level=0.9, zero_one=True
+    )
+    assert level.estimate == pytest.approx(losses[0].mean())
+    relative = relative_losses(losses, np.ones(200), expected, expected.mean(axis=1), 200)
+    assert np.argsort(relative.mean).tolist() == np.argsort(losses.mean(axis=1)).tolist()
+    # A common slope of any size cancels where the rows are the pool.
+    truth = losses.mean(axis=1) - losses.mean()
+    prior = expected.mean(axis=1) - expected.mean()
+    low, high = np.minimum(truth, prior) - 1e-9, np.maximum(truth, prior) + 1e-9
+    assert ((low <= relative.mean) & (relative.mean <= high)).all()
