@@ -26,8 +26,8 @@ from landbridge.labelling.sequential import (
     sequential_z_boundaries,
 )
 from landbridge.labelling.status import LabelStatus
-from landbridge.metrics.metric import Metric
 from landbridge.metrics.inference import metric_interval
+from landbridge.metrics.metric import Metric
 
 if TYPE_CHECKING:
     from landbridge.labelling.planner import AskedRow, LabelPlanner
