@@ -35,6 +35,7 @@ def mutant(path: str, old: str, new: str, *tests: str) -> Mutant:
 TRADABOOST = ("unit/boosting/test_tradaboost.py", "reference/test_boosting_theorems.py")
 INFERENCE = "unit/inference/test_intervals.py"
 SOURCES = "unit/inference/test_sources.py"
+VARIANCES = "reference/test_multi_source_variance.py"
 SHIFT = ("unit/inspection/test_shift_parts.py", "unit/inspection/test_shift.py")
 SCORING = "unit/metrics/test_scoring.py"
 MUTANTS = [
@@ -84,9 +85,9 @@ MUTANTS = [
     mutant("inference/variance.py", "return 2.0 * theta_a(summary)", "return theta_a(summary)",
            SOURCES, INFERENCE),
     mutant("inference/variance.py", "return 2.0 * theta_gamma(summary) - theta_omega(summary)",
-           "return 2.0 * theta_gamma(summary) + theta_omega(summary)", SOURCES, INFERENCE),
+           "return 2.0 * theta_gamma(summary) + theta_omega(summary)", SOURCES, VARIANCES),
     mutant("inference/variance.py", "summary.within - float(summary.share @ deviation**2)",
-           "summary.within + float(summary.share @ deviation**2)", SOURCES, INFERENCE),
+           "summary.within + float(summary.share @ deviation**2)", SOURCES, VARIANCES),
     mutant("inference/intervals.py", "(self.between + within) * (1 / k + 1)",
            "(self.between + within) / k", INFERENCE),
     mutant("inference/intervals.py", "return (n_sources + 1) / max(n_sources - 1, 1.0)",

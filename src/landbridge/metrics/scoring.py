@@ -24,6 +24,7 @@ import numpy as np
 from sklearn import metrics
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
+from landbridge._sklearn_versions import metrics_there
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.metrics import _kernels as kernels
@@ -86,7 +87,7 @@ RANKINGS: dict[Callable[..., Any], tuple[str, Callable[..., Vector]]] = {
 LOOPED_BOUNDS: dict[Callable[..., Any], tuple[float, float]] = {
     **dict.fromkeys((*RATIOS, *RANKINGS, metrics.top_k_accuracy_score), RATE),
     **dict.fromkeys((metrics.d2_log_loss_score, metrics.d2_absolute_error_score), EXPLAINED),
-    **dict.fromkeys((metrics.explained_variance_score, metrics.d2_brier_score), EXPLAINED),
+    **dict.fromkeys(metrics_there("explained_variance_score", "d2_brier_score"), EXPLAINED),
     **dict.fromkeys((metrics.median_absolute_error, metrics.max_error), ERROR),
     **dict.fromkeys((metrics.mean_squared_log_error, metrics.mean_poisson_deviance), ERROR),
     **dict.fromkeys((metrics.mean_absolute_percentage_error, metrics.mean_gamma_deviance), ERROR),

@@ -15,6 +15,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, one_thread, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_groups, check_positive, stack_rows
@@ -36,17 +37,6 @@ from landbridge.model_selection.search_inference import SearchInterval, Verdict,
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.model_selection.vote import VotingModel
 from landbridge.weighting import KernelMeanMatching
-
-try:  # scikit-learn 1.9 and later
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # pragma: no cover
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Callbacks need scikit-learn 1.9."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Return the method unchanged."""
-        return method
 
 
 def _answer_has(method: str) -> Any:

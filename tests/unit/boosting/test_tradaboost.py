@@ -17,6 +17,7 @@ import landbridge as lb
 from landbridge import TrAdaBoostClassifier, TrimmedTreeClassifier
 from landbridge.boosting.tradaboost import Rules, boost
 from landbridge.boosting.voting import first_voter
+from landbridge.boosting.weight_updates import mass_correction, printed_correction, vote_weight
 
 
 def problem(seed=0, n=200, m=20, c=2, flip=0.3):
@@ -367,3 +368,51 @@ def test_a_fixed_cost_lies_between_none_and_more(seed):
     one = fitted(TrAdaBoostClassifier(base, 12, 1.0), data)
     none = fitted(TrAdaBoostClassifier(base, 12, "none"), data)
     assert np.array_equal(one.source_mass_, none.source_mass_)
+
+
+class Scripted:
+    """A learner whose mistakes are given; it keeps the weights that it was fitted to."""
+
+    def __init__(self, mistakes):
+        self.script, self.seen = iter(mistakes), []
+
+    def fit(self, weights):
+        self.seen.append(weights.copy())
+        return next(self.script)
+
+    def mistakes(self, estimator):
+        return estimator
+
+
+def test_a_stall_doubles_the_target():
+    """Two source rows and two target rows: 1 : 1 becomes 2 : 1, then 4 : 1."""
+    stall, good = np.array([0, 0, 1, 1]), np.array([1, 0, 0, 0])
+    learner = Scripted([stall, stall, good])
+    done = boost(learner, np.zeros(4, dtype=int), 2, 2, Rules(1, "none", None, "double"))
+    ratios = [weights[2:].sum() / weights[:2].sum() for weights in learner.seen]
+    np.testing.assert_allclose(ratios, [1, 2, 4])
+    assert done.n_doublings == 2
+
+
+def test_doublings_are_counted_anew_in_every_round():
+    stall, good = np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0])
+    learner = Scripted([stall, stall, good] * 20)
+    done = boost(learner, np.zeros(4, dtype=int), 2, 2, Rules(20, "none", None, "double"))
+    assert (len(done.estimators), done.n_doublings) == (20, 40)
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+def test_the_printed_factor_is_the_change_of_the_target_mass(c):
+    weights, mistakes = np.full(10, 0.1), np.repeat([1, 0], [3, 7])
+    mass = mass_correction(weights, mistakes, vote_weight(0.3, c))
+    assert printed_correction(0.3, c) == pytest.approx(mass) == pytest.approx(0.7 * c)
+
+
+def test_scores_are_votes_per_voter():
+    model = fitted(TrAdaBoostClassifier(n_estimators=6), problem())
+    X, first = problem()[4], first_voter(model.n_estimators_, model.vote)
+    voters = model.estimators_[first:]
+    signs = [2 * (voter.predict(X) == voter.classes_[1]) - 1 for voter in voters]
+    mean = np.average(signs, axis=0, weights=model.estimator_weights_[first:])
+    scale = model.estimator_weights_[first:].sum() / len(voters)
+    np.testing.assert_allclose(model.decision_function(X), mean * scale)

@@ -54,6 +54,8 @@ def test_weighted_median_by_hand():
     predictions = np.array([[1.0, 5.0, 3.0], [2.0, 2.0, 9.0]])
     assert weighted_median(predictions, np.array([1.0, 1.0, 1.0])).tolist() == [3.0, 2.0]
     assert weighted_median(predictions, np.array([0.2, 3.0, 0.3])).tolist() == [5.0, 2.0]
+    # Half of the weight is enough: the smaller of two that weigh the same.
+    assert weighted_median(np.array([[1.0, 2.0]]), np.ones(2)).tolist() == [1.0]
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.9, 0.999])

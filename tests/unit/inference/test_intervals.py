@@ -40,6 +40,12 @@ def test_expected_half_width_of_population_allows_for_shared_training_rows():
     assert answer.expected_half_width(sources=2) == pytest.approx(expected, rel=1e-12)
 
 
+def test_more_sources_do_not_remove_the_spread_of_the_new_one():
+    answer = interval(LOSSES, GROUPS)
+    expected = stats.t.ppf(0.975, 11) * MEANS.std(ddof=1) * math.sqrt(1 + 1 / 12)
+    assert answer.expected_half_width(sources=2) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("question", ["new_source", "population"])
 def test_sources_that_agree_leave_the_noise_within_them(question):
     losses = np.tile([0.0, 1.0], 10)

@@ -7,6 +7,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import landbridge as lb
 from landbridge.datasets import make_covariate_shift
+from landbridge.weighting._gaussian_basis import MULTIPLES, check_widths
+from landbridge.weighting._rows import resolve_gamma
 from landbridge.weighting.rulsif import leave_one_out_scores, relative_ratio_coefficients
 
 
@@ -119,3 +121,10 @@ def test_bad_parameters_are_refused(data, parameters, message):
 def test_one_row_cannot_be_left_out():
     with pytest.raises(ValueError, match="at least 2 rows each for leave-one-out; got n_samples"):
         lb.RuLSIF().fit(np.eye(3), np.ones((1, 3)))
+
+
+def test_the_grid_of_widths_is_made_of_multiples_of_the_median_heuristic(data):
+    """1 / (2 × median squared distance), the width that "median" stands for."""
+    grid = check_widths("loo", data.X, data.X_target, np.random.RandomState(0), choose="loo")
+    unit = resolve_gamma("median", data.X, data.X_target, np.random.RandomState(0))
+    np.testing.assert_allclose(grid, unit * np.array(MULTIPLES))
