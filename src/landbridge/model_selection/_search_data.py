@@ -133,8 +133,9 @@ def check_search_data(
     if X_target is None and X_unlabeled is None and y_target is None:
         raise ValueError(
             "`X_target` or `X_unlabeled` must hold rows of the target; got no target rows at all. "
-            "Pass X_target with y_target, or X_unlabeled; for a search without a target use "
-            "sklearn.model_selection.GridSearchCV."
+            "Pass X_target with y_target, or X_unlabeled. cross_val_score and other tools of "
+            "scikit-learn cannot pass them: evaluate a search on sources left out with "
+            "MultiSourceCV(search, unlabeled_target=True). Without any target use GridSearchCV."
         )
     if (X_target is None) != (y_target is None):
         raise_half_a_target(X_target)

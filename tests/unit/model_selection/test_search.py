@@ -12,7 +12,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, LeaveOneOut
+from sklearn.model_selection import GroupKFold, LeaveOneOut, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -349,6 +349,13 @@ def test_weights_that_rest_on_few_rows_are_announced():
 def test_bad_options_are_refused(options, error, message):
     with pytest.raises(error, match=message):
         PROBLEM.fit(**options)
+
+
+def test_tools_that_cannot_pass_a_target_say_what_to_use_instead():
+    search = lb.TransferSearchCV({"nb": GaussianNB()}, cv=3)
+    for error_score in ("raise", np.nan):
+        with pytest.raises(ValueError, match=r"MultiSourceCV\(search, unlabeled_target=True\)"):
+            cross_val_score(search, PROBLEM.X, PROBLEM.y, error_score=error_score)
 
 
 def test_bad_rows_are_refused():
