@@ -144,7 +144,9 @@ def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
     values = [result.unlabelled[cell].values for cell in cells]
     names = [result.labels[cell] for cell in cells]
     if result.answer == VOTE:
-        values.append(result.vote_on_unlabelled())
+        weights = result.vote().weights
+        voting = {cell: one for cell, one in zip(cells, values, strict=True) if weights[cell] > 0}
+        values.append(sum(weights[cell] * one for cell, one in voting.items()))
         names.append(VOTE)
     return make_pool(np.stack(values), names=names), result.unlabelled_rows
 
