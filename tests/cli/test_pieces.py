@@ -6,10 +6,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from landbridge.cli import _datasets
+from landbridge.cli import _pieces
 from landbridge.cli._columns import RowChecker, describe_columns
-from landbridge.cli._datasets import Pieces, find_files, scan_parquet
 from landbridge.cli._errors import InputError
+from landbridge.cli._files import find_files, scan_parquet
+from landbridge.cli._pieces import Pieces
 
 from .conftest import make_frame
 
@@ -17,8 +18,8 @@ from .conftest import make_frame
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Pieces of three rows."""
-    monkeypatch.setattr(_datasets, "CELLS", 1)
-    monkeypatch.setattr(_datasets, "LEAST_ROWS", 3)
+    monkeypatch.setattr(_pieces, "CELLS", 1)
+    monkeypatch.setattr(_pieces, "LEAST_ROWS", 3)
 
 
 def same(left, right):
@@ -31,8 +32,8 @@ def test_predictions_do_not_depend_on_the_pieces(landbridge, model, tmp_path, mo
     asked = ("predict", model, "new.csv", "--keep", "note")
     whole, as_json = landbridge(*asked), landbridge.json(*asked)
     landbridge(*asked, "-o", "whole.parquet")
-    monkeypatch.setattr(_datasets, "CELLS", 1)
-    monkeypatch.setattr(_datasets, "LEAST_ROWS", 50)
+    monkeypatch.setattr(_pieces, "CELLS", 1)
+    monkeypatch.setattr(_pieces, "LEAST_ROWS", 50)
     pieces = landbridge(*asked)
     assert pieces.stdout.count("prediction") == 1, "one header"
     same(pl.read_csv(pieces.stdout.encode()), pl.read_csv(whole.stdout.encode()))

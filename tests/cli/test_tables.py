@@ -86,7 +86,7 @@ def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
         ("t.csv", 'a,b\n"1\n",2\n3\n', "line 4: every row must have 2 cells.*got 1"),
         ("t.csv", "a,b,a\n1,2,3\n", "name of its own; got 'a' more than once"),
         ("t.csv", "a,,b\n1,2,3\n", "column 2 has none"),
-        ("t.parquet", "a,b\n1,2\n", "must be a whole Parquet file"),
+        ("t.parquet", "a,b\n1,2\n", "must be whole Parquet files"),
         ("t.xlsx", "a,b\n1,2\n", "must be a spreadsheet"),
         ("t.pdf", "a,b\n1,2\n", "the name must end in .csv"),
         ("t.jsonl", "a,b\n1,2\n", "must hold one JSON object per line"),
@@ -101,7 +101,7 @@ def test_a_missing_file_suggests_the_nearest_name(tmp_path):
     write(tmp_path / "wine.csv", GOOD)
     with pytest.raises(InputError, match="no such file. Did you mean 'wine.csv'"):
         read_table(tmp_path / "wien.csv")
-    with pytest.raises(InputError, match="must be a file; got a directory"):
+    with pytest.raises(InputError, match="a directory must hold Parquet files; got none"):
         read_table(tmp_path)
 
 

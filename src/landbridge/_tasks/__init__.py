@@ -14,6 +14,7 @@ from landbridge._tasks.records import Task, TaskFailure, TaskResult
 from landbridge._tasks.run import run_tasks
 from landbridge._tasks.seeds import spawn_seeds
 from landbridge._tasks.shared_file import SharedData
+from landbridge._tasks.signals import unswallowed_signals
 from landbridge._tasks.threads import on_one_thread, one_thread
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "run_tasks",
     "spawn_seeds",
     "task_key",
+    "unswallowed_signals",
 ]

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Headings under which the help lists options.
 TABLE, RUNNING, OUTPUT = "Reading the table", "Running", "Output"
+SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -150,6 +151,15 @@ Budget = Annotated[
         metavar="TIME",
         rich_help_panel=RUNNING,
         help="Time for the fits, like 90s, 5m or 2h; 0 for no limit. Simple candidates go first.",
+    ),
+]
+Memory = Annotated[
+    str,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        rich_help_panel=RUNNING,
+        help="Memory for fitting the saved model on more rows than the search used: 500m, 4g.",
     ),
 ]
 Dask = Annotated[
@@ -298,3 +308,11 @@ def seconds_of(text: str) -> float:
     if found is None:
         raise InputError(f"{text!r}: a duration is a number with a unit, like 90s, 5m, 12h or 30d.")
     return float(found[1]) * UNITS[found[2] or "s"]
+
+
+def bytes_of(text: str) -> int:
+    """Bytes of a size like ``500m`` or ``4g``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt])b?", text.strip().lower())
+    if found is None:
+        raise InputError(f"{text!r}: a size is a number with a unit, like 500m or 4g.")
+    return int(float(found[1]) * SIZES[found[2]])

@@ -8,7 +8,9 @@ import numpy as np
 
 from landbridge.cli._cells import LARGEST, MOST_CELLS, read_dates, strays, warn_similar_names
 from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._large import ROW, find_large
 from landbridge.cli._options import TableOptions
+from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
 from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
 
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
 Note = Callable[[str], None]
 # Names of columns that no file can have.
-ROW, DOMAIN_KEY, LABEL_KEY = "\0row", "\0domain", "\0label"
+DOMAIN_KEY, LABEL_KEY = "\0domain", "\0label"
 # A sample shows what kind of column it is.
 MOST_AUDITED = 50_000
+# Domains that are sampled, up to which each gets a note of its own.
+MOST_NOTES = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class Problem:
     row_names: Sequence[str] = ()  # rows as a person finds them: an identifier, or their place
     groups: np.ndarray | None = None  # of rows that stay in one fold
     times: np.ndarray | None = None
+    sample: Sample | None = None
 
     @property
     def is_target(self) -> np.ndarray:
@@ -145,23 +150,39 @@ def read_problem(
     """
     domain = table.domain or DEFAULT_DOMAIN
     label = () if table.label is None else (table.label,)
-    # Labels and domains are names: they are read as they are written.
-    frame = read_data(
-        table.data,
-        table.domain,
-        text=(*label, *(table.text or ())),
-        encoding=table.encoding,
-        missing=table.missing or (),
-    )
+    large = find_large(table.data, table.domain) if table.max_rows else None
+    if large is not None:
+        frame, sample = large.draw(
+            table.label, table.max_rows, seed=table.seed, labels_first=spare_labels
+        )
+    else:
+        # Labels and domains are names: they are read as they are written.
+        frame = read_data(
+            table.data,
+            table.domain,
+            text=(*label, *(table.text or ())),
+            encoding=table.encoding,
+            missing=table.missing or (),
+        )
+        sample = None
     _check_columns(frame, domain, table)
     for option, name in (("--group", group), ("--time", time)):
         if name is not None:
             _check_filled(frame, name, option)
-    frame = frame.with_row_index(ROW, offset=1)
+    if large is None:
+        frame = frame.with_row_index(ROW, offset=1)
     frame = _keep_domains(frame, domain, target, table.exclude or [], note)
-    if table.max_rows:
-        first = table.label if spare_labels else None
-        frame = _sample(frame, domain, first, table.max_rows, table.seed, note)
+    if sample is not None:
+        sample = sample.of(set(frame[domain].cast(str)))
+    elif table.max_rows:
+        sampler = Sampler(
+            domain, table.label, table.max_rows, seed=table.seed, labels_first=spare_labels
+        )
+        sampler.add(frame)
+        rows, sample = sampler.draw()
+        frame = frame[rows]
+    if sample is not None:
+        _announce_sample(sample, note)
     left_out = {ROW, domain, *label, *(table.drop or ()), *(table.id or ()), group}
     features = frame.select(name for name in frame.columns if name not in left_out)
     if not features.width:
@@ -195,6 +216,7 @@ def read_problem(
         _row_names(frame, identifiers),
         None if group is None else frame[group].cast(str).to_numpy().astype(str),
         None if time is None else _as_times(frame[time]),
+        sample,
     )
 
 
@@ -398,28 +420,13 @@ def _keep_domains(
     return frame
 
 
-def _sample(
-    frame: "pl.DataFrame", domain: str, label: str | None, max_rows: int, seed: int, note: Note
-) -> "pl.DataFrame":
-    """At most ``max_rows`` rows of each domain, drawn once, in the order of the table.
-
-    With a ``label`` the rows that have one are drawn first: a large target has few of them.
-    """
-    rng = np.random.default_rng(seed)
-    domains = frame[domain].cast(str).to_numpy()
-    first = np.ones(frame.height, bool) if label is None else frame[label].is_not_null().to_numpy()
-    keep = []
-    for name in np.unique(domains):
-        rows = np.flatnonzero(domains == name)
-        if rows.size > max_rows:
-            note(f"{name}: {max_rows} of {rows.size} rows are used (--max-rows)")
-            n_first = min(int(first[rows].sum()), max_rows)
-            parts = (rows[first[rows]], n_first), (rows[~first[rows]], max_rows - n_first)
-            drawn = [rng.choice(part, size=n, replace=False) for part, n in parts]
-            rows = np.sort(np.concatenate(drawn))
-        keep.append(rows)
-    chosen = np.sort(np.concatenate(keep))
-    return frame if chosen.size == frame.height else frame[chosen]
+def _announce_sample(sample: Sample, note: Note) -> None:
+    cut = sample.cut()
+    if len(cut) > MOST_NOTES:
+        note(sample.sentence())
+        return
+    for name in cut:
+        note(f"{name}: {sample.drawn[name]} of {sample.rows[name]} rows are used (--max-rows)")
 
 
 def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":

@@ -18,8 +18,9 @@ from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import Entry, build_estimator, read_candidates
 from landbridge.cli._columns import describe_columns
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._options import LearnOptions, seconds_of
-from landbridge.cli._problem import Problem, make_encoder, require_labels
+from landbridge.cli._more_rows import fit_on_more
+from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
+from landbridge.cli._problem import Problem, make_encoder, read_problem, require_labels
 from landbridge.cli._table_encoder import is_free_text
 from landbridge.cli._trust import column_cautions
 from landbridge.inspection import diagnose_shift
@@ -85,8 +86,44 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
         warnings=session.warnings,
         **parts,
     )
+    if problem.sample is not None and problem.sample.cut():
+        summary["verdict"].append(problem.sample.sentence())
     card = make_card(problem, search, summary, asked=asked, command=command)
     return Study(search, summary, card)
+
+
+def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Session") -> Study:
+    """The study with its models fitted on more rows than the search saw, where there are more."""
+    if problem.sample is None or not problem.sample.cut():
+        return study
+
+    columns = problem.features.columns
+
+    def draw(max_rows: int) -> Problem:
+        # The columns of the search, whatever an audit of more rows would say about them.
+        found = read_problem(
+            replace(asked, max_rows=max_rows, keep=columns),
+            lambda note: None,
+            target=asked.target,
+            task=problem.task,
+            spare_labels=True,
+        )
+        return replace(found, features=found.features.select(columns))
+
+    budget = seconds_of(asked.budget)
+    with session.working("fitting on more rows"):
+        problem, reason = fit_on_more(
+            study.search,
+            problem,
+            draw,
+            seconds=budget - study.search.results_.info.seconds if budget else None,
+            memory=bytes_of(asked.memory),
+        )
+    command = study.card["command"]
+    card = make_card(problem, study.search, study.summary, asked=asked, command=command)
+    rows = problem.sample.rows_used() if problem.sample else ""
+    session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
+    return replace(study, card=card)
 
 
 def report_parts(

@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 from landbridge.cli._cells import LARGEST, LEADING_ZERO, find_types, is_code
 from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._files import (
+    EXCEL_SUFFIXES,
+    JSON_SUFFIXES,
+    PARQUET_SUFFIXES,
+    check_encoding,
+    find_files,
+    is_parquet,
+    scan_parquet,
+)
 from landbridge.cli._text_files import MISSING, TextFile, check_names, check_rectangular
 
 if TYPE_CHECKING:
     import polars as pl
 
-TEXT_SUFFIXES = {".csv", ".tsv", ".txt"}
-PARQUET_SUFFIXES = {".parquet", ".pq"}
-JSON_SUFFIXES = {".jsonl", ".ndjson"}
-EXCEL_SUFFIXES = {".xlsx", ".xls", ".ods"}
-SUFFIXES = TEXT_SUFFIXES | PARQUET_SUFFIXES | JSON_SUFFIXES | EXCEL_SUFFIXES
 DEFAULT_DOMAIN = "domain"
 # Rows from which the types of columns are guessed first; a later surprise reads the whole file.
 GUESS_FROM = 10_000
@@ -34,16 +38,20 @@ def read_data(
     encoding: str | None = None,
     missing: Sequence[str] = (),
 ) -> "pl.DataFrame":
-    """Read the table of all domains: one file, or several given as ``name=path``.
+    """Read the table of all domains: one table, or several given as ``name=path``.
 
-    With several files the name of each goes into the column ``domain``. Columns named in ``text``
-    are read as they are written; cells that are in ``missing`` are empty.
+    With several tables the name of each goes into the column ``domain``; Parquet files without
+    names are one table. Columns named in ``text`` are read as they are written; cells that are in
+    ``missing`` are empty.
     """
     how: dict[str, Any] = {"encoding": encoding, "missing": missing}
-    named = [_split_name(argument) for argument in data]
+    named = [split_name(argument) for argument in data]
     if len(named) == 1 and named[0][0] is None:
         return read_table(named[0][1], text={domain or DEFAULT_DOMAIN, *text}, **how)
     unnamed = [str(path) for name, path in named if name is None]
+    files = [file for name, path in named if name is None for file in find_files(path)]
+    if len(unnamed) == len(named) and is_parquet(files):
+        return plain_numbers(_read_parquet(Path(unnamed[0]), files), unnamed[0])
     if unnamed:
         raise InputError(
             "Several files must each be given as name=path, with the name of the domain; got "
@@ -74,11 +82,11 @@ def read_table(
 
     Columns named in ``text`` stay as they are written in text files; None stands for all.
     """
-    check_file(path)
-    suffix = path.suffix.lower()
-    check_encoding(path, encoding)
+    files = find_files(path)
+    suffix = files[0].suffix.lower()
+    check_encoding(files[0], encoding)
     if suffix in PARQUET_SUFFIXES:
-        frame = _read_parquet(path)
+        frame = _read_parquet(path, files)
     elif suffix in JSON_SUFFIXES:
         frame = _read_json_lines(path)
     elif suffix in EXCEL_SUFFIXES:
@@ -96,15 +104,6 @@ def read_table(
     return plain_numbers(frame, path)
 
 
-def check_encoding(path: Path, encoding: str | None) -> None:
-    """Raise for --encoding with a format that carries its own."""
-    if encoding is not None and path.suffix.lower() not in TEXT_SUFFIXES:
-        raise InputError(
-            f"{path}: --encoding must come with a text file ({', '.join(sorted(TEXT_SUFFIXES))}); "
-            "other formats carry their own. Leave it out."
-        )
-
-
 def require_column(columns: Sequence[str], name: str, option: str) -> None:
     """Raise for a column that is not there, with the nearest name."""
     if name not in columns:
@@ -114,45 +113,24 @@ def require_column(columns: Sequence[str], name: str, option: str) -> None:
         )
 
 
-def _split_name(argument: str) -> tuple[str | None, Path]:
+def split_name(argument: str) -> tuple[str | None, Path]:
+    """The name of the domain and the path of ``name=path``; None for a path without a name."""
     name, equals, path = argument.partition("=")
-    if not equals or Path(argument).exists():
+    # `data/region=north` is a folder of a dataset.
+    if not equals or "/" in name or Path(argument).exists():
         return None, Path(argument)
     return name, Path(path)
 
 
-def check_file(path: Path) -> None:
-    """Raise for a path that is no file of a known kind."""
-    if not path.exists():
-        there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InputError(
-            f"{path}: no such file.{nearest(path.name, there)} "
-            "Give the path of a CSV, TSV, Parquet, Excel or JSON lines file."
-        )
-    if path.is_dir():
-        raise InputError(f"{path}: must be a file; got a directory. Name the file inside it.")
-    if path.suffix.lower() not in SUFFIXES:
-        raise InputError(
-            f"{path}: the name must end in {', '.join(sorted(SUFFIXES))}, which says how to "
-            f"read it; got {path.suffix or 'no ending'!r}. Rename or convert the file."
-        )
-    if not path.is_file():
-        raise InputError(
-            f"{path}: must be a regular file; got a pipe or a device. Save its content first."
-        )
-    if path.stat().st_size == 0:
-        raise InputError(f"{path}: the file is empty. Check how it was exported.")
-
-
-def _read_parquet(path: Path) -> "pl.DataFrame":
+def _read_parquet(path: Path, files: Sequence[Path]) -> "pl.DataFrame":
     import polars as pl
 
     try:
-        return pl.scan_parquet(path).collect(engine="streaming")
+        return scan_parquet(files).collect(engine="streaming")
     except pl.exceptions.PolarsError as error:
         raise InputError(
-            f"{path}: must be a whole Parquet file; got one that cannot be read ({error}). "
-            "Copy or export it again."
+            f"{path}: must be whole Parquet files with the same columns and types; got one that "
+            f"cannot be read ({str(error).splitlines()[0]}). Copy or export it again."
         ) from error
 
 

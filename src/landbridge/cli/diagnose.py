@@ -17,6 +17,7 @@ class Diagnose(options.TableOptions):
     def run(self, current: Session) -> None:
         from landbridge.cli import _trust
         from landbridge.cli._study import shift_part
+        from landbridge.report.blocks import Text
         from landbridge.report.layout import shift_section
 
         problem = self.read(current, target=self.target, announce_task=False)
@@ -28,7 +29,9 @@ class Diagnose(options.TableOptions):
                 _trust.check_target_labels(problem, self.seed),
                 _trust.explain_losses(problem, self.seed),
             )
-        current.show(
-            {**found, **_trust.trust_data(*parts)},
-            [*_trust.trust_blocks(*parts), *shift_section(found).blocks],
-        )
+        data = {**found, **_trust.trust_data(*parts)}
+        blocks = [*_trust.trust_blocks(*parts), *shift_section(found).blocks]
+        if problem.sample is not None and problem.sample.cut():
+            data["sample"] = problem.sample.sentence()
+            blocks.append(Text(data["sample"]))
+        current.show(data, blocks)

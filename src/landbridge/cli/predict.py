@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from landbridge.cli._columns import RowChecker
-    from landbridge.cli._datasets import Pieces
+    from landbridge.cli._pieces import Pieces
 
 ENDINGS = (".csv", ".tsv", ".parquet")
 
@@ -55,7 +55,7 @@ class Predict(options.AnswerOptions):
                 "--output another name; --keep copies columns into it."
             )
         from landbridge.cli._columns import RowChecker, check_card, require_columns
-        from landbridge.cli._datasets import Pieces
+        from landbridge.cli._pieces import Pieces
         from landbridge.cli._tables import require_column
         from landbridge.persistence import load_model
 

@@ -69,6 +69,7 @@ class Select(options.LearnOptions):
     ] = None
     budget: options.Budget = "10m"
     dask: options.Dask = None
+    memory: options.Memory = "1g"
     report: options.Report = None
     save: Annotated[
         Path | None,
@@ -94,8 +95,9 @@ class Select(options.LearnOptions):
         check_output(self.report, *REPORTS)
         check_output(self.results, ".json", ".npz")
         check_output(self.save, ".skops")
+        options.bytes_of(self.memory)  # refused before hours are spent
         check_distinct(report=self.report, results=self.results, save=self.save)
-        from landbridge.cli._study import run_study, save_results
+        from landbridge.cli._study import run_study, save_results, with_more_rows
         from landbridge.report import write_report
         from landbridge.report.layout import ranking_section
 
@@ -120,5 +122,6 @@ class Select(options.LearnOptions):
             save_results(study, self.results)
             current.wrote("results", self.results)
         if self.save is not None:
+            study = with_more_rows(study, problem, self, current)
             study.save(self.save)
             current.wrote("model", self.save)

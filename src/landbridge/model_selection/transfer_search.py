@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
-from landbridge._tasks import TaskCache, one_thread, spawn_seeds
+from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_groups, check_positive, stack_rows
 from landbridge.exceptions import FailedFitWarning
@@ -282,7 +282,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.results_ = run_search(data, every, source_rows, settings, self._callbacks())
         if data.task == "classification":
             self.classes_ = data.classes
-        self._fitted_on = (data, every, settings.seed)
+        by_source = [source.rows for source in self.results_.sources]
+        self._fitted_on = (data, every, settings.seed, by_source)
         self._report_failures(data)
         self._choose(every)
         if self.refit:
@@ -322,6 +323,67 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         return self._model().score(X, y, **weights)
 
+    def refit_on(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        groups: VectorLike = None,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
+    ) -> Self:
+        """Fit the models that answer on other rows, for example on more of them.
+
+        Search on a sample, then fit on everything. The ranking, the weights of the vote and the
+        preprocessor stay as they are.
+
+        Parameters
+        ----------
+        X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
+            As in `fit`, with the same columns and sources.
+
+        Returns
+        -------
+        self : TransferSearchCV
+        """
+        self._require_rows("refit_on")
+        _, candidates, seed, _ = self._fitted_on
+        data = check_search_data(
+            self,
+            X,
+            y,
+            task=self.results_.info.task,
+            groups=groups,
+            X_target=X_target,
+            y_target=y_target,
+            X_unlabeled=X_unlabeled,
+            sample_weight=sample_weight,
+            sample_weight_target=sample_weight_target,
+        )
+        rows = resolve_sources(self.sources, data.groups, data.n_rows)
+        missing = [s.name for s in self.results_.sources if s.name not in {None, *rows}]
+        if missing:
+            raise ValueError(
+                f"`groups` must hold the sources of the search; {missing[0]!r} is missing. Pass "
+                "rows of all of them."
+            )
+        if data.classes is not None and not np.array_equal(data.classes, self.classes_):
+            raise ValueError(
+                f"`y` must hold the classes of the search, {self.classes_.tolist()}; got "
+                f"{data.classes.tolist()}. Search again with rows of all classes."
+            )
+        if self.preprocessor is not None:
+            parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
+            data = data.transformed(self.preprocessor_.transform(stack_rows(parts)))
+        everything = np.arange(data.n_rows)
+        source_rows = [rows.get(source.name, everything) for source in self.results_.sources]
+        self._fitted_on = (data, candidates, seed, source_rows)
+        self._refit()
+        return self
+
     def refit_cell(self, cell: int) -> Any:
         """Fit another cell of the ranking on everything.
 
@@ -335,12 +397,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         model : fitted estimator
             With the preprocessor, if any, as its first step.
         """
-        check_is_fitted(self, "results_")
-        if not hasattr(self, "_fitted_on"):
-            raise ValueError(
-                "`refit_cell` must be called on a search that was fitted in this process; got one "
-                "that was copied or loaded, which holds no rows. Fit it again."
-            )
+        self._require_rows("refit_cell")
         return self._with_preprocessor(self._fit_cell(check_cell(self.results_, cell)))
 
     # Answers
@@ -526,6 +583,14 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _candidate_of(self, cell: int, candidates: Sequence[Candidate]) -> Candidate:
         return candidates[self.results_.cells[cell].candidate_index]
 
+    def _require_rows(self, method: str) -> None:
+        check_is_fitted(self, "results_")
+        if not hasattr(self, "_fitted_on"):
+            raise ValueError(
+                f"`{method}` must be called on a search that was fitted in this process; got one "
+                "that was copied or loaded, which holds no rows. Fit it again."
+            )
+
     def _refit(self) -> None:
         started = time.perf_counter()
         fitted = {self.best_index_: self._fit_cell(self.best_index_)}
@@ -547,10 +612,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self.refit_time_ = time.perf_counter() - started
 
     def _fit_cell(self, cell: int) -> Any:
-        data, candidates, seed = self._fitted_on
+        data, candidates, seed, source_rows = self._fitted_on
         about = self.results_.cells[cell]
-        rows = self.results_.sources[about.source_index].rows
-        with one_thread():
+        rows = source_rows[about.source_index]
+        with one_thread(), unswallowed_signals():
             return fit_candidate(
                 candidates[about.candidate_index],
                 target_rows(data, rows),

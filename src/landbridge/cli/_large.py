@@ -1,0 +1,91 @@
+"""Parquet tables that are too large to be read whole."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from landbridge._tasks import Progress
+from landbridge.cli._files import find_files, is_parquet, scan_parquet
+from landbridge.cli._pieces import CELLS, readable
+from landbridge.cli._sampling import Sample, Sampler
+from landbridge.cli._tables import DEFAULT_DOMAIN, plain_numbers, require_column, split_name
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+
+# Cells from which a table is not read whole: 160 MB of numbers.
+LARGE = 20_000_000
+# The place of a row in the table, under a name that no file can have.
+ROW = "\0row"
+
+
+@dataclass(frozen=True, slots=True)
+class LargeTable:
+    """A table on disk, with the column of its domains."""
+
+    place: str
+    table: "pl.LazyFrame"
+    domain: str
+    columns: list[str]
+    n_rows: int
+
+    def draw(
+        self, label: str | None, max_rows: int, *, seed: int, labels_first: bool
+    ) -> tuple["pl.DataFrame", Sample]:
+        """A sample by domain and label: a pass over these two columns, then one over all.
+
+        The column ``ROW`` has the places of the rows in the table, counted from 1.
+        """
+        for option, name in (("--domain", self.domain), ("--label", label)):
+            if name is not None:
+                require_column(self.columns, name, option)
+        sampler = Sampler(self.domain, label, max_rows, seed=seed, labels_first=labels_first)
+        names = list(dict.fromkeys(n for n in (self.domain, label) if n is not None))
+        with readable(self.place):
+            with Progress("looking at domains", self.n_rows, unit="rows") as progress:
+                for piece in self.table.select(names).collect_batches(chunk_size=CELLS // 2):
+                    sampler.add(piece)
+                    progress.advance(piece.height)
+            rows, sample = sampler.draw()
+            with Progress(f"reading {rows.size} of {self.n_rows} rows", None):
+                frame = self._rows(rows)
+        return plain_numbers(frame, self.place), sample
+
+    def _rows(self, rows: "np.ndarray") -> "pl.DataFrame":
+        import polars as pl
+
+        wanted = pl.LazyFrame({ROW: rows + 1}, schema={ROW: pl.Int64})
+        numbered = self.table.with_row_index(ROW, offset=1).with_columns(pl.col(ROW).cast(pl.Int64))
+        return numbered.join(wanted, on=ROW, how="semi").collect(engine="streaming").sort(ROW)
+
+
+def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
+    """The table that the arguments stand for, if it is Parquet and too large to be read whole."""
+    import polars as pl
+
+    named = [split_name(argument) for argument in data]
+    files = [find_files(path) for _, path in named]
+    if not all(map(is_parquet, files)) or len({name is None for name, _ in named}) > 1:
+        return None
+    domain, place = domain or DEFAULT_DOMAIN, str(named[0][1])
+    with readable(place):
+        if named[0][0] is None:
+            table = scan_parquet([file for part in files for file in part])
+        else:
+            tables = [
+                scan_parquet(part).with_columns(pl.lit(name).alias(domain))
+                for (name, _), part in zip(named, files, strict=True)
+            ]
+            # Tables with other columns or the same name twice are refused where they are read.
+            schemas = [list(scan_parquet(part).collect_schema()) for part in files]
+            alike = all(sorted(schema) == sorted(schemas[0]) for schema in schemas)
+            if not alike or domain in schemas[0] or len(dict(named)) < len(named):
+                return None
+            columns = [*schemas[0], domain]
+            table = pl.concat([part.select(columns) for part in tables], how="vertical_relaxed")
+        columns = list(table.collect_schema())
+        n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
+    if n_rows * len(columns) < LARGE:
+        return None
+    return LargeTable(place, table, domain, columns, n_rows)

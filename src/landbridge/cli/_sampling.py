@@ -1,0 +1,188 @@
+"""Samples of large tables, drawn by domain and label.
+
+Every row gets a random number, and the rows of a stratum (a domain and a label) with the smallest
+numbers are the sample. One pass over two columns is enough, the memory is that of the sample, and
+the rows drawn do not depend on the pieces in which the table was read.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from landbridge.cli._errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Labels with more values than this are numbers: rows with and without a label are told apart.
+MOST_CLASSES = 100
+# Rows that wait until the smallest numbers of each stratum are found among them.
+WAITING = 2_000_000
+STRATUM = ["domain", "label"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How many rows of each domain were drawn, of how many."""
+
+    max_rows: int
+    drawn: dict[str, int]
+    rows: dict[str, int]
+    by_label: bool
+
+    def of(self, domains: set[str]) -> "Sample":
+        """The part about some domains."""
+        kept = {name: count for name, count in self.drawn.items() if name in domains}
+        rows = {name: self.rows[name] for name in kept}
+        return Sample(self.max_rows, kept, rows, self.by_label)
+
+    def cut(self) -> list[str]:
+        """Domains of which not all rows were drawn."""
+        return [name for name, count in self.drawn.items() if count < self.rows[name]]
+
+    def rows_used(self) -> str:
+        """How many rows, of how many."""
+        used, total = sum(self.drawn.values()), sum(self.rows.values())
+        return f"all {total} rows" if used == total else f"{used} of {total} rows"
+
+    def sentence(self) -> str:
+        """What a reader must know about the rows behind the numbers."""
+        strata = "domain and label" if self.by_label else "domain"
+        return (
+            f"These figures rest on a random sample by {strata}: {self.rows_used()}, at most "
+            f"{self.max_rows} of each domain (--max-rows)."
+        )
+
+
+class Sampler:
+    """Draws at most ``max_rows`` rows of each domain from a table that is read in pieces.
+
+    Each label keeps its share of its domain, with two rows at least. With ``labels_first``, rows
+    without a label are drawn only where those with one leave room: a large target has few labels.
+    """
+
+    def __init__(
+        self, domain: str, label: str | None, max_rows: int, *, seed: int, labels_first: bool
+    ):
+        self.domain, self.label, self.max_rows = domain, label, max_rows
+        self.labels_first = labels_first
+        self.rng = np.random.default_rng(seed)
+        self.n_rows = 0
+        self.has_classes: bool | None = None
+        self.pieces: list[pl.DataFrame] = []
+        self.counts: list[pl.DataFrame] = []
+        self.bounds: pl.DataFrame | None = None
+
+    def add(self, piece: "pl.DataFrame") -> None:
+        """Look at the next rows of the table."""
+        import polars as pl
+
+        numbers = pl.Series("number", self.rng.random(piece.height))
+        row = pl.int_range(self.n_rows, self.n_rows + piece.height, dtype=pl.Int64)
+        rows = piece.select(
+            pl.col(self.domain).cast(pl.String).alias("domain"),
+            self._stratum(piece).alias("label"),
+            row.alias("row"),
+            numbers,
+        )
+        self.n_rows += piece.height
+        self.counts.append(rows.group_by(STRATUM).len())
+        if self.bounds is not None:  # rows that cannot be in the sample any more
+            rows = (
+                rows.join(self.bounds, on=STRATUM, how="left", nulls_equal=True)
+                .filter(pl.col("bound").is_null() | (pl.col("number") < pl.col("bound")))
+                .drop("bound")
+            )
+        self.pieces.append(rows)
+        if sum(part.height for part in self.pieces[1:]) > WAITING:
+            self._keep_smallest()
+
+    def draw(self) -> tuple[np.ndarray, Sample]:
+        """Row numbers of the sample in the order of the table, and what was drawn."""
+        import polars as pl
+
+        counts = pl.concat(self.counts).group_by(STRATUM).sum().sort(STRATUM)
+        if counts["domain"].null_count():
+            missing = counts.filter(pl.col("domain").is_null())["len"].sum()
+            raise InputError(
+                f"Every row must name its domain; {self.domain!r} is empty in {missing} rows. Fill "
+                "in the names or remove those rows."
+            )
+        sizes = pl.concat(self._sizes(part) for part in counts.partition_by("domain"))
+        self._keep_smallest()
+        chosen = (
+            self.pieces[0]
+            .join(sizes, on=STRATUM, nulls_equal=True)
+            .filter(pl.col("number").rank("ordinal").over(STRATUM) <= pl.col("size"))
+        )
+        by_domain = sizes.group_by("domain").agg(pl.col("size", "len").sum()).sort("domain")
+        sample = Sample(
+            self.max_rows,
+            dict(by_domain.select("domain", "size").iter_rows()),
+            dict(by_domain.select("domain", "len").iter_rows()),
+            self.label is not None,
+        )
+        return np.sort(chosen["row"].to_numpy()), sample
+
+    def _stratum(self, piece: "pl.DataFrame") -> "pl.Expr":
+        """The class of a row, or whether it has a label at all."""
+        import polars as pl
+
+        if self.label is None:
+            return pl.lit(None, dtype=pl.String)
+        labels = piece[self.label]
+        if self.has_classes is None:
+            self.has_classes = not labels.dtype.is_float() and labels.n_unique() <= MOST_CLASSES
+        column = pl.col(self.label)
+        if self.has_classes:
+            return column.cast(pl.String)
+        known = column.is_not_null() & (column.is_not_nan() if labels.dtype.is_float() else True)
+        return pl.when(known).then(pl.lit("labelled"))
+
+    def _keep_smallest(self) -> None:
+        import polars as pl
+
+        rows = pl.concat(self.pieces)
+        kept = rows.filter(pl.col("number").rank("ordinal").over(STRATUM) <= self.max_rows)
+        self.pieces = [kept]
+        self.bounds = (
+            kept.group_by(STRATUM)
+            .agg(pl.col("number").max().alias("bound"), pl.len())
+            .filter(pl.col("len") >= self.max_rows)
+            .drop("len")
+        )
+        self.counts = [pl.concat(self.counts).group_by(STRATUM).sum()]
+
+    def _sizes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
+        """Rows to draw from each stratum of one domain."""
+        import polars as pl
+
+        known, rest = counts.filter(pl.col("label").is_not_null()), counts
+        if self.labels_first and known.height:
+            n_known = min(self.max_rows, int(known["len"].sum()))
+            rest = counts.filter(pl.col("label").is_null())
+            sizes = [(known, shares(known["len"].to_numpy(), n_known))]
+            sizes.append((rest, shares(rest["len"].to_numpy(), self.max_rows - n_known)))
+        else:
+            sizes = [(rest, shares(rest["len"].to_numpy(), self.max_rows))]
+        return pl.concat(
+            part.with_columns(pl.Series("size", numbers, dtype=pl.Int64)) for part, numbers in sizes
+        )
+
+
+def shares(counts: np.ndarray, total: int) -> np.ndarray:
+    """Split ``total`` in proportion to ``counts``, two at least of each where there is room."""
+    if counts.sum() <= total:
+        return counts.astype(int)
+    least = np.minimum(counts, 2)
+    if least.sum() > total:
+        least = np.zeros_like(counts)
+    exact = counts * (total / counts.sum())
+    sizes = np.clip(np.floor(exact), least, counts).astype(int)
+    # Largest remainders first; the small strata that were raised are paid by the largest.
+    while sizes.sum() < total:
+        sizes[np.argmax(np.where(sizes < counts, exact - sizes, -np.inf))] += 1
+    while sizes.sum() > total:
+        sizes[np.argmax(np.where(sizes > least, sizes, -1))] -= 1
+    return sizes
