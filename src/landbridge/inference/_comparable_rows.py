@@ -1,5 +1,6 @@
 """Two sets of rows as numbers that can be compared, whatever kind of table they come from."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ from landbridge._validation import column_names
 
 # Values of a text column that get an indicator each; columns of a sparse matrix that are compared.
 MOST_VALUES, MOST_SPARSE = 10, 2000
+# Words of a column of free text that get an indicator each.
+MOST_WORDS = 50
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +36,8 @@ def comparable_rows(
     """Encode both parts in the same way.
 
     Numbers stay; dates become days; text becomes one indicator for each of its ten most frequent
-    values; a column with missing values is filled with its median and gets an indicator.
+    values, or for each of its fifty most frequent words where most values differ; a column with
+    missing values is filled with its median and gets an indicator.
     """
     if sparse.issparse(X_labelled) or sparse.issparse(X_unlabelled):
         return _sparse(sparse.csr_array(X_labelled), sparse.csr_array(X_unlabelled), feature_names)
@@ -78,6 +82,8 @@ def _encode(values: Vector) -> list[Vector]:
     if values.dtype == object:
         texts = np.array(["" if _is_missing(value) else str(value) for value in values])
         found, counts = np.unique(texts, return_counts=True)
+        if found.size > texts.size / 2:
+            return _words(texts)
         frequent = found[np.argsort(-counts, kind="stable")][:MOST_VALUES]
         return [(texts == value).astype(np.float64) for value in frequent]
     missing = ~np.isfinite(values)
@@ -85,6 +91,17 @@ def _encode(values: Vector) -> list[Vector]:
         return [values]
     middle = float(np.median(values[~missing])) if (~missing).any() else 0.0
     return [np.where(missing, middle, values), missing.astype(np.float64)]
+
+
+def _words(texts: Vector) -> list[Vector]:
+    """Indicators of the most frequent words that neither all nor single texts have."""
+    found = [set(text.lower().split()) for text in texts.tolist()]
+    counts = Counter(word for words in found for word in words)
+    usual = {word: n for word, n in counts.items() if 1 < n < len(texts)}
+    chosen = sorted(usual, key=lambda word: (-usual[word], word))[:MOST_WORDS]
+    if not chosen:
+        return [np.zeros(len(texts))]
+    return [np.array([word in words for words in found], dtype=np.float64) for word in chosen]
 
 
 def _is_missing(value: Any) -> bool:

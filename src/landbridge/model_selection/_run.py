@@ -31,7 +31,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge._validation import count_jobs
 from landbridge._version import __version__
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
-from landbridge.inference.label_check import LabelCheck, check_labels
+from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._fit_tasks import (
     KEPT,
@@ -100,6 +100,7 @@ def run_search(
     source_rows: dict[Any, Vector],
     settings: Settings,
     on_plan: Callable[[int], Callable[[], None]] | None = None,
+    label_check: LabelCheck | None = None,
 ) -> SearchResult:
     """Plan the fits, run them and keep their predictions.
 
@@ -112,8 +113,7 @@ def run_search(
     run = _Run(context, cells, settings)
     advance = on_plan(len(fits)) if on_plan else None
     run.execute(fits, advance)
-    check = _label_check(data, settings.seed)
-    return run.freeze(len(fits), time.perf_counter() - started, check)
+    return run.freeze(len(fits), time.perf_counter() - started, label_check)
 
 
 def make_context(
@@ -731,14 +731,6 @@ def _rows_of(X: Any, rows: Vector) -> Any:
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, rows)
-
-
-def _label_check(data: SearchData, seed: int) -> LabelCheck | None:
-    """Compare labelled with unlabelled target rows, where there are enough of both."""
-    rows = (data.X_target, data.X_unlabeled)
-    if any(len(getattr(part, "shape", ())) != 2 for part in rows):  # none, or documents
-        return None
-    return check_labels(data.X_target, data.X_unlabeled, random_state=seed)
 
 
 def _plain(value: Any) -> Any:

@@ -32,6 +32,7 @@ from landbridge._validation import (
     task_of,
     union_of_classes,
 )
+from landbridge.inference.label_check import LabelCheck, check_labels
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,18 @@ def check_search_data(
     return SearchData(
         X, y, groups, X_target, y_target, X_unlabeled, task, sample_weight, sample_weight_target
     )
+
+
+def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
+    """Compare labelled with unlabelled target rows, where there are enough of both."""
+    rows = [data.X_target, data.X_unlabeled]
+    if any(part is None for part in rows):
+        return None
+    names = None
+    if not hasattr(data.X, "columns") and len(getattr(data.X, "shape", ())) != 2:
+        # Documents: one column of text.
+        rows, names = [np.array(part, dtype=object)[:, None] for part in rows], ["text"]
+    return check_labels(*rows, feature_names=names, random_state=seed)
 
 
 def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:

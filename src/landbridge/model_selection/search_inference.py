@@ -1,24 +1,27 @@
 """How sure a search can be: intervals, probabilities and the verdict on transfer.
 
-Each answer says which rows it rests on. Four intervals answer three questions:
+Each answer says which rows it rests on. The intervals are:
 
 ``"anchored"``
     Where does the target score lie? Around the anchored estimate; rests on the labelled target
     rows.
 ``"labelled"``
     The same around the candidate's own score on those rows.
+``"adjusted"``
+    The same with the unlabelled rows as a control variate, for accuracy: about 10 % narrower at
+    the same coverage (`benchmarks/trust.py`).
 ``"paper"``
     Eq. (15) of Zhong et al.: the score interval of a proportion that TrCV would be if its losses
     were those of n independent target rows. It says nothing about TrCV's bias.
 ``"effective"``
     The same with the effective sample size of the weights in place of n.
 
-The vote has an interval of its own, from predictions whose weights were learnt without the fold of
-the row.
+The vote has an interval of its own, ``"cross-fitted"``, from predictions whose weights were learnt
+without the fold of the row, with the same control variate.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
@@ -31,12 +34,14 @@ from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
 from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import check_level
+from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.inference import (
     CROSS_VALIDATED,
     metric_interval,
     paired_probability,
 )
 from landbridge.metrics.metric import Metric
+from landbridge.model_selection._unlabelled import adjust_with_unlabelled
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.weighting import effective_sample_size
 
@@ -44,7 +49,13 @@ if TYPE_CHECKING:
     from landbridge.model_selection.search_result import SearchResult
 
 # The criterion whose predictions each method rests on, the honest ones first.
-METHODS = {"anchored": "anchored", "labelled": "tlv", "effective": "trcv", "paper": "trcv"}
+METHODS = {
+    "anchored": "anchored",
+    "labelled": "tlv",
+    "adjusted": "tlv",
+    "effective": "trcv",
+    "paper": "trcv",
+}
 BASELINES = ("target-only", "source-only")
 
 
@@ -153,11 +164,10 @@ def search_interval(
 def _interval_from_labels(
     result: "SearchResult", cell: int, level: float, metric: Metric, method: str
 ) -> SearchInterval:
-    y, values, weight = result.validated("tlv", [cell], metric.response)
     estimate = None
     if method == "anchored":
         estimate = float(result.scores("anchored", metric)[cell])
-    return _from_rows(result, y, values[0], weight, level, metric, method, estimate)
+    return _from_rows(result, cell, level, metric, method, estimate)
 
 
 def _interval_of_vote(
@@ -171,46 +181,61 @@ def _interval_of_vote(
             f"{list(result.info.criteria)} and {result.info.n_labelled} labelled target rows. "
             "Label target rows, or pass cell= for one of the cells."
         )
-    y, values, weight = result.validated("tlv", ["vote"], metric.response)
-    return _from_rows(result, y, values[0], weight, level, metric, "cross-fitted")
+    return _from_rows(result, "vote", level, metric, "cross-fitted")
 
 
 def _from_rows(
     result: "SearchResult",
-    y: Vector,
-    values: np.ndarray,
-    weight: Any,
+    cell: int | Literal["vote"],
     level: float,
     metric: Metric,
     method: str,
     estimate: float | None = None,
 ) -> SearchInterval:
     """The metric's own interval; reweighted or withheld where labels are not a sample."""
+    y, (values,), weight = result.validated("tlv", [cell], metric.response)
     check, n_rows = result.label_check_, float(y.size)
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
+    answer = SearchInterval(score, np.nan, np.nan, level, metric, method, n_rows)
     if not np.isfinite(score):
-        return SearchInterval(
-            np.nan, np.nan, np.nan, level, metric, method, n_rows, withheld=Withheld.UNDEFINED
-        )
+        return replace(answer, estimate=np.nan, withheld=Withheld.UNDEFINED)
     if check is not None and check.withheld:
-        return SearchInterval(
-            score, np.nan, np.nan, level, metric, method, n_rows, withheld=Withheld.LABELS
+        return replace(answer, withheld=Withheld.LABELS)
+    seen = result.predictions("tlv", cell).seen  # type: ignore[union-attr]
+    factor = CROSS_VALIDATED
+    adjusted = method in ("adjusted", "cross-fitted")
+    if adjusted and weight is None and is_accuracy(metric) and _is_sample(check):
+        found = adjust_with_unlabelled(result, cell, metric.pointwise(y, values), seen)
+        if found is not None:
+            estimate = float(metric.score_of(metric.loss(score) + found.loss))
+            factor *= y.size / found.effective_rows
+    options = {"estimate": estimate, "sample_weight": weight, "variance_factor": factor}
+    plain = metric_interval(metric, y, values, level, **options)
+    if _is_sample(check):
+        return replace(
+            answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
         )
-    if check is not None and not check.representative and y.size == check.weights.size:
-        weight = check.weights if weight is None else weight * check.weights
-        estimate, n_rows = None, check.effective_sample_size
-    found = metric_interval(
-        metric,
-        y,
-        values,
-        level,
-        estimate=estimate,
-        sample_weight=weight,
-        variance_factor=CROSS_VALIDATED,
+    # Weights remove what the columns explain, and nobody knows how much else differs: the interval
+    # reaches as far as the unweighted one, too.
+    own = check.weights[seen]  # type: ignore[union-attr]
+    weight = own if weight is None else weight * own
+    weighted = metric_interval(
+        metric, y, values, level, sample_weight=weight, variance_factor=CROSS_VALIDATED
     )
     return SearchInterval(
-        found.estimate, found.low, found.high, level, metric, method, n_rows, note=found.note
+        weighted.estimate,
+        float(np.fmin(weighted.low, plain.low)),
+        float(np.fmax(weighted.high, plain.high)),
+        level,
+        metric,
+        method,
+        effective_sample_size(weight),
+        note="reweighted, because the labelled rows differ from the target",
     )
+
+
+def _is_sample(check: LabelCheck | None) -> bool:
+    return check is None or check.representative
 
 
 def _interval_from_trcv(
@@ -333,6 +358,7 @@ class Finding(StrEnum):
     WORTH = "worth it"
     NOT_SHOWN = "not shown"
     NO_LABELS = "no labels"
+    OTHER_LABELS = "labels that are not a sample of the target"
     NO_TRANSFER = "no transfer candidate"
     NO_BASELINE = "no baseline"
 
@@ -394,6 +420,11 @@ class Verdict:
                 "Cannot compare: whether transfer helps is measured on at least 2 labelled target "
                 "rows, by criterion 'tlv' or 'anchored'."
             )
+        if self.finding is Finding.OTHER_LABELS:
+            return (
+                "Cannot compare: the labelled target rows are not a sample of the target, so they "
+                "do not show whether transfer helps there."
+            )
         if self.finding is Finding.NO_TRANSFER:
             return "Cannot compare: `candidates` contains no transfer estimator."
         if self.finding is Finding.NO_BASELINE:
@@ -435,6 +466,8 @@ def judge_transfer(result: "SearchResult", level: float) -> Verdict:
     metric = result.metric
     if "tlv" not in result.available():
         return Verdict(Finding.NO_LABELS, level=level)
+    if result.label_check_ is not None and result.label_check_.withheld:
+        return Verdict(Finding.OTHER_LABELS, level=level)
     measured, status = result.status("tlv", metric), result.status()
     complete = [
         cell
@@ -474,20 +507,80 @@ def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float
     metric = result.metric
     y, values, _ = result.validated("tlv", [first, second], metric.response)
     probability = float(paired_probability(metric, y, values)[0, 1])
-    losses, bound = _pointwise(result, metric, y, values)
-    evidence = float(e_value(losses[0] - losses[1], bound=bound).first_better)
-    return evidence, probability, y.size
+    evidence = _evidence(result, metric, y, values)
+    return float(evidence[0]), probability, y.size
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """The best candidate against the one that it is least ahead of.
+
+    ``e_value`` is the smallest over all rivals and holds however often somebody looks while labels
+    arrive; ``probability`` is the paired one against the rival, for labels looked at once.
+    """
+
+    best: str
+    rival: str
+    e_value: float
+    probability: float
+    n_rows: int
+    level: float
+    n_candidates: int
+
+    @property
+    def decided(self) -> bool:
+        """Whether the best candidate leads; any of them might have been the best one by chance."""
+        return self.e_value >= self.n_candidates / (1 - self.level)
+
+
+def find_lead(result: "SearchResult", level: float) -> Lead | None:
+    """The lead of the best candidate; ``None`` without labels or without rivals."""
+    check_level(level)
+    if "tlv" not in result.available():
+        return None
+    measured, status = result.status("tlv"), result.status()
+    cells = [
+        cell
+        for cell in result.ranking()
+        if measured[cell] == status[cell] == "complete" and result.cells[cell].role != "baseline"
+    ]
+    if len(cells) < 2 or cells[0] != result.best:
+        return None
+    y, values, _ = result.validated("tlv", cells, result.metric.response)
+    if y.size < 2:
+        return None
+    evidence = _evidence(result, result.metric, y, values)
+    closest = int(np.argmin(evidence))
+    rival = cells[1 + closest]
+    _, probability, _ = compare_pair(result, cells[0], rival)
+    names = result.labels[cells[0]], result.labels[rival]
+    return Lead(*names, float(evidence[closest]), probability, y.size, level, len(cells))
+
+
+def _evidence(result: "SearchResult", metric: Metric, y: Vector, values: np.ndarray) -> Vector:
+    """E-values that the first of several cells is better than each of the others."""
+    losses, bound, scale = _pointwise(result, metric, y, values)
+    found = e_value(losses[0] - losses[1:], bound=bound, scale=scale)
+    return np.atleast_1d(found.first_better)
 
 
 def _pointwise(
     result: "SearchResult", metric: Metric, y: Vector, values: np.ndarray
-) -> tuple[np.ndarray, float | None]:
+) -> tuple[np.ndarray, float | None, float | None]:
+    """Losses per row, their largest difference, and their typical size from source labels."""
     if metric.decomposable:
         width = metric.loss_bounds[1] - metric.loss_bounds[0]
-        return metric.pointwise(y, values), float(width) if np.isfinite(width) else None
-    if result.classes is None:
-        return (values - y) ** 2, None
-    return (values.argmax(axis=-1) != y).astype(np.float64), 1.0
+        if np.isfinite(width):
+            return metric.pointwise(y, values), float(width), None
+        scale = 1.0
+        if result.classes is None:
+            scale = float(np.var(result.y) if metric.label == "MSE" else np.std(result.y))
+        losses = metric.pointwise(y, values)
+    elif result.classes is None:
+        losses, scale = (values - y) ** 2, float(np.var(result.y))
+    else:
+        return (values.argmax(axis=-1) != y).astype(np.float64), 1.0, None
+    return losses, None, scale if scale > 0 else None
 
 
 # What must hold

@@ -11,18 +11,22 @@ import numpy as np
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
+from landbridge.inference.agreement import AgreementInterval
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
+from landbridge.model_selection._unlabelled import agreement_of
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.candidates import Role
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import (
+    Lead,
     SearchInterval,
     Verdict,
+    find_lead,
     judge_transfer,
     prob_better,
     search_interval,
@@ -743,9 +747,10 @@ class SearchResult:
             The answer of the search by default: the vote, or the best cell with ``refit="best"``.
         metric : str, optional
             Name of a metric of the search; the selecting one by default.
-        method : {"anchored", "labelled", "effective", "paper"}, optional
+        method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
             ``"anchored"`` and ``"labelled"`` rest on the labelled target rows, around the anchored
-            estimate and around the cell's own score. ``"paper"`` is Eq. (15) for accuracy,
+            estimate and around the cell's own score; ``"adjusted"`` is narrower for accuracy with
+            the help of the unlabelled rows. ``"paper"`` is Eq. (15) for accuracy,
             ``"effective"`` the same with the effective sample size. The default is the first for
             which the search has what it needs.
 
@@ -794,6 +799,38 @@ class SearchResult:
             What the labels show.
         """
         return judge_transfer(self, level)
+
+    @memoised
+    def lead(self, level: float = 0.95) -> Lead | None:
+        """How far the best candidate is ahead, by an e-value that allows looking again.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.95
+            One minus the probability of a false verdict.
+
+        Returns
+        -------
+        lead : Lead or None
+            ``None`` without labelled target rows.
+        """
+        return find_lead(self, level)
+
+    @memoised
+    def agreement(self, level: float = 0.9) -> tuple[list[int], AgreementInterval] | None:
+        """Agreement of candidates on unlabelled rows, a reference for their accuracy.
+
+        Parameters
+        ----------
+        level : float in (0, 1), default=0.9
+            Share of other datasets whose difference between agreement and accuracy is covered.
+
+        Returns
+        -------
+        cells, intervals : list of int and AgreementInterval, or None
+            ``None`` for numbers, and with fewer than three candidates.
+        """
+        return agreement_of(self, level)
 
     def class_report(self, cell: int | Literal["vote"] | None = None) -> ClassReport | None:
         """Recall and precision per class and the confusion table on labelled target rows.
@@ -890,13 +927,24 @@ class SearchResult:
             "candidate": VOTE if about is None else about.name,
             "source": None if about is None else about.source,
             "role": VOTE if about is None else about.role,
-            "score": self.score_of(cell, metric),
+            "score": self._shown_score(cell, metric, found),
             "low": np.nan if found is None else found.low,
             "high": np.nan if found is None else found.high,
             "weight": 1.0 if is_vote else 0.0 if vote is None else float(vote.weights[cell]),
             "seconds": np.nan if about is None else about.fit_seconds + about.predict_seconds,
             "status": status,
         }
+
+    def _shown_score(
+        self, cell: int | Literal["vote"], metric: Metric, found: SearchInterval | None
+    ) -> float:
+        """The estimate of the interval, where that knows more than the labelled rows."""
+        check = self.label_check_
+        reweighted = check is not None and not check.representative
+        knows_more = cell == VOTE or (reweighted and CRITERIA[self.criterion].of_target)
+        if knows_more and found is not None and found.withheld is None:
+            return found.estimate
+        return self.score_of(cell, metric)
 
     def score_of(self, cell: int | Literal["vote"], metric: str | Metric | None = None) -> float:
         """The score of a cell by the selecting criterion, or of the vote on labelled rows.

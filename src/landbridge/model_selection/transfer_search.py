@@ -23,7 +23,11 @@ from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import fit_candidate, target_rows, without_column
 from landbridge.model_selection._run import Settings, model_seeds, run_search
-from landbridge.model_selection._search_data import SearchData, check_search_data
+from landbridge.model_selection._search_data import (
+    SearchData,
+    check_search_data,
+    compare_labelled,
+)
 from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
 from landbridge.model_selection.candidates import (
     Candidate,
@@ -271,6 +275,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             sample_weight_target=sample_weight_target,
         )
         source_rows = resolve_sources(self.sources, data.groups, data.n_rows)
+        given = data
         data = self._preprocess(data)
         if candidates is None:
             defaults = default_candidates(data.task, labelled=data.n_labelled > 0, X=data.X)
@@ -279,7 +284,9 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         settings = self._settings(data, cv_groups, cv_groups_target)
         for name in ("best_estimator_", "vote_", "classes_", "refit_time_", "_answering"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        self.results_ = run_search(data, every, source_rows, settings, self._callbacks())
+        # Columns as they were given, so that those which differ can be named.
+        check = compare_labelled(given, settings.seed)
+        self.results_ = run_search(data, every, source_rows, settings, self._callbacks(), check)
         if data.task == "classification":
             self.classes_ = data.classes
         by_source = [source.rows for source in self.results_.sources]

@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 
 import landbridge as lb
 from landbridge._storage import write_archive
-from landbridge.inference import score_interval
+from landbridge.inference import control_variate_interval, score_interval
 from landbridge.model_selection._fit_tasks import KEPT, FitTask
 from landbridge.model_selection._run import clearly_behind, racing_rounds
 from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
@@ -380,9 +380,31 @@ def test_the_vote_has_an_interval_from_cross_fitted_predictions(result):
     interval = result.interval(0.9)
     kept = result.vote().predictions
     assert interval.method == "cross-fitted"
-    assert interval.estimate == pytest.approx(np.mean(kept.labels == Y_TARGET[:40]))
+    assert result.row("vote", 0.9)["score"] == interval.estimate
+    # Without unlabelled rows it is the interval of the labelled ones.
+    plain = replace(result, unlabelled=()).interval(0.9)
+    assert plain.estimate == pytest.approx(np.mean(kept.labels == Y_TARGET[:40]))
     # The models learn from the labelled rows too: 40 rows are worth 30.
-    assert tuple(interval) == pytest.approx(score_interval(interval.estimate, 30, 0.9))
+    assert tuple(plain) == pytest.approx(score_interval(plain.estimate, 30, 0.9))
+
+
+def test_unlabelled_rows_are_a_control_variate(result):
+    """The adjusted estimate by hand: the loss minus the slope times the excess of its proxy."""
+    cell = cells_of(result, "pooled")[0]
+    voters = [n for n, c in enumerate(result.cells) if c.role != "baseline"]
+    vote, elsewhere = (
+        np.mean([kept[n].values for n in voters], axis=0)
+        for kept in (result.target, result.unlabelled)
+    )
+    labels, others = result.target[cell].labels, result.unlabelled[cell].values.argmax(axis=1)
+    g = 1 - vote[np.arange(40), labels]
+    g_other = 1 - elsewhere[np.arange(len(others)), others]
+    losses = (labels != Y_TARGET[:40]).astype(float)
+    expected = control_variate_interval(losses, g, g_other, bounds=(0, 1))
+    found = result.interval(0.9, cell=cell, method="adjusted")
+    assert found.estimate == pytest.approx(1 - expected.estimate)
+    rows = expected.effective_sample_size * 3 / 4
+    assert tuple(found) == pytest.approx(score_interval(found.estimate, rows, 0.9))
 
 
 def test_intervals_are_withheld_where_labels_are_no_sample_of_the_target(result):
@@ -410,8 +432,12 @@ def test_intervals_are_reweighted_where_labels_overlap_with_the_target(result):
     )
     right = result.target[3].labels == Y_TARGET[:40]
     assert found.estimate == pytest.approx(np.average(right, weights=weights))
-    assert found.high - found.low > plain.high - plain.low
-    assert found.n_rows == 10.0
+    # It reaches as far as the plain one: nobody knows what else differs.
+    assert found.low <= plain.low
+    assert found.high >= plain.high
+    assert found.n_rows == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
+    reweighted = replace(result, label_check_=check)
+    assert reweighted.row(3, 0.9)["score"] == reweighted.interval(0.9, cell=3).estimate
 
 
 def test_a_cell_must_be_one_that_was_validated(result):
