@@ -53,5 +53,5 @@ def test_the_wheel_runs_the_demo_in_a_clean_environment(archives, tmp_path):
     python = tmp_path / "clean" / "bin" / "python"
     call(python, "-m", "pip", "install", "--quiet", f"{archives[0]}[cli]")
     shown = call(tmp_path / "clean" / "bin" / "landbridge", "demo", folder=tmp_path)
-    assert "VERDICT" in shown
+    assert "Transfer is worth it" in shown
     assert (tmp_path / "landbridge-demo" / "report.html").exists()

@@ -12,30 +12,37 @@ from landbridge.datasets._auto_mpg import _with_frames
 
 # Columns that would give the domain away are no features.
 _LEFT_OUT = {"season": ("season", "month"), "day": ("day", "weekday"), "year": ("year",)}
+_LEVELS = ("very low", "low", "medium", "high", "very high")
 _NUMBERS = ("year", "month", "hour", "weekday", "weather", "temperature", "humidity", "wind")
 
 
 def load_bike_hours(
-    *, domain: Literal["season", "day", "year"] = "season", as_frame: bool = False
+    *,
+    domain: Literal["season", "day", "year"] = "season",
+    task: Literal["regression", "classification"] = "regression",
+    as_frame: bool = False,
 ) -> Bunch:
     """Load hourly bike rentals in Washington, D.C., with the season or kind of day as the domain.
 
-    1738 hours of 2011 and 2012: every tenth of the original table, starting with the first. Demand
+    3476 hours of 2011 and 2012: every fifth of the original table, starting with the first. Demand
     in winter has the shape that it has in other seasons at a lower level, so source rows help. On
     days off it has another shape than on working days, so they mislead.
 
     Parameters
     ----------
     domain : {"season", "day", "year"}, default="season"
-        What the domain of a row is: "winter", "spring", "summer" or "autumn" (424, 441, 449 and
-        424 rows); "working day" or "day off" (1186 and 552); "2011" or "2012" (865 and 873).
+        What the domain of a row is: "winter", "spring", "summer" or "autumn" (849, 881,
+        899 and 847 rows); "working day" or "day off" (2371, 1105); "2011" or "2012" (1729, 1747).
+    task : {"regression", "classification"}, default="regression"
+        The target is the number of rentals, or their level: the fifth of all hours that the hour
+        belongs to, from "very low" to "very high".
     as_frame : bool, default=False
         Return ``data`` and ``target`` as pandas objects (needs pandas).
 
     Returns
     -------
     data : Bunch
-        ``data``, ``target`` (rentals in the hour), ``domain``, ``feature_names``,
+        ``data``, ``target`` (rentals in the hour, or their level), ``domain``, ``feature_names``,
         ``target_name`` and ``DESCR``. Columns that name the domain are left out of ``data``.
 
     See Also
@@ -55,9 +62,10 @@ def load_bike_hours(
     >>> from landbridge.datasets import load_bike_hours
     >>> bikes = load_bike_hours()
     >>> bikes.data.shape, int((bikes.domain == "winter").sum())
-    ((1738, 8), 424)
+    ((3476, 8), 849)
     """
     check_choice(domain, "domain", ["season", "day", "year"])
+    check_choice(task, "task", ["regression", "classification"])
     file = resources.files("landbridge.datasets") / "samples" / "bike_hours.csv"
     with file.open(encoding="utf-8") as lines:
         rows = list(csv.DictReader(line for line in lines if not line.startswith("#")))
@@ -65,12 +73,18 @@ def load_bike_hours(
     columns["day off"] = np.array([float(row["day"] == "day off") for row in rows])
     dropped = {*_LEFT_OUT[domain], *(["day off"] if domain == "day" else [])}
     names = [name for name in columns if name not in dropped]
+    rentals = np.array([float(row["rentals"]) for row in rows])
     bikes = Bunch(
         data=np.column_stack([columns[name] for name in names]),
-        target=np.array([float(row["rentals"]) for row in rows]),
+        target=rentals if task == "regression" else _level(rentals),
         domain=np.array([row[domain] for row in rows]),
         feature_names=names,
-        target_name="rentals",
+        target_name="rentals" if task == "regression" else "demand",
         DESCR=load_bike_hours.__doc__,
     )
     return _with_frames(bikes) if as_frame else bikes
+
+
+def _level(rentals: np.ndarray) -> np.ndarray:
+    edges = np.quantile(rentals, [0.2, 0.4, 0.6, 0.8])
+    return np.array(_LEVELS)[np.searchsorted(edges, rentals)]
