@@ -26,6 +26,7 @@ from sklearn.preprocessing import StandardScaler
 import landbridge as lb
 from landbridge.model_selection import SearchResult
 from landbridge.model_selection._fit_tasks import KEPT
+from landbridge.model_selection._sources import make_folds
 from landbridge.model_selection.criteria import CRITERIA
 
 RNG = np.random.default_rng(0)
@@ -599,3 +600,12 @@ def test_large_arrays_are_sampled_and_the_result_says_so(monkeypatch):
     assert (~np.isnan(found.source[0].values[:, 0])).sum() == 30
     assert found.unlabelled[0].values.shape == (5, 2)
     assert np.isfinite(found.values("trcv")).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_classes_are_dealt_evenly_over_the_folds(seed):
+    y = np.random.default_rng(seed).permutation(np.repeat([0, 1, 2], [23, 4, 3]))
+    folds = make_folds(y, cv=5, task="classification", seed=seed).numbers
+    for label in range(3):
+        assert np.ptp(np.bincount(folds[y == label], minlength=5)) <= 1
+    assert np.ptp(np.bincount(folds)) == 0
