@@ -85,8 +85,11 @@ def test_a_target_without_labels_is_ranked_with_a_problem_check(landbridge, tabl
         pl.when(pl.col("region") == "west").then(None).otherwise(pl.col("good")).alias("good")
     )
     frame.write_csv(table)
-    found = landbridge.json("select", table, *QUESTION, "--folds", 2, "--candidates", "few.yaml")
+    few = ("--folds", 2, "--candidates", "few.yaml", "--save", "m.skops")
+    found = landbridge.json("select", table, *QUESTION, *few)
     assert found["ranking"]["criterion"]["name"] == "trcv"
+    shown = landbridge("info", "m.skops").stdout
+    assert "expected on the target: unknown: no target row with a label was used" in shown
     states = {check["name"]: check["state"] for check in found["checks"]}
     assert states["Target labels"] == "problem"
     failed = landbridge("select", table, *SELECT, "--criterion", "tlv", code=2)
@@ -231,6 +234,8 @@ def test_predict_refuses_tables_that_do_not_fit(landbridge, table, model):
 def test_info_tells_what_the_model_is(landbridge, table, model):
     shown = landbridge("info", model).stdout
     assert "predicts: good (classification)" in shown
+    heaviest = load_card(model)["members"][0]
+    assert f"{heaviest['name']} {heaviest['weight']:.0%}" in shown
     assert "95 % interval" in shown
     assert "red, rosé, white" in shown
     assert landbridge.json("info", model)["target"] == "west"

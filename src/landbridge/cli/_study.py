@@ -345,6 +345,7 @@ def make_card(
         "candidate": best["name"],
         "members": (ranking["vote"] or {}).get("members", []),
         "criterion": ranking["criterion"]["name"],
+        "of_target": ranking["of_target"],
         "score_name": ranking["score"],
         "score": best["score"],
         "interval": {**ranking["interval"], "low": best["low"], "high": best["high"]},

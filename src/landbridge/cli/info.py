@@ -35,22 +35,16 @@ class Info(options.AnswerOptions):
 
 
 def _facts(card: dict[str, Any]) -> dict[str, str]:
-    from landbridge.report.pictures import three_digits
-
     versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
     if "candidate" not in card:
         return {"saved": card["date"], "versions": versions}
-    expected = f"{card['score_name']} {three_digits(card['score'])}"
-    interval = card["interval"]
-    if interval["low"] is not None:
-        ends = " to ".join(map(three_digits, (interval["low"], interval["high"])))
-        expected += f", {100 * interval['level']:g} % interval {ends}"
+    members = ", ".join(f"{m['name']} {m['weight']:.0%}" for m in card["members"])
     return {
-        "model": card["candidate"],
+        "model": card["candidate"] + (f" ({members})" if members else ""),
         "predicts": f"{card['label']} ({card['task']})",
         "target": card["target"],
         "trained on": ", ".join(f"{name}: {rows} rows" for name, rows in card["rows"].items()),
-        "expected on the target": expected,
+        "expected on the target": _expected(card),
         "criterion": card["criterion"],
         "classes": ", ".join(card["classes"]),
         "saved": card["date"],
@@ -58,6 +52,21 @@ def _facts(card: dict[str, Any]) -> dict[str, str]:
         "versions": versions,
         "command": card["command"],
     }
+
+
+def _expected(card: dict[str, Any]) -> str:
+    from landbridge.metrics.metric import format_number
+
+    interval = card["interval"]
+    if not card["of_target"]:
+        return "unknown: no target row with a label was used"
+    words = f"{card['score_name']} {format_number(card['score'])}"
+    if interval["withheld"]:
+        return f"unknown: {interval['withheld']} ({words} on them)"
+    if interval["low"] is not None:
+        ends = " to ".join(map(format_number, (interval["low"], interval["high"])))
+        words += f", {100 * interval['level']:g} % interval {ends}"
+    return words
 
 
 def _seen(column: dict[str, Any]) -> str:

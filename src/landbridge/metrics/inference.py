@@ -209,6 +209,7 @@ def paired_probability(
     y: VectorLike,
     predictions: VectorLike,
     *,
+    sample_weight: VectorLike = None,
     weights: np.ndarray | None = None,
     seed: int = 0,
 ) -> np.ndarray:
@@ -223,7 +224,7 @@ def paired_probability(
     metric : Metric
     y : array of shape (n_rows,)
     predictions : array of shape (n_cells, n_rows) or (n_cells, n_rows, n_classes)
-    weights, seed
+    sample_weight, weights, seed
         As in `metric_interval`.
 
     Returns
@@ -231,10 +232,12 @@ def paired_probability(
     probability : ndarray of shape (n_cells, n_cells)
     """
     y, predictions = np.asarray(y), np.asarray(predictions)
-    n = y.shape[0]
-    loss = metric.loss(metric.score(y, predictions))
+    n = effective_rows(y.shape[0], sample_weight)
+    loss = metric.loss(metric.score(y, predictions, sample_weight))
     difference = loss[None, :] - loss[:, None]
-    covariance = loss_covariance(metric, y, predictions, weights=weights, seed=seed)
+    covariance = loss_covariance(
+        metric, y, predictions, sample_weight=sample_weight, weights=weights, seed=seed
+    )
     own = np.diag(covariance)
     error = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):

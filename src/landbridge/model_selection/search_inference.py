@@ -328,9 +328,10 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
     cells = [cell for group in groups.values() for cell in group]
     answer[np.ix_(cells, cells)] = 0.5
     for group in groups.values():
-        y, values, _ = result.validated(criterion, group, metric.response)
+        y, values, weight = result.validated(criterion, group, metric.response)
         if y.size >= 2:
-            answer[np.ix_(group, group)] = paired_probability(metric, y, values)
+            found = paired_probability(metric, y, values, sample_weight=weight)
+            answer[np.ix_(group, group)] = found
     if len(groups) > 1 and CRITERIA[criterion].of_target:
         _compare_across(result, metric, list(groups.values()), answer)
     return answer
@@ -343,9 +344,9 @@ def _compare_across(
     for number, group in enumerate(groups):
         for a in group:
             for b in (cell for other in groups[number + 1 :] for cell in other):
-                y, values, _ = result.validated("tlv", [a, b], metric.response)
+                y, values, weight = result.validated("tlv", [a, b], metric.response)
                 if y.size >= 2:
-                    pair = paired_probability(metric, y, values)
+                    pair = paired_probability(metric, y, values, sample_weight=weight)
                     answer[a, b], answer[b, a] = pair[0, 1], pair[1, 0]
 
 
@@ -505,8 +506,8 @@ def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float
     squared losses for a metric that is not a mean.
     """
     metric = result.metric
-    y, values, _ = result.validated("tlv", [first, second], metric.response)
-    probability = float(paired_probability(metric, y, values)[0, 1])
+    y, values, weight = result.validated("tlv", [first, second], metric.response)
+    probability = float(paired_probability(metric, y, values, sample_weight=weight)[0, 1])
     evidence = _evidence(result, metric, y, values)
     return float(evidence[0]), probability, y.size
 

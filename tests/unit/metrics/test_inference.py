@@ -229,6 +229,17 @@ def test_paired_probability_of_means_is_the_paired_t_test():
         np.testing.assert_array_equal(np.diag(found), 0.5)
 
 
+def test_paired_probability_follows_the_weights_of_rows():
+    y, predictions = draw(seed=7)
+    for metric in classification("accuracy", "roc_auc"):
+        equal = paired_probability(metric, y, predictions, sample_weight=np.full(y.size, 3.0))
+        np.testing.assert_allclose(equal, paired_probability(metric, y, predictions))
+        weight = np.where(np.arange(y.size) % 3, 0.01, 1.0)
+        loss = metric.loss(metric.score(y, predictions, weight))
+        found = paired_probability(metric, y, predictions, sample_weight=weight)
+        np.testing.assert_array_equal(found > 0.5, loss[:, None] < loss)
+
+
 def test_paired_probability_of_replicates_agrees_with_that_of_means():
     """Accuracy written as a function is compared through replicates."""
 

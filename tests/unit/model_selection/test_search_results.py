@@ -211,6 +211,13 @@ def test_any_metric_has_intervals_probabilities_and_an_anchored_value(result):
         np.testing.assert_allclose((probability + probability.T)[cells][:, cells], 1.0)
 
 
+def test_pairs_without_labels_are_compared_as_the_criterion_ranks_them():
+    search = lb.TransferSearchCV(CANDIDATES, criterion="trcv", cv=4, refit=False, random_state=0)
+    found = search.fit(X, Y, X_unlabeled=X_TARGET).results_
+    values = found.values()
+    np.testing.assert_array_equal(found.prob_better() > 0.5, values[:, None] < values)
+
+
 def test_the_first_metric_selects():
     by_auc = searched(scoring="roc_auc", criterion="tlv").results_
     assert by_auc.best == by_auc.ranking("tlv", "roc_auc")[0]
