@@ -4,7 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.ensemble import ExtraTreesClassifier
@@ -12,6 +12,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import landbridge as lb
+
+if TYPE_CHECKING:
+    import polars as pl
 
 N_FITS = 60
 KEPT = ("target", "source_to_target", "target_alone", "source", "reverse", "unlabelled")
@@ -100,3 +103,61 @@ def killed_search(cache: Path, seconds: float, number: signal.Signals) -> bool:
     os.kill(child, number)
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status)
+
+
+# Large tables
+
+COLUMNS = 20
+
+
+def make_rows(n_rows: int, seed: int) -> "pl.DataFrame":
+    """Rows of twenty columns: eighteen features, a domain and a label of two classes."""
+    import polars as pl
+
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, COLUMNS - 2)).astype(np.float32)
+    domain = rng.integers(0, 4, size=n_rows)
+    X[:, 0] += 0.3 * domain
+    y = X[:, 0] + X[:, 1] * X[:, 2] + rng.normal(size=n_rows) > 0.5
+    columns: dict[str, Any] = {f"x{k}": X[:, k] for k in range(X.shape[1])}
+    site = np.array(["north", "south", "east", "west"])[domain]
+    frame = pl.DataFrame({**columns, "site": site, "ill": np.where(y, "yes", "no")})
+    hidden = (pl.col("site") == "west") & (pl.Series(rng.random(n_rows)) > 0.001)
+    return frame.with_columns(ill=pl.when(hidden).then(None).otherwise(pl.col("ill")))
+
+
+def make_dataset(folder: Path, n_rows: int) -> None:
+    """A directory of Parquet files with a million rows each."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for number in range(-(-n_rows // 1_000_000)):
+        path = folder / f"{number:03d}.parquet"
+        if not path.exists():
+            make_rows(min(n_rows, 1_000_000), number).write_parquet(path, row_group_size=250_000)
+
+
+def one_pass(folder: str) -> None:
+    """Read every cell of a dataset once."""
+    import polars as pl
+    import polars.selectors as cs
+
+    table = pl.scan_parquet(f"{folder}/*.parquet")
+    sums = table.select(cs.numeric().sum(), cs.string().str.len_bytes().sum())
+    sums.collect(engine="streaming")
+
+
+def predict_floor(model: str, folder: str, output: str) -> None:
+    """The model's own predictions on the pieces of a dataset, read and written in any case."""
+    import polars as pl
+
+    from landbridge.cli._pieces import Pieces
+    from landbridge.cli.predict import write_answers
+    from landbridge.persistence import load_model
+
+    saved = load_model(Path(model))
+    names = [column["name"] for column in saved.card["columns"]]
+
+    def answers() -> Any:
+        for piece in Pieces.open(Path(folder)):
+            yield pl.DataFrame({"prediction": saved.model.predict(piece.select(names))})
+
+    write_answers(answers(), Path(output))

@@ -118,15 +118,30 @@ def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFr
     import numpy as np
     import polars as pl
 
-    columns: dict[str, Any] = {"prediction": np.asarray(model.predict(frame))}
+    scores: dict[str, Any] = {}
+    labels = None
     if hasattr(model, "classes_"):
         method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
-        scores = np.asarray(getattr(model, method)(frame)) if hasattr(model, method) else None
-        if scores is not None and scores.ndim == 1:
-            columns[f"score_{model.classes_[1]}"] = scores
-        elif scores is not None:
-            columns |= {f"score_{c}": scores[:, k] for k, c in enumerate(model.classes_)}
-    return pl.DataFrame(columns | {"columns_outside": outside})
+        found = np.asarray(getattr(model, method)(frame)) if hasattr(model, method) else None
+        if found is not None and found.ndim == 1:
+            scores[f"score_{model.classes_[1]}"] = found
+        elif found is not None:
+            scores |= {f"score_{c}": found[:, k] for k, c in enumerate(model.classes_)}
+            if _predicts_largest(model):
+                labels = np.asarray(model.classes_)[found.argmax(axis=1)]
+    if labels is None:
+        labels = np.asarray(model.predict(frame))
+    return pl.DataFrame({"prediction": labels, **scores, "columns_outside": outside})
+
+
+def _predicts_largest(model: Any) -> bool:
+    """Whether the prediction is the class of the largest score, so that one pass is enough."""
+    from sklearn.pipeline import Pipeline
+
+    from landbridge.model_selection import VotingModel
+
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    return isinstance(last, VotingModel)
 
 
 def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
