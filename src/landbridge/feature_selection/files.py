@@ -1,6 +1,5 @@
 """Batches of a Parquet or CSV file that does not fit into memory, through polars."""
 
-import logging
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from landbridge._extras import import_extra
+from landbridge._tasks import Progress
 from landbridge._typing import Vector
 from landbridge._validation import check_finite
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +41,46 @@ def read_batches(
     Rows are split by domain while they are still columns of a table, which is cheaper than to
     sort the rows of a matrix.
     """
-    with _polars_errors(path) as pl:
+    with _polars_errors(path):
         table = _scan(Path(path), keep=(label, domain))
         if table.head(1).collect().is_empty():
             raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
-        names = _feature_names(table, label, domain, features)
-        _check_kinds(table, label, domain)
-        schema = table.collect_schema()
-        single = dtype == "float32" or (
-            dtype is None and all(schema[name] == pl.Float32 for name in names)
+        yield from batches_of(
+            table,
+            label=label,
+            domain=domain,
+            features=features,
+            dtype=dtype,
+            batch_size=batch_size,
         )
-        numbers = pl.col(names).cast(pl.Float32 if single else pl.Float64)
-        answers, sites = pl.col(label), pl.col(domain)
-        if schema[label].is_decimal():
-            answers = answers.cast(pl.Float64)
-        if schema[domain].is_decimal() or schema[domain].is_temporal():
-            sites = sites.cast(pl.String)
-        for batch in table.select(numbers, answers, sites).collect_batches(chunk_size=batch_size):
-            if batch.height:
-                yield _split(batch, names, label, domain)
+
+
+def batches_of(
+    table: Any,
+    *,
+    label: str,
+    domain: str,
+    features: Sequence[str] | None,
+    dtype: str | None,
+    batch_size: int,
+) -> Iterator[Batch]:
+    """Batches of a lazy table of polars."""
+    pl = import_extra("polars", "polars")
+    names = _feature_names(table, label, domain, features)
+    _check_kinds(table, label, domain)
+    schema = table.collect_schema()
+    single = dtype == "float32" or (
+        dtype is None and all(schema[name] == pl.Float32 for name in names)
+    )
+    numbers = pl.col(names).cast(pl.Float32 if single else pl.Float64)
+    answers, sites = pl.col(label), pl.col(domain)
+    if schema[label].is_decimal():
+        answers = answers.cast(pl.Float64)
+    if schema[domain].is_decimal() or schema[domain].is_temporal():
+        sites = sites.cast(pl.String)
+    for batch in table.select(numbers, answers, sites).collect_batches(chunk_size=batch_size):
+        if batch.height:
+            yield _split(batch, names, label, domain)
 
 
 def count_rows(path: str | Path) -> int:
@@ -71,25 +90,11 @@ def count_rows(path: str | Path) -> int:
 
 
 def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Generator[Batch, None, None]:
-    """The batches, with a bar on the terminal where rich is installed, or lines in the log."""
-    try:
-        from rich.progress import Progress
-    except ImportError:
-        yield from _logged(batches, n_rows, name)
-        return
-    with Progress(transient=True) as bar:
-        task = bar.add_task(name, total=n_rows)
+    """The batches, with a bar on the terminal or lines in the log."""
+    with Progress(name, n_rows, unit="rows") as progress:
         for batch in batches:
             yield batch
-            bar.advance(task, len(batch))
-
-
-def _logged(batches: Iterable[Batch], n_rows: int, name: str) -> Iterator[Batch]:
-    done = 0
-    for batch in batches:
-        yield batch
-        done += len(batch)
-        logger.info("%s: %d of %d rows", name, done, n_rows)
+            progress.advance(len(batch))
 
 
 @contextmanager

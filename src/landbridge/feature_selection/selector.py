@@ -31,9 +31,10 @@ from landbridge._validation import (
 )
 from landbridge._validation.matrices import seen_names
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
-from landbridge.feature_selection.files import Batch, count_rows, read_batches, with_progress
+from landbridge.feature_selection.datasets import Sums, sums_of_batch, sums_of_dataset
+from landbridge.feature_selection.files import count_rows, read_batches, with_progress
 from landbridge.feature_selection.labels import Labels, is_text
-from landbridge.feature_selection.moments import Moments, moments_of, moments_of_parts
+from landbridge.feature_selection.moments import Moments, moments_of
 from landbridge.feature_selection.path import FeaturePath, coefficients, follow_path
 from landbridge.feature_selection.statistics import (
     FullStatistics,
@@ -245,15 +246,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
                     "or fit_file. Use these in the place of fit."
                 )
         mine, theirs = (list(getattr(s, "feature_names_in_", ())) for s in (self, other))
-        if mine and theirs and mine != theirs:
-            raise ValueError(
-                f"Selectors to be merged must have the same columns; got {mine[:5]} … and "
-                f"{theirs[:5]} …. Read the same columns in both places."
-            )
-        values = np.array(other._labels.values)
-        labels = self._labels.extend(values)
-        moments = other.moments_.map_label(*labels.code_map(other._labels))
-        return self._add(moments, labels)
+        names = mine or theirs
+        sums = Sums(mine or names, self.moments_, self._labels)
+        return self._set(sums.add(Sums(theirs or names, other.moments_, other._labels)))
 
     def fit_file(
         self,
@@ -306,10 +301,74 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         try:
             with closing(batches):
                 for batch in batches:
-                    self._add_batch(batch)
+                    self._name_features(batch.names)
+                    sums = sums_of_batch(batch, getattr(self, "_labels", Labels()))
+                    self._add(sums.moments, sums.labels)
         except BaseException:
             self._forget()  # A part of a file must not pass for the whole.
             raise
+        self._solved()
+        return self
+
+    def fit_dataset(
+        self,
+        dataset: Any,
+        *,
+        label: str,
+        domain: str,
+        features: Sequence[str] | None = None,
+        batch_size: int = 32768,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Select on a pyarrow dataset or a Dask data frame, its pieces in parallel.
+
+        The pieces are row groups of a pyarrow dataset and partitions of a Dask data frame. Only
+        their moments are sent back, so that the rows may be anywhere. Needs ``[polars]``.
+
+        Parameters
+        ----------
+        dataset : pyarrow.dataset.Dataset or dask.dataframe.DataFrame
+            Rows with a label and a domain.
+        label : str
+            Column with the label.
+        domain : str
+            Column with the domain.
+        features : sequence of str, optional
+            Columns to use; all others by default.
+        batch_size : int, default=32768
+            Number of rows of a piece that are summed at a time.
+        n_jobs : int, default=None
+            Number of parallel jobs for a pyarrow dataset; Dask uses its own workers. Results are
+            identical for any value.
+        progress : bool, default=False
+            Show a progress bar for a pyarrow dataset.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._check_parameters()
+        check_count(batch_size, "batch_size")
+        self._forget()
+        columns = None if features is None else list(features)
+        found: Sums | None = None
+        for sums in sums_of_dataset(
+            dataset,
+            n_jobs=n_jobs,
+            progress=progress,
+            label=label,
+            domain=domain,
+            features=columns,
+            dtype=self.dtype,
+            batch_size=batch_size,
+        ):
+            found = sums if found is None else found.add(sums)
+        if found is None:
+            raise ValueError("`dataset` must have rows; got none.")
+        self._name_features(found.names)
+        self._set(found)
         self._solved()
         return self
 
@@ -461,14 +520,14 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         self.__dict__.pop("_solution", None)
         return self
 
-    def _add_batch(self, batch: Batch) -> None:
-        self.n_features_in_ = len(batch.names)
-        self.feature_names_in_ = np.array(batch.names, dtype=object)
-        labels, parts = getattr(self, "_labels", Labels()), []
-        for rows, y in batch.parts:
-            labels = labels.extend(y)
-            parts.append((rows, labels.encode(y)))
-        self._add(moments_of_parts(batch.domains, parts, len(batch.names)), labels)
+    def _set(self, sums: Sums) -> Self:
+        self.moments_, self._labels = sums.moments, sums.labels
+        self.__dict__.pop("_solution", None)
+        return self
+
+    def _name_features(self, names: list[str]) -> None:
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
 
     def _solved(self) -> _Solution:
         """The solution; after `partial_fit` it is computed on first demand."""
