@@ -698,12 +698,9 @@ class SearchResult:
         if self.target:
             predictions, found = self._labelled_vote(cells, kinds, roles)
         else:
-            n_classes = None if self.classes is None else len(self.classes)
-            found = skill_weights(
-                self.values()[cells],
-                kinds=kinds,
-                n_classes=n_classes if self.metric.loss_bounds == (0.0, 1.0) else None,
-            )
+            bounded = self.metric.loss_bounds == (0.0, 1.0) and self.baseline is not None
+            guess = float(self.values()[self.baseline]) if bounded else None
+            found = skill_weights(self.values()[cells], guess=guess, kinds=kinds)
         members = members_of(found)
         weights, apart = np.zeros(len(self.cells)), np.full(len(self.cells), np.nan)
         weights[cells] = members

@@ -11,7 +11,8 @@ with p_c predicted out of fold. For numbers the first term is the likelihood of 
 cells that learn from source and target labels, because they are the safest bet with few labels,
 and shares it equally among the kinds of a role and among the points of a grid. For numbers it is
 divided by the square of each cell's mean squared error, which has no upper end. Without labels a
-cell votes with its skill by the criterion.
+cell votes with its skill by the criterion, 1 − loss/(loss of the majority class). A cell that
+predicts one class for the whole target is no better than that class, however small its loss.
 """
 
 from collections.abc import Hashable, Sequence
@@ -186,7 +187,7 @@ def _squared_loss(target: np.ndarray, y: Vector) -> Any:
 
 
 def skill_weights(
-    losses: Vector, *, kinds: Sequence[Hashable] | None = None, n_classes: int | None = None
+    losses: Vector, *, guess: float | None = None, kinds: Sequence[Hashable] | None = None
 ) -> Vector:
     """Weights of the vote without labels: the skill of each cell by the criterion.
 
@@ -194,11 +195,11 @@ def skill_weights(
     ----------
     losses : ndarray (cells,)
         The criterion of each cell, a loss.
+    guess : float, optional
+        The criterion of the majority class, for losses between 0 and 1. The skill is then
+        1 − loss/guess, at least 0; otherwise it is 1/loss.
     kinds : sequence (cells,), optional
         Cells of one kind share its vote.
-    n_classes : int, optional
-        Number of classes where the losses are error rates. The skill is then
-        1 − loss · k/(k − 1), which is 0 for guesses at random; otherwise it is 1/loss.
 
     Returns
     -------
@@ -209,15 +210,15 @@ def skill_weights(
     --------
     >>> import numpy as np
     >>> from landbridge.model_selection.vote import skill_weights
-    >>> skill_weights(np.array([0.1, 0.3, 0.5]), n_classes=2).round(2)
+    >>> skill_weights(np.array([0.1, 0.3, 0.5]), guess=0.5).round(2)
     array([0.67, 0.33, 0.  ])
     """
     losses = np.asarray(losses, float)
-    if n_classes is None:
+    if guess is None or not np.isfinite(guess):
         worst = float(losses.max())
         skill = 1.0 / np.maximum(losses, max(LEAST_LOSS * worst, TINY)) if worst > 0 else losses * 0
     else:
-        skill = np.maximum(1 - losses * n_classes / (n_classes - 1), 0.0)
+        skill = np.maximum(1 - losses / max(guess, TINY), 0.0)
     if not skill.any():
         skill = np.ones_like(losses)
     weights = skill / kind_sizes(kinds, losses.size)

@@ -119,9 +119,11 @@ def test_regression_weights_do_not_depend_on_the_unit_of_the_label(factor):
     assert weights[0] > weights[2]
 
 
-def test_skill_is_what_lies_beyond_chance():
-    assert_allclose(skill_weights(np.array([0.0, 0.375, 0.9]), n_classes=4), [2 / 3, 1 / 3, 0])
-    assert_allclose(skill_weights(np.array([0.6, 0.7]), n_classes=2), [0.5, 0.5])
+def test_skill_is_what_lies_beyond_the_majority_class():
+    assert_allclose(skill_weights(np.array([0.0, 0.1, 0.3]), guess=0.2), [2 / 3, 1 / 3, 0])
+    assert_allclose(skill_weights(np.array([0.6, 0.7]), guess=0.5), [0.5, 0.5])
+    assert_allclose(skill_weights(np.array([0.0, 0.7]), guess=0.0), [1.0, 0.0])
+    assert_allclose(skill_weights(np.array([1.0, 4.0]), guess=np.nan), [0.8, 0.2])
     assert_allclose(skill_weights(np.array([1.0, 4.0])), [0.8, 0.2])
     assert_allclose(skill_weights(np.zeros(2)), [0.5, 0.5])
     # A loss of zero counts as a hundredth of the largest.
