@@ -349,12 +349,27 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
-            As in `fit`, with the same columns and sources.
+        X : array-like of shape (n_rows, n_features)
+            Source rows, with the columns of the search.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows, with the classes of the search.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row, with the sources of the search.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled target rows.
+        y_target : array-like of shape (n_labelled,), optional
+            Labels of the target rows.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Target rows without labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the source rows.
+        sample_weight_target : array-like of shape (n_labelled,), optional
+            Weights of the labelled target rows.
 
         Returns
         -------
-        self : TransferSearchCV
+        self
+            The search with refitted models.
         """
         self._require_rows("refit_on")
         _, candidates, seed, _ = self._fitted_on
