@@ -189,16 +189,20 @@ class TaskProgress(Progress):
             return seconds
         return min(seconds, max(self.deadline - time.monotonic(), 0.0))
 
-    def work_left(self) -> float | None:
-        """Mean seconds per kind times tasks left of the kind; new kinds take the overall mean."""
+    def work_left(self, kinds: Iterable[str] | None = None) -> float | None:
+        """Mean seconds per kind times tasks left of the kind; new kinds take the overall mean.
+
+        None before a task has ended.
+        """
         n_measured = self.measured.total()
         if not n_measured:
             return None
         overall = sum(self.seconds.values()) / n_measured
         work = sum(
-            count * (self.seconds[kind] / self.measured[kind] if self.measured[kind] else overall)
-            for kind, count in list(self.left.items())
-            if count > 0
+            self.left[kind]
+            * (self.seconds[kind] / self.measured[kind] if self.measured[kind] else overall)
+            for kind in (list(self.left) if kinds is None else kinds)
+            if self.left[kind] > 0
         )
         return work / self.n_jobs
 

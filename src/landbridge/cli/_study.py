@@ -177,6 +177,7 @@ def run_search(problem: Problem, asked: "Select", session: "Session") -> Transfe
         dense = not all(map(takes_sparse, estimators.values()))
         labelled = "X_target" in arguments
         candidates = with_baselines(candidates, problem, labelled=labelled, dense=dense)
+    budget = seconds_of(asked.budget) or None
     search = TransferSearchCV(
         candidates,
         criterion=None if asked.criterion is None else asked.criterion.value,
@@ -186,7 +187,9 @@ def run_search(problem: Problem, asked: "Select", session: "Session") -> Transfe
         sources=asked.sources.value,
         preprocessor=make_encoder(asked.seed, dense=dense),
         cache=asked.resume,
-        time_budget=seconds_of(asked.budget) or None,
+        time_budget=budget,
+        # A fit of the default list ends soon; one of a file may not, and is stopped in time.
+        fit_timeout=None if asked.candidates is None else budget,
         # Dask counts its own workers.
         n_jobs=asked.jobs if asked.dask is None else None,
         random_state=asked.seed,

@@ -3,8 +3,8 @@
 import platform
 import time
 import warnings
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from zlib import crc32
@@ -223,6 +223,8 @@ class _Run:
         self.weights: dict[int, Vector] = {}
         self.failures: list[Failure] = []
         self.fits_done = self.fits_cut = 0
+        self.cut: dict[int, list[FitTask]] = {}  # fits that the time budget did not allow
+        self.done: Counter[int] = Counter()  # fits of each cell
         self.weight_seconds = 0.0
         for number, source in enumerate(context.sources):
             if source.problem:
@@ -249,9 +251,9 @@ class _Run:
         if settings.time_budget is not None:
             deadline = time.monotonic() + settings.time_budget
         if deadline is not None:
-            rounds = self._one_candidate_after_the_other(fits)
+            rounds = deque(self._one_candidate_after_the_other(fits))
         else:
-            rounds = racing_rounds(fits) if settings.racing else [list(fits)]
+            rounds = deque(racing_rounds(fits) if settings.racing else [list(fits)])
         keys = self._cache_keys()
         kinds = [self.context.candidates[fit.candidate].name for fit in fits]
         with (
@@ -264,7 +266,8 @@ class _Run:
             ) as progress,
         ):
             first: list[Task] = self._weight_tasks(keys)
-            for number, group in enumerate(rounds):
+            while rounds:
+                group = rounds.popleft()
                 running = [fit for fit in group if not self._all_stopped(fit)]
                 for fit in group:
                     if self._all_stopped(fit):
@@ -285,9 +288,10 @@ class _Run:
                         progress.advance(result, note=self._leader)
                         if advance is not None:
                             advance()
-                later = rounds[number + 1 :]
-                if later and (deadline is None or _is_short(progress, deadline)):
-                    self._stop_what_is_behind(later)
+                if rounds and (deadline is None or _is_short(progress, deadline)):
+                    self._stop_what_is_behind(rounds)
+                if deadline is not None:
+                    self._postpone(rounds, group[0].candidate, progress, deadline)
 
     def _task(self, fit: FitTask, keys: "_CacheKeys | None") -> Task:
         candidate = self.context.candidates[fit.candidate]
@@ -314,15 +318,26 @@ class _Run:
     def _one_candidate_after_the_other(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
         """Rounds of a search with a time budget: simple candidates first, each until it is whole.
 
-        So whatever was validated when the time is up has a complete ranking.
+        So whatever was validated when the time is up has a complete ranking. The first fits of a
+        candidate, one per job, are a round of their own: they tell how long the others will take.
         """
-        candidates = self.context.candidates
-        numbers = sorted(range(len(candidates)), key=lambda n: candidates[n].complexity)
-        return [
-            group
-            for number in numbers
-            for group in racing_rounds([fit for fit in fits if fit.candidate == number])
-        ]
+        candidates, n_first = self.context.candidates, count_jobs(self.settings.n_jobs)
+        rounds = []
+        for number in sorted(range(len(candidates)), key=lambda n: candidates[n].complexity):
+            own = [fit for fit in fits if fit.candidate == number]
+            rounds += [own[:n_first], *racing_rounds(own[n_first:])]
+        return [group for group in rounds if group]
+
+    def _postpone(
+        self, rounds: deque[list[FitTask]], candidate: int, progress: TaskProgress, deadline: float
+    ) -> None:
+        """Let others go first where a candidate would not be validated in the time that is left."""
+        own = [group for group in rounds if group[0].candidate == candidate]
+        seconds = progress.work_left([self.context.candidates[candidate].name])
+        if seconds is not None and seconds > deadline - time.monotonic():
+            for group in own:
+                rounds.remove(group)
+            rounds.extend(own)
 
     # Recording
 
@@ -338,6 +353,7 @@ class _Run:
 
     def _record_fit(self, fit: FitTask, outcome: dict[str, Any]) -> None:
         self.fits_done += 1
+        self.done.update(fit.cells)
         for number in fit.cells:
             cell = self.cells[number]
             self.cells[number] = replace(
@@ -401,6 +417,9 @@ class _Run:
             return
         if failure.reason == "cut":
             self.fits_cut += 1
+            for cell in content.cells:
+                self.cut.setdefault(cell, []).append(content)
+            return
         for cell in content.cells:
             self.failures.append(
                 Failure(
@@ -421,7 +440,7 @@ class _Run:
     def _all_stopped(self, fit: FitTask) -> bool:
         return all(self.cells[cell].stopped_after is not None for cell in fit.cells)
 
-    def _stop_what_is_behind(self, later: Sequence[Sequence[FitTask]]) -> None:
+    def _stop_what_is_behind(self, later: Iterable[Sequence[FitTask]]) -> None:
         waiting = {cell for group in later for fit in group for cell in fit.cells}
         failed = {failure.cell for failure in self.failures}
         losses = {
@@ -514,7 +533,7 @@ class _Run:
             unlabelled_rows=self.context.kept_unlabelled,
             sample_weight=data.sample_weight,
             sample_weight_target=data.sample_weight_target,
-            failures=tuple(self.failures + self._metric_failures()),
+            failures=tuple(self.failures + self._cut_cells() + self._metric_failures()),
             info=self._info(n_planned, seconds),
             metrics=self.settings.metrics,
             label_check_=check,
@@ -530,6 +549,16 @@ class _Run:
         values: np.ndarray = stack.mean(axis=0, dtype=np.float64)
         labels = None if self.data.classes is None else values.argmax(axis=1).astype(np.int16)
         return Predictions(values.astype(np.float32), labels)
+
+    def _cut_cells(self) -> list[Failure]:
+        """One failure per cell that the time budget cut, with how far it had come."""
+        failures = []
+        for cell, fits in sorted(self.cut.items()):
+            done, planned = self.done[cell], self.done[cell] + len(fits)
+            message = f"The time budget ended: {done} of {planned} fits were done."
+            arrays = tuple(dict.fromkeys(name for fit in fits for name in fit.fills))
+            failures.append(Failure(cell, "budget", fits[0].fold, arrays, message))
+        return failures
 
     def _metric_failures(self) -> list[Failure]:
         """Metrics of probabilities that a cell without any cannot serve."""

@@ -38,6 +38,7 @@ MOST_COLUMNS, COMPONENTS = 2000, 100
 FOREST_ROWS = 4000
 RIDGE_PENALTIES = np.logspace(-2, 4, 13)
 SIMPLE = ("sklearn.linear_model", "sklearn.naive_bayes", "sklearn.discriminant_analysis")
+SLOW = ("sklearn.neural_network", "sklearn.gaussian_process")
 BOOSTED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
@@ -252,6 +253,7 @@ def complexity_of(estimator: Any) -> int:
     10     linear models, discriminants, naive Bayes
     20     single trees, neighbours, kernel machines and everything else
     30     ensembles
+    40     neural networks, Gaussian processes
     ====== ==================================================================================
 
     A model trained on one domain adds nothing, one on both domains together (pooled or a plain
@@ -272,7 +274,10 @@ def _complexity_of_learner(learner: Any) -> int:
     # Attributes instead of classes, so that learners of other packages count as what they are.
     if hasattr(learner, "n_estimators") or isinstance(learner, BOOSTED):
         return 30
-    return 10 if type(learner).__module__.startswith(SIMPLE) else 20
+    module = type(learner).__module__
+    if module.startswith(SLOW):
+        return 40
+    return 10 if module.startswith(SIMPLE) else 20
 
 
 def _named(candidates: Any) -> list[tuple[str, Any, Any]]:

@@ -121,7 +121,7 @@ class Failure:
     """One thing that went wrong.
 
     ``arrays`` names the predictions that are missing; ``stage`` is that of the fit, or
-    ``"source"``, ``"weights"`` or ``"metric"``.
+    ``"source"``, ``"weights"``, ``"metric"`` or, for a cell that the time budget cut, ``"budget"``.
     """
 
     cell: int

@@ -103,8 +103,11 @@ def _row(result: SearchResult, cell: Any, place: int, level: float) -> dict[str,
 def _note(result: SearchResult, cell: Any, status: str) -> str:
     if cell == VOTE or status == "complete":
         return ""
-    messages = [failure.message for failure in result.failures if failure.cell == cell]
-    return f"{status}: {messages[0].splitlines()[0]}" if messages else status
+    failure = next((failure for failure in result.failures if failure.cell == cell), None)
+    if failure is None:
+        return status
+    status = "cut" if failure.stage == "budget" else status
+    return f"{status}: {failure.message.splitlines()[0]}"
 
 
 def _criterion_words(result: SearchResult) -> str:

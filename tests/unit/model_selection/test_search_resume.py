@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
 import landbridge as lb
-from landbridge._tasks import TaskCache
+from landbridge._tasks import TaskCache, TaskProgress
 from landbridge.exceptions import CacheWarning
 from landbridge.model_selection import _run
 from landbridge.model_selection.search_result import KEPT
@@ -164,7 +164,7 @@ def test_a_generous_budget_changes_nothing(run):
 
 
 def test_a_budget_that_is_over_before_anything_was_validated_is_an_error(run):
-    with pytest.raises(ValueError, match="The time budget ended: not started"):
+    with pytest.raises(ValueError, match="The time budget ended: 0 of .* fits were done"):
         run(time_budget=1e-6)
 
 
@@ -184,3 +184,23 @@ def test_a_short_budget_ranks_what_was_validated(run, monkeypatch):
     assert result.info.fits_cut > 0
     assert result.info.fits_cut + n_fits == result.info.fits_planned
     assert result.status().count("complete") == 2
+    cut = [failure for failure in result.failures if failure.stage == "budget"]
+    assert len({failure.cell for failure in cut}) == len(cut) == result.status().count("failed")
+    assert all(" fits were done" in failure.message for failure in cut)
+
+
+def test_a_candidate_that_takes_too_long_lets_others_go_first(run, monkeypatch):
+    work_left = TaskProgress.work_left
+
+    def pretend(self, kinds=None):
+        return 1e9 if kinds == ["bayes"] else work_left(self, kinds)
+
+    monkeypatch.setattr(TaskProgress, "work_left", pretend)
+    whole, _ = run(criterion="scv")
+    result, _ = run(criterion="scv", time_budget=1e6)
+    order = [number for number in run.counted if number is not None]
+    bayes = [place for place, number in enumerate(order) if number == 0]
+    pooled = [place for place, number in enumerate(order) if number == 1]
+    assert bayes[0] < pooled[0], "the simpler one begins"
+    assert max(pooled) < bayes[1], "and goes on when the other is validated"
+    assert kept(result) == kept(whole)
