@@ -114,15 +114,15 @@ def bike() -> Iterator[DomainTask]:
     yield from pairs("bike", data.data, label, data.domain)
 
 
-def reuters() -> Iterator[DomainTask]:
+def reuters(*, scale: bool = True) -> Iterator[DomainTask]:
     """Top categories told apart by other subcategories, in both directions."""
     for name in ("orgs-people", "orgs-places", "people-places"):
         data = datasets.fetch_reuters_crossdomain(task=name)
         rows = _reduced(TfidfTransformer(sublinear_tf=True).fit_transform(data.data))
-        yield from pairs("reuters", rows, data.target, data.domain, prefix=f"{name} ")
+        yield from pairs("reuters", rows, data.target, data.domain, prefix=f"{name} ", scale=scale)
 
 
-def newsgroups() -> Iterator[DomainTask]:
+def newsgroups(*, scale: bool = True) -> Iterator[DomainTask]:
     """Branches of the tree told apart by other leaves, in both directions."""
     data = datasets.fetch_20newsgroups()
     texts = np.array(data.data, dtype=object)
@@ -132,7 +132,7 @@ def newsgroups() -> Iterator[DomainTask]:
         rows = _reduced(_tfidf(texts[keep]))
         branch = np.array([category.partition(".")[0] for category in data.target[keep]])
         domain = np.where(np.isin(data.target[keep], first), "first", "second")
-        yield from pairs("newsgroups", rows, branch, domain, prefix=f"{name} ")
+        yield from pairs("newsgroups", rows, branch, domain, prefix=f"{name} ", scale=scale)
 
 
 def wifi(*, other_phones: bool = False) -> Iterator[DomainTask]:
@@ -166,23 +166,23 @@ def office() -> Iterator[DomainTask]:
     yield from pairs("office", rows, data.target, data.domain)
 
 
-def amazon() -> Iterator[DomainTask]:
+def amazon(*, scale: bool = True) -> Iterator[DomainTask]:
     """Sentiment of reviews of another kind of product."""
     data = datasets.fetch_amazon_reviews()
     frequent = np.asarray((data.data > 0).sum(axis=0)).ravel() >= 10
     counts = data.data[:, np.flatnonzero(frequent)]
     rows = _reduced(TfidfTransformer(sublinear_tf=True).fit_transform(counts))
-    yield from pairs("amazon", rows, data.target, data.domain)
+    yield from pairs("amazon", rows, data.target, data.domain, scale=scale)
 
 
-def reviews(*, step: int = 1, dataset: str = "reviews") -> Iterator[DomainTask]:
+def reviews(*, step: int = 1, dataset: str = "reviews", scale: bool = True) -> Iterator[DomainTask]:
     """Sentiment in 16 domains; each is the source of the one ``step`` places down the alphabet."""
     data = datasets.fetch_reviews()
     rows = _reduced(_tfidf(data.data))
     names = np.unique(data.domain)
     for a, b in zip(names, np.roll(names, -step), strict=True):
         keep = np.isin(data.domain, (a, b))
-        both = pairs(dataset, rows[keep], data.target[keep], data.domain[keep])
+        both = pairs(dataset, rows[keep], data.target[keep], data.domain[keep], scale=scale)
         yield next(task for task in both if task.name == f"{a} to {b}")
 
 
@@ -200,11 +200,18 @@ def syskill() -> Iterator[DomainTask]:
 
 
 def pairs(
-    dataset: str, X: np.ndarray, y: np.ndarray, domain: np.ndarray, *, prefix: str = ""
+    dataset: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    domain: np.ndarray,
+    *,
+    prefix: str = "",
+    scale: bool = True,
 ) -> Iterator[DomainTask]:
+    """Every ordered pair of domains, standardised over both unless ``scale`` is False."""
     for a, b in permutations(np.unique(domain), 2):
         source, target = domain == a, domain == b
-        scaler = StandardScaler().fit(X[source | target])
+        scaler = StandardScaler(with_mean=scale, with_std=scale).fit(X[source | target])
         yield DomainTask(
             dataset,
             f"{prefix}{a} to {b}",

@@ -1,6 +1,6 @@
 """The transfer tasks of the surrogate-kernel experiments: newsgroups, WiFi, Office-Caltech10."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,14 +115,17 @@ def _choose(rng: np.random.Generator, n_rows: int, most: int | None) -> np.ndarr
     return rng.permutation(n_rows)[: size if most is None else min(size, most)]
 
 
-def text_tasks() -> Iterator[Task]:
+def words_by_tfidf() -> TfidfVectorizer:
+    return TfidfVectorizer(stop_words="english", sublinear_tf=True, min_df=5)
+
+
+def text_tasks(vectorizer: Callable[[], Any] = words_by_tfidf) -> Iterator[Task]:
     """Five tasks: parent categories are the classes, different children the domains."""
     posts = fetch_20newsgroups()
     texts = np.array([_subject_and_body(text) for text in posts.data], dtype=object)
     for name, (source, target) in NEWSGROUPS.items():
         rows = [np.flatnonzero(np.isin(posts.target, part)) for part in (source, target)]
-        words = TfidfVectorizer(stop_words="english", sublinear_tf=True, min_df=5)
-        X = words.fit_transform(texts[np.concatenate(rows)])
+        X = vectorizer().fit_transform(texts[np.concatenate(rows)])
         positive = name.split("-")[0]
         labels = [
             np.array([label.startswith(positive) for label in posts.target[part]]).astype(int)

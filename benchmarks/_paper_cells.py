@@ -40,7 +40,9 @@ def algorithms() -> dict[str, Any]:
         **plain,
         # Weka shuffles rows before it trains; sorted by class they would make NNge degenerate.
         "NNge": lb.NNgeClassifier(shuffle=True, random_state=0),
-        "TrAdaBoost": lb.TrAdaBoostClassifier(linear, n_estimators=10, random_state=0),
+        "TrAdaBoost": lb.TrAdaBoostClassifier(
+            linear, n_estimators=10, vote="second_half", target_share=None, random_state=0
+        ),
         "LatentMap": make_pipeline(lb.LatentMap(), KNeighborsClassifier(5)),
         "LWE": lb.LocallyWeightedEnsemble(list(plain.items()), random_state=0),
     }

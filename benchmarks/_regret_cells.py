@@ -106,7 +106,9 @@ def _source_heavy(labelled: bool) -> dict[str, Any]:
     stump = DecisionTreeClassifier(max_depth=3, max_features="sqrt", random_state=0)
     return {
         **always,
-        "TrAdaBoost": TrAdaBoostClassifier(stump, n_estimators=10, random_state=0),
+        "TrAdaBoost": TrAdaBoostClassifier(
+            stump, n_estimators=10, vote="second_half", target_share=None, random_state=0
+        ),
         "pooled": Pooled(logistic),
     }
 

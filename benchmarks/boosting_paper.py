@@ -19,10 +19,13 @@ WHITE_ROWS = (30, 100, 489)
 COSTS = (1.1, 1.2, 1.3)
 
 
+PAPER = {"n_estimators": 30, "vote": "second_half", "target_share": None}
+
+
 def adaboost() -> TrAdaBoostClassifier:
     """Without a target it is AdaBoost; on stumps, since a full tree would leave nothing to
     boost."""
-    return TrAdaBoostClassifier(TrimmedTreeClassifier(max_depth=1), vote="all")
+    return TrAdaBoostClassifier(TrimmedTreeClassifier(max_depth=1), 30)
 
 
 def accuracies(d: Draw) -> dict[str, float]:
@@ -36,10 +39,13 @@ def accuracies(d: Draw) -> dict[str, float]:
     corrections = {"TrAdaBoost": "none", **{f"cost {c}": c for c in COSTS}, "dynamic": "dynamic"}
     corrections["printed"] = "paper"
     models = {
-        name: TrAdaBoostClassifier(TrimmedTreeClassifier(target_error=0.5), correction=correction)
+        name: TrAdaBoostClassifier(
+            TrimmedTreeClassifier(target_error=0.5), correction=correction, **PAPER
+        )
         for name, correction in corrections.items()
     }
-    for name, model in {**models, "default": TrAdaBoostClassifier()}.items():
+    models["auto"] = TrAdaBoostClassifier(TrimmedTreeClassifier(target_error="auto"), **PAPER)
+    for name, model in models.items():
         fitted[name] = model.fit(d.X, d.y, X_target=d.X_target, y_target=d.y_target)
     scores = {name: float(model.score(d.X_test, d.y_test)) for name, model in fitted.items()}
     rounds = fitted["dynamic"].errors_

@@ -24,8 +24,8 @@ FIRST_DEVELOPMENT_SEED = 1000
 BARS = {"wine": 10, "rec-vs-talk": 25, "50000 x 30": 5}
 PAPER_TREE, DEPTH_5 = {"target_error": 0.5}, {"max_depth": 5, "target_error": None}
 SETTINGS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "default from depth 3": {"tree": {"target_error": "auto", "min_depth": 3}},
+    "auto": {"tree": {"target_error": "auto"}},
+    "auto from depth 3": {"tree": {"target_error": "auto", "min_depth": 3}},
     "paper's tree": {"tree": PAPER_TREE},
     "paper's tree from depth 3": {"tree": {**PAPER_TREE, "min_depth": 3}},
     "paper's tree from depth 3, label cost 0.1": {
@@ -132,9 +132,9 @@ The aim is twice the binned rows. {_memory_verdict(speed)}
 ## Accuracy
 
 Mean accuracy on the target at the sizes of the paper (8 to 14 labelled target rows), {ROUNDS}
-rounds, over {_draws()} draws. "default" is `TrAdaBoostClassifier()`, the paper's tree
-`TrimmedTreeClassifier()`. The last column is the mean over the tasks on as many *other* draws, by
-which the setting to hold against ADAPT is chosen.
+rounds, over {_draws()} draws. "auto" is `TrimmedTreeClassifier(target_error="auto")`, the
+paper's tree `TrimmedTreeClassifier()`. The last column is the mean over the tasks on as many
+*other* draws, by which the setting to hold against ADAPT is chosen.
 
 {_accuracy_table(accuracy, development)}
 

@@ -11,12 +11,14 @@ from landbridge import LandbridgeWarning, TrAdaBoostClassifier, TrimmedTreeClass
 from landbridge.boosting.base_learners import make_learner
 from landbridge.boosting.binning import bin_rows
 
+PAPER = {"vote": "second_half", "target_share": None}
+
 
 def prepare(path, rounds, tree=None, options=None, costs=False):
     warnings.simplefilter("ignore", LandbridgeWarning)
     draws = load_draws(path)
     base = None if tree is None else TrimmedTreeClassifier(**tree)
-    model = TrAdaBoostClassifier(base, rounds, **(options or {}))
+    model = TrAdaBoostClassifier(base, rounds, **{**PAPER, **(options or {})})
     X, y, X_target, y_target, _, _ = draws[0]
     model.fit(X[:200], y[:200], X_target=X_target, y_target=y_target)  # compiles, or loads it
     return draws, model, costs

@@ -5,7 +5,9 @@ from typing import Any, Literal
 import numpy as np
 from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier, is_regressor
-from sklearn.pipeline import Pipeline
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import get_tags
 from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import available_if
@@ -54,6 +56,11 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
     # known that only the last one does.
     with config_context(enable_metadata_routing=False):
         return estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": sample_weight})
+
+
+def linear_learner() -> Pipeline:
+    """The base learner where none is named: any scale, dense or sparse rows, row weights."""
+    return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
 
 
 def clone_with_seed(estimator: Any, seed: int | None) -> Any:

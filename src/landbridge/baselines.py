@@ -175,9 +175,7 @@ class Pooled(_Baseline):
         self.target_share = target_share
 
     def _check_parameters(self) -> None:
-        share = self.target_share
-        if share is not None and not (is_number(share) and 0 < share < 1):
-            raise ValueError(f"`target_share` must lie between 0 and 1, or be None; got {share!r}.")
+        check_target_share(self.target_share)
 
     def _fit_on_chosen_rows(self, data: TransferData) -> Any:
         if data.X_target is None:
@@ -202,6 +200,20 @@ class Pooled(_Baseline):
         if self.target_share is None:
             return np.concatenate(sides)
         return share_mass(*sides, target_share=self.target_share)
+
+
+def check_target_share(share: Any) -> None:
+    """Raise unless the share is a number strictly between 0 and 1, or None."""
+    if share is not None and not (is_number(share) and 0 < share < 1):
+        raise ValueError(f"`target_share` must lie between 0 and 1, or be None; got {share!r}.")
+
+
+def weights_of_labelled_rows(data: TransferData, target_share: float | None) -> Vector | None:
+    """Weights of the source rows and then of the labelled target rows; None for equal ones."""
+    if data.X_target is None or target_share is None:
+        return None
+    sides = np.ones(data.X.shape[0]), np.ones(data.X_target.shape[0])
+    return share_mass(*sides, target_share=target_share)
 
 
 def share_mass(source: Vector, target: Vector, *, target_share: float) -> Vector:

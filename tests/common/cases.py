@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
 
@@ -50,7 +51,8 @@ CASES = [
     Case(lambda: lb.TargetOnly(Ridge()), "regressor"),
     Case(lambda: lb.Pooled(LogisticRegression()), "classifier"),
     Case(lambda: lb.Pooled(Ridge()), "regressor"),
-    Case(lambda: lb.TrAdaBoostClassifier(n_estimators=6), "classifier"),
+    Case(lambda: lb.TrAdaBoostClassifier(), "classifier", tolerance=1e-3),
+    Case(lambda: lb.TrAdaBoostClassifier(lb.TrimmedTreeClassifier()), "classifier"),
     # With trees of scikit-learn, ties hang on the order of rows and on the storage.
     Case(lambda: lb.TrAdaBoostRegressor(Ridge(), n_estimators=5), "regressor"),
     Case(lambda: lb.TransferBoostClassifier(n_estimators=4), "classifier"),
@@ -91,7 +93,18 @@ CASES = [
     Case(lambda: lb.LatentMap(n_components=2), "transformer"),
     # Exemplars grow in the order of the rows; k-means and trees settle ties by it.
     Case(lambda: lb.NNgeClassifier(), "classifier", row_order=False, sparse=False, target=False),
-    Case(lambda: lb.LocallyWeightedEnsemble(random_state=0), "classifier", row_order=False),
+    # Not its default learners: randomised trees draw other splits on CSR.
+    Case(
+        lambda: lb.LocallyWeightedEnsemble(
+            [
+                ("linear", LogisticRegression()),
+                ("tree", DecisionTreeClassifier(min_samples_leaf=5)),
+            ],
+            random_state=0,
+        ),
+        "classifier",
+        row_order=False,
+    ),
     Case(
         lambda: lb.LocallyWeightedEnsemble(
             [("a", LogisticRegression()), ("b", LogisticRegression(C=0.01))],

@@ -9,7 +9,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
+import landbridge as lb
 from landbridge import FewTargetRowsWarning, NoTargetWarning, Pooled, SourceOnly, TargetOnly
 from landbridge.baselines import share_mass, shared_repeats
 
@@ -164,3 +166,32 @@ def test_weights_reach_the_last_step_of_a_pipeline(routing):
     weights = share_mass(np.ones(50), np.ones(12), target_share=0.9)
     plain = LogisticRegression().fit(scaled, both[1], sample_weight=weights)
     np.testing.assert_allclose(model.estimator_[-1].coef_, plain.coef_)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        lb.LaplacianRLSClassifier(),
+        lb.SurrogateKernelClassifier(),
+        lb.TransductiveSVC(),
+        lb.LocallyWeightedEnsemble([("svm", SVC())], min_purity=1.0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_half_of_the_weight_makes_few_labelled_target_rows_count(estimator):
+    """In the target the rule is the opposite one; twenty rows say so against two hundred."""
+    rng = np.random.default_rng(0)
+    X, X_target, X_new = (rng.normal(size=(n, 2)) for n in (200, 20, 300))
+    y, y_target, y_new = X[:, 0] > 0, X_target[:, 0] < 0, X_new[:, 0] < 0
+    target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_new[:50]}
+
+    def accuracy(share):
+        model = clone(estimator).set_params(target_share=share)
+        return model.fit(X, y, **target).score(X_new, y_new)
+
+    equal, half, most = accuracy(None), accuracy(0.5), accuracy(0.95)
+    assert equal < 0.2
+    assert half > equal + 0.1
+    assert most > 0.75
+    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+        accuracy(1.5)

@@ -30,18 +30,16 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
-from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._delegate import check_learns, clone_with_seed
+from landbridge._delegate import check_learns, clone_with_seed, linear_learner
 from landbridge._tasks import map_tasks, spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
@@ -51,6 +49,7 @@ from landbridge._validation import (
     is_number,
     stack_rows,
 )
+from landbridge.baselines import Pooled, check_target_share
 
 
 def similarity_table(clusters: Vector, labels: Vector, shape: tuple[int, int]) -> np.ndarray:
@@ -100,19 +99,34 @@ def class_scores(model: Any, X: Matrix, classes: Vector) -> np.ndarray:
     return scores
 
 
-def fit_member(estimator: Any, X: Matrix, y: Vector, seed: int | None) -> Any:
-    """A fitted clone; a source of one class gives the constant."""
+def fit_member(
+    estimator: Any,
+    X: Matrix,
+    y: Vector,
+    n_target: int,
+    target_share: float | None,
+    seed: int | None,
+) -> Any:
+    """A fitted clone, where the last ``n_target`` rows are the target's.
+
+    A source of one class gives the constant.
+    """
     if np.unique(y).size == 1:
         return DummyClassifier(strategy="most_frequent").fit(X, y)
-    return clone_with_seed(estimator, seed).fit(X, y)
+    model = clone_with_seed(estimator, seed)
+    n_source = X.shape[0] - n_target
+    if n_target == 0 or target_share is None:
+        return model.fit(X, y)
+    pooled = Pooled(model, target_share)
+    target = {"X_target": X[n_source:], "y_target": y[n_source:]}
+    return pooled.fit(X[:n_source], y[:n_source], **target).estimator_
 
 
 def default_estimators() -> list[tuple[str, Any]]:
-    """Three learners that err in different ways and take dense and sparse rows."""
+    """Two learners that err in different ways and take dense and sparse rows."""
     return [
-        ("linear", make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))),
-        ("tree", DecisionTreeClassifier(min_samples_leaf=5)),
-        ("neighbors", make_pipeline(MaxAbsScaler(), KNeighborsClassifier())),
+        ("linear", linear_learner()),
+        ("trees", ExtraTreesClassifier(100, min_samples_leaf=3)),
     ]
 
 
@@ -126,8 +140,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     Parameters
     ----------
     estimators : list of (name, classifier) or None, default=None
-        The learners, as in VotingClassifier. ``None``: logistic regression, a tree and nearest
-        neighbours.
+        The learners, as in VotingClassifier. ``None``: logistic regression and extremely
+        randomised trees.
     clusterer : clusterer with ``predict`` or None, default=None
         Fitted on all target rows. ``None``: k-means on columns scaled by MaxAbsScaler, with one
         cluster per class. For text, k-means after TruncatedSVD and Normalizer finds the classes
@@ -135,7 +149,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     threshold : float, default=0.5
         δ: mean similarity below which a row takes the answer of its cluster's confident rows. 0
         switches that off.
-    min_purity : float, default=0.3
+    min_purity : float, default=0.5
         Clusters of the sources that hold the classes less purely than this are not relied on: share
         of rows of their cluster's main class, 0 for chance and 1 for pure clusters, in the mean
         over sources. 0 relies on them always.
@@ -143,6 +157,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         Models fitted at the same time.
     random_state : int, RandomState or None, default=None
         Seeds for learners and clusterer that have none of their own.
+    target_share : float in (0, 1) or None, default=0.5
+        Share of the total weight that the labelled target rows carry beside each source, as in
+        `Pooled`. ``None`` counts every labelled row the same.
 
     Attributes
     ----------
@@ -169,9 +186,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     ...     data.X, data.y, groups=data.groups, X_unlabeled=data.X_target
     ... )
     >>> model.model_names_[:4]
-    ['linear on source 0', 'tree on source 0', 'neighbors on source 0', 'linear on source 1']
+    ['linear on source 0', 'trees on source 0', 'linear on source 1', 'trees on source 1']
     >>> model.local_weights(data.X_target).shape  # rows × models
-    (100, 9)
+    (100, 6)
     """
 
     def __init__(
@@ -179,9 +196,10 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         estimators: list[tuple[str, Any]] | None = None,
         clusterer: Any = None,
         threshold: float = 0.5,
-        min_purity: float = 0.3,
+        min_purity: float = 0.5,
         n_jobs: int | None = None,
         random_state: RandomState = None,
+        target_share: float | None = 0.5,
     ):
         self.estimators = estimators
         self.clusterer = clusterer
@@ -189,6 +207,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         self.min_purity = min_purity
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.target_share = target_share
 
     def fit(
         self,
@@ -244,7 +263,11 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         if self.random_state is not None:
             seeds = [*spawn_seeds(self.random_state, n_models + 1)]
         pairs = [(member, X, y) for X, y in sources for _, member in named]
-        tasks = [(*pair, seed) for pair, seed in zip(pairs, seeds[1:], strict=True)]
+        n_target = 0 if data.y_target is None else data.y_target.size
+        tasks = [
+            (*pair, n_target, self.target_share, seed)
+            for pair, seed in zip(pairs, seeds[1:], strict=True)
+        ]
         self.estimators_ = map_tasks(fit_member, tasks, n_jobs=self.n_jobs)
         self.model_names_ = [
             name if source is None else f"{name} on {source}"
@@ -377,6 +400,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= 1):
                 raise ValueError(f"`{name}` must lie between 0 and 1; got {value!r}.")
+        check_target_share(self.target_share)
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
             raise ValueError(
                 "`clusterer` must have a method predict, because new rows need a cluster too; got "

@@ -19,7 +19,8 @@ the unlabelled ones.
 Deviation 1: labels are centred by their mean, because f has no intercept.
 Deviation 2: ``smoothness`` is γ_I/n, the weight of the mean (1/n) f'𝓛f, so that a value keeps its
 meaning when there are more rows.
-Deviation 3: several classes are solved one against the rest, with one factorisation for all.
+Deviation 3: labelled target rows may have larger weights than source rows: J holds them.
+Deviation 4: several classes are solved one against the rest, with one factorisation for all.
 """
 
 import warnings
@@ -44,6 +45,7 @@ from landbridge._validation import (
     check_transfer,
     stack_rows,
 )
+from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.kernels._graph import neighbor_laplacian
 from landbridge.kernels._kernel import (
@@ -61,11 +63,14 @@ MAX_STEPS = 2000
 
 
 def penalty_matrix(
-    laplacian: sparse.csr_array, n_labeled: int, smoothness: float
+    laplacian: sparse.csr_array, weights: Vector, smoothness: float
 ) -> sparse.csr_array:
-    """M = J + (γ_I l/n²) 𝓛 with γ_I = smoothness·n and the labelled rows first."""
-    n_rows = laplacian.shape[0]
-    labeled = sparse.diags_array((np.arange(n_rows) < n_labeled).astype(float))
+    """M = J + (γ_I l/n²) 𝓛 with γ_I = smoothness·n and the labelled rows first.
+
+    J holds the weights of the l labelled rows (all 1 in the paper) and zeros for the others.
+    """
+    n_rows, n_labeled = laplacian.shape[0], weights.size
+    labeled = sparse.diags_array(np.pad(weights, (0, n_rows - n_labeled)))
     return sparse.csr_array(labeled + (smoothness * n_labeled / n_rows) * laplacian)
 
 
@@ -118,6 +123,7 @@ class _LaplacianRLS(BaseEstimator):
         n_neighbors: int = 10,
         n_components: int | str | None = None,
         random_state: RandomState = None,
+        target_share: float | None = 0.5,
     ):
         self.ridge = ridge
         self.smoothness = smoothness
@@ -126,12 +132,14 @@ class _LaplacianRLS(BaseEstimator):
         self.n_neighbors = n_neighbors
         self.n_components = n_components
         self.random_state = random_state
+        self.target_share = target_share
 
     def _check_parameters(self) -> None:
         check_kernel(self.kernel, self.width)
         check_not_negative(self.smoothness, "smoothness")
         check_positive(self.ridge, "ridge", "because it makes the solution unique")
         check_count(self.n_neighbors, "n_neighbors")
+        check_target_share(self.target_share)
 
     @on_one_thread
     def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
@@ -146,11 +154,13 @@ class _LaplacianRLS(BaseEstimator):
                 "Pass n_components, for example 500, for a kernel of low rank.",
             )
         self.width_ = resolve_width(self.width, rows)
-        self.intercept_ = Y.mean(axis=0)
+        weights = weights_of_labelled_rows(data, self.target_share)
+        weights = np.ones(Y.shape[0]) if weights is None else weights
+        self.intercept_ = np.average(Y, axis=0, weights=weights)
         padded = np.zeros((rows.shape[0], Y.shape[1]))
-        padded[: Y.shape[0]] = Y - self.intercept_
+        padded[: Y.shape[0]] = weights[:, None] * (Y - self.intercept_)
         laplacian = neighbor_laplacian(rows, self.n_neighbors)
-        M = penalty_matrix(laplacian, Y.shape[0], self.smoothness)
+        M = penalty_matrix(laplacian, weights, self.smoothness)
         ridge = self.ridge * Y.shape[0]
         self.features_ = self._features(parts, rows)
         if self.features_ is None:
@@ -216,6 +226,9 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         None is exact; a number or "auto" uses low-rank features, linear in the rows.
     random_state : int, RandomState or None, default=None
         Draws the landmarks.
+    target_share : float in (0, 1) or None, default=0.5
+        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        ``None`` counts every labelled row the same.
 
     Attributes
     ----------

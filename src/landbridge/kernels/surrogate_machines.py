@@ -24,6 +24,7 @@ from landbridge._validation import (
     check_transfer,
     stack_rows,
 )
+from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.kernels._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import (
@@ -124,6 +125,9 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         rows, and a linear SVM with squared hinge loss.
     random_state : int, RandomState or None
         As in `SurrogateKernelMap`.
+    target_share : float in (0, 1) or None, default=0.5
+        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        ``None`` counts every labelled row the same.
 
     Attributes
     ----------
@@ -151,6 +155,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         symmetric: bool = False,
         n_components: int | str | None = None,
         random_state: RandomState = None,
+        target_share: float | None = 0.5,
     ):
         self.C = C
         self.kernel = kernel
@@ -160,6 +165,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         self.symmetric = symmetric
         self.n_components = n_components
         self.random_state = random_state
+        self.target_share = target_share
 
     def fit(
         self,
@@ -191,6 +197,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
             The fitted estimator.
         """
         check_surrogate_parameters(self)
+        check_target_share(self.target_share)
         check_positive(self.C, "C")
         data = check_transfer(
             self,
@@ -207,7 +214,8 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         else:
             learner = LinearSVC(C=self.C, dual=False)
         with one_thread():
-            self.learner_ = learner.fit(self._training_input(data), data.labels)
+            weights = weights_of_labelled_rows(data, self.target_share)
+            self.learner_ = learner.fit(self._training_input(data), data.labels, weights)
         self.classes_ = self.learner_.classes_
         return self
 
@@ -271,6 +279,9 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         rows. With as many components as rows both are the same model.
     random_state : int, RandomState or None
         As in `SurrogateKernelMap`.
+    target_share : float in (0, 1) or None, default=0.5
+        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        ``None`` counts every labelled row the same.
 
     Attributes
     ----------
@@ -297,6 +308,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         symmetric: bool = False,
         n_components: int | str | None = None,
         random_state: RandomState = None,
+        target_share: float | None = 0.5,
     ):
         self.alpha = alpha
         self.kernel = kernel
@@ -306,6 +318,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         self.symmetric = symmetric
         self.n_components = n_components
         self.random_state = random_state
+        self.target_share = target_share
 
     def fit(
         self,
@@ -337,6 +350,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
             The fitted estimator.
         """
         check_surrogate_parameters(self)
+        check_target_share(self.target_share)
         check_not_negative(self.alpha, "alpha")
         data = check_transfer(
             self,
@@ -350,13 +364,14 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
             plain_counterpart="a kernel ridge regression with its kernel",
         )
         response = data.labels.astype(float)
-        self.mean_ = response.mean(axis=0)
+        weights = weights_of_labelled_rows(data, self.target_share)
+        self.mean_ = np.average(response, axis=0, weights=weights)
         if self.n_components is None:
             learner = KernelRidge(alpha=self.alpha, kernel="precomputed")
         else:
             learner = Ridge(alpha=self.alpha, fit_intercept=False)
         with one_thread():
-            self.learner_ = learner.fit(self._training_input(data), response - self.mean_)
+            self.learner_ = learner.fit(self._training_input(data), response - self.mean_, weights)
         return self
 
     @on_one_thread

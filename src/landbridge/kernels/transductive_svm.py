@@ -37,6 +37,7 @@ from landbridge._validation import (
     is_number,
     stack_rows,
 )
+from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.kernels._kernel import (
     KernelSpec,
     Width,
@@ -76,6 +77,7 @@ def transduce(
     fit: Callable[[Vector, Vector], Any],
     scores_of: Callable[[Any], Vector],
     labels: Vector,
+    costs: Vector,
     n_unlabeled: int,
     n_positive: int,
     influence: float,
@@ -83,18 +85,17 @@ def transduce(
 ) -> tuple[Any, Vector]:
     """The plane and the labels y*.
 
+    ``costs`` are those of the labelled rows relative to C, all 1 in the paper.
     ``fit(labels, weights)`` fits a plane to as many rows as there are labels, labelled rows first;
     ``scores_of(plane)`` are its scores of the unlabelled rows.
     """
-    plane = fit(labels, np.ones(labels.size))
+    plane = fit(labels, costs)
     guessed = highest(scores_of(plane), n_positive)
     levels = influence_levels(n_positive, n_unlabeled - n_positive, influence, growth)
     for positive, negative in levels:
         for _ in range(MAX_EXCHANGES):
             weights = np.where(guessed > 0, positive, negative)
-            plane = fit(
-                np.concatenate([labels, guessed]), np.concatenate([np.ones(labels.size), weights])
-            )
+            plane = fit(np.concatenate([labels, guessed]), np.concatenate([costs, weights]))
             exchanged = highest(scores_of(plane), n_positive)
             if np.array_equal(exchanged, guessed):
                 break
@@ -122,9 +123,12 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         to unit length first (Normalizer): on raw counts its solver does not converge and is slow.
     class_fractions : sequence of float or None, default=None
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
-        the fractions among the labelled rows.
+        the fractions among the labelled rows, with their weights.
     growth : float, default=2.0
         Factor by which the influence rises from level to level.
+    target_share : float in (0, 1) or None, default=0.5
+        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        ``None`` counts every labelled row the same.
 
     Attributes
     ----------
@@ -150,6 +154,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         width: Width = "scale",
         class_fractions: VectorLike = None,
         growth: float = 2.0,
+        target_share: float | None = 0.5,
     ):
         self.C = C
         self.influence = influence
@@ -157,6 +162,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         self.width = width
         self.class_fractions = class_fractions
         self.growth = growth
+        self.target_share = target_share
 
     def fit(
         self,
@@ -203,19 +209,22 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         parts = [data.labeled_rows, data.X_unlabeled]
         self.rows_ = stack_rows([part for part in parts if part is not None])
         self.width_ = resolve_width(self.width, self.rows_)
-        fractions = self._fractions(data.labels)
+        costs = weights_of_labelled_rows(data, self.target_share)
+        costs = np.ones(n_labeled) if costs is None else costs
+        fractions = self._fractions(data.labels, costs)
         inputs = self._input(self.rows_)
         one_against_rest = self.classes_[1:] if self.classes_.size == 2 else self.classes_
         self.planes_ = []
         for label in one_against_rest:
             signs = np.where(data.labels == label, 1.0, -1.0)
             fraction = fractions[self.classes_ == label][0]
-            self.planes_.append(self._fit_plane(inputs, n_labeled, signs, fraction))
+            self.planes_.append(self._fit_plane(inputs, signs, costs, fraction))
         self.unlabeled_labels_ = self._choose(self._scores(inputs[n_labeled:]))
         return self
 
-    def _fit_plane(self, inputs: Matrix, n_labeled: int, signs: Vector, fraction: float) -> Any:
+    def _fit_plane(self, inputs: Matrix, signs: Vector, costs: Vector, fraction: float) -> Any:
         linear = self.kernel == "linear"
+        n_labeled = signs.size
         n_unlabeled = inputs.shape[0] - n_labeled
 
         def fit(labels: Vector, weights: Vector) -> Any:
@@ -231,10 +240,10 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
             return plane.decision_function(rows if linear else rows[:, : plane.shape_fit_[1]])
 
         if n_unlabeled == 0:
-            return fit(signs, np.ones(signs.size))
+            return fit(signs, costs)
         n_positive = round(fraction * n_unlabeled)
         return transduce(
-            fit, scores_of, signs, n_unlabeled, n_positive, self.influence, self.growth
+            fit, scores_of, signs, costs, n_unlabeled, n_positive, self.influence, self.growth
         )[0]
 
     def _input(self, X: Matrix) -> Matrix:
@@ -286,9 +295,9 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "planes_")
         return self._choose(self._scores(self._input(check_rows(self, X))))
 
-    def _fractions(self, labels: Vector) -> Vector:
+    def _fractions(self, labels: Vector, weights: Vector) -> Vector:
         if self.class_fractions is None:
-            return (labels[:, None] == self.classes_).mean(axis=0)
+            return np.average(labels[:, None] == self.classes_, axis=0, weights=weights)
         given = np.asarray(self.class_fractions)
         fractions = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)
         if fractions.shape != self.classes_.shape or (fractions < 0).any():
@@ -306,6 +315,7 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         check_kernel(self.kernel, self.width)
         check_positive(self.C, "C")
         check_positive(self.influence, "influence")
+        check_target_share(self.target_share)
         if not (is_number(self.growth) and self.growth > 1):
             raise ValueError(f"`growth` must be above 1; got {self.growth!r}.")
 

@@ -30,6 +30,8 @@ def mixture_weights(
     g = mean_t P_t/(Pα)_t the likelihood is at most log(max g) below its maximum, which certifies
     the answer.
     """
+    # A factor per row adds a constant to the likelihood; without it rows near 1e-300 overflow.
+    P = P / P.max(axis=1, keepdims=True)
     m = P.shape[1]
     alpha, dual = np.full(m, 1.0 / m), np.full(m, 1.0)
     for step in range(max_iter + 1):

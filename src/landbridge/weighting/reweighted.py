@@ -34,7 +34,7 @@ class _Reweighted(DelegatingEstimator):
 
     _kind: str
 
-    def __init__(self, estimator: Any, weighting: Any = None, target_share: float | None = None):
+    def __init__(self, estimator: Any, weighting: Any = None, target_share: float | None = 0.5):
         self.estimator = estimator
         self.weighting = weighting
         self.target_share = target_share
@@ -126,11 +126,11 @@ _PARAMETERS = """
         Must take ``sample_weight`` in ``fit``.
     weighting : weighting method, default=None
         ``None`` is `KernelMeanMatching` with its defaults.
-    target_share : float in [0, 1) or None, default=None
-        What labelled target rows count for beside the source rows: ``None`` appends each with
-        weight 1, a number lets them carry that share of the total weight together (as in
-        `Pooled`), 0 leaves them out of the fit. They always count among the target rows that the
-        weights are computed against.
+    target_share : float in [0, 1) or None, default=0.5
+        What labelled target rows count for beside the source rows: a number lets them carry that
+        share of the total weight together (as in `Pooled`), ``None`` appends each with weight 1,
+        0 leaves them out of the fit. They always count among the target rows that the weights are
+        computed against.
 
     Attributes
     ----------

@@ -38,7 +38,7 @@ def test_without_a_target_it_is_adaboost(estimator):
     assert model.chosen_sources_.size == 0
     assert model.source_share_ == {"other": 0.0, "same": 0.0}
     with pytest.warns(lb.NoTargetWarning):
-        plain = lb.TrAdaBoostClassifier(LogisticRegression(), 4, vote="all").fit(X, y)
+        plain = lb.TrAdaBoostClassifier(LogisticRegression(), 4).fit(X, y)
     np.testing.assert_allclose(model.estimator_weights_, plain.estimator_weights_)
 
 
@@ -47,7 +47,8 @@ def test_one_source_is_tradaboost_in_which_all_rounds_vote():
     given = {"X_target": X_target, "y_target": y_target}
     base = LogisticRegression(C=0.1)
     one = MultiSourceTrAdaBoostClassifier(base, 6).fit(X, y, **given)
-    plain = lb.TrAdaBoostClassifier(base, 6, correction="none", vote="all").fit(X, y, **given)
+    plain = lb.TrAdaBoostClassifier(base, 6, correction="none", target_share=None)
+    plain.fit(X, y, **given)
     np.testing.assert_allclose(one.estimator_weights_, plain.estimator_weights_)
     np.testing.assert_array_equal(one.predict(X_test), plain.predict(X_test))
 

@@ -59,14 +59,10 @@ def test_predictions_scores_and_stages_agree(seed, c):
 
 
 @pytest.mark.parametrize("m", [20, 200])
-def test_the_default_tree_errs_less_where_target_rows_are_more(m):
+def test_trees_trimmed_by_auto_err_less_where_target_rows_are_more(m):
     data = problem(3, m=m)
-    model = fitted(TrAdaBoostClassifier(n_estimators=9), data)
+    model = fitted(TrAdaBoostClassifier(TrimmedTreeClassifier(target_error="auto"), 9), data)
     assert (model.errors_ < 1.5 / np.sqrt(m)).all()
-    named = TrAdaBoostClassifier(TrimmedTreeClassifier(target_error="auto"), 9)
-    assert np.array_equal(
-        model.decision_function(data[4]), fitted(named, data).decision_function(data[4])
-    )
     paper = fitted(TrAdaBoostClassifier(TrimmedTreeClassifier(), 9), data)
     assert (paper.errors_ < 0.5).all()
     assert m == 20 or (paper.errors_ > 1.5 / np.sqrt(m)).any()
@@ -74,13 +70,21 @@ def test_the_default_tree_errs_less_where_target_rows_are_more(m):
 
 def test_a_stage_is_the_ensemble_that_stopped_there():
     data = problem(1)
-    model = fitted(TrAdaBoostClassifier(TrimmedTreeClassifier(max_depth=2), 8), data)
-    third = list(model.staged_predict(data[4]))[2]
+    model = TrAdaBoostClassifier(TrimmedTreeClassifier(max_depth=2), 8, vote="second_half")
+    third = list(fitted(model, data).staged_predict(data[4]))[2]
     votes = np.zeros((300, 2))
     for t in (1, 2):  # rounds ⌈3/2⌉ … 3
         answer = model.estimators_[t].predict(data[4])
         votes[np.arange(300), answer] += model.estimator_weights_[t]
     assert np.array_equal(third, votes.argmax(axis=1))
+
+
+@pytest.mark.parametrize(("share", "source_mass"), [(0.5, 0.5), (0.2, 0.8), (None, 400 / 440)])
+def test_the_target_starts_with_its_share_of_the_weight(share, source_mass):
+    model = fitted(TrAdaBoostClassifier(target_share=share), problem(1, n=400, m=40))
+    assert model.source_mass_[0] == pytest.approx(source_mass)
+    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+        fitted(TrAdaBoostClassifier(target_share=0), problem(1))
 
 
 @pytest.mark.parametrize(
@@ -238,7 +242,7 @@ def chance_data():
 @pytest.mark.parametrize("on_stall", ["double", "stop"])
 def test_a_learner_at_chance_in_round_one_warns_and_stays_the_only_one(on_stall):
     X, y, X_target, y_target = chance_data()
-    model = TrAdaBoostClassifier(n_estimators=5, on_stall=on_stall)
+    model = TrAdaBoostClassifier(TrimmedTreeClassifier(), on_stall=on_stall)
     with pytest.warns(lb.WeakLearnerWarning, match="must beat chance.*0.5 in round 1"):
         model.fit(X, y, X_target=X_target, y_target=y_target)
     assert model.n_estimators_ == 1
@@ -261,9 +265,9 @@ def test_doubling_the_target_rescues_a_stalled_round():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lb.WeakLearnerWarning)
         stopped, doubled = (
-            TrAdaBoostClassifier(TrimmedTreeClassifier(1, target_error=None), 6, on_stall=how).fit(
-                X, y, X_target=X_target, y_target=y_target
-            )
+            TrAdaBoostClassifier(
+                TrimmedTreeClassifier(1, target_error=None), 6, on_stall=how, target_share=None
+            ).fit(X, y, X_target=X_target, y_target=y_target)
             for how in ("stop", "double")
         )
     assert stopped.n_estimators_ == 1

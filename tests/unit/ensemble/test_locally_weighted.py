@@ -102,7 +102,9 @@ def test_conflicting_sources_are_told_apart_where_each_is_right(seed):
 
     (X1, y1), (X2, y2), (X_target, y_target) = draw(200, 1), draw(200, -1), draw(200, 0)
     X, y, groups = np.vstack([X1, X2]), np.concatenate([y1, y2]), np.repeat(["up", "down"], 200)
-    model = lb.LocallyWeightedEnsemble([("ridge", RidgeClassifier())], random_state=0)
+    model = lb.LocallyWeightedEnsemble(
+        [("ridge", RidgeClassifier())], min_purity=0.3, random_state=0
+    )
     together = model.fit(X, y, groups=groups, X_unlabeled=X_target).score(X_target, y_target)
     with pytest.warns(lb.NoTargetWarning):
         average = model.fit(X, y, groups=groups).score(X_target, y_target)

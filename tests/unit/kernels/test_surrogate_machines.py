@@ -64,6 +64,12 @@ def test_map_with_a_linear_learner_is_the_kernel_machine(seed):
     np.testing.assert_allclose(by_map, machine.predict(X), atol=1e-6)
 
 
+def half_each(n_source, n_target):
+    """Weights of mean 1, half of their sum on the target rows."""
+    n = n_source + n_target
+    return np.repeat([n / (2 * n_source), n / (2 * n_target)], [n_source, n_target])
+
+
 @seeds
 def test_classifier_is_an_svm_on_the_composite_kernel(seed):
     Z, y, X, y_x = domains(seed)
@@ -77,7 +83,7 @@ def test_classifier_is_an_svm_on_the_composite_kernel(seed):
     G *= len(Z) / np.trace(G[: len(Z), : len(Z)])
     train = np.arange(len(Z) + 6)
     svm = SVC(C=3.0, kernel="precomputed").fit(
-        G[np.ix_(train, train)], np.concatenate([y, y_x[:6]])
+        G[np.ix_(train, train)], np.concatenate([y, y_x[:6]]), half_each(len(Z), 6)
     )
     np.testing.assert_allclose(
         model.decision_function(X), svm.decision_function(G[len(Z) :, : len(train)]), atol=1e-4

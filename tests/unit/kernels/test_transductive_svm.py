@@ -55,7 +55,9 @@ def test_exchanges_never_raise_the_objective(seed):
         trace.append((signs.copy(), weights.copy(), plane))
         return plane
 
-    transduce(fit, lambda plane: plane.decision_function(X[20:]), labels, 40, 20, 1.0, 1e9)
+    transduce(
+        fit, lambda plane: plane.decision_function(X[20:]), labels, np.ones(20), 40, 20, 1.0, 1e9
+    )
     last_level = [step for step in trace if step[1][-1] == 1.0 and len(step[0]) == 60]
     values = [objective(plane, signs, weights) for signs, weights, plane in last_level]
     assert all(after <= before + 1e-6 for before, after in pairwise(values))
@@ -93,7 +95,7 @@ def test_without_unlabelled_rows_it_is_a_support_vector_machine():
     rng = np.random.default_rng(0)
     Z, y = gap(rng, 60, 0.0)
     X, y_x = gap(rng, 30, 0.2)
-    model = lb.TransductiveSVC(width=1.0).fit(Z, y, X_target=X, y_target=y_x)
+    model = lb.TransductiveSVC(width=1.0, target_share=None).fit(Z, y, X_target=X, y_target=y_x)
     plain = SVC(gamma=0.5).fit(np.vstack([Z, X]), np.concatenate([y, y_x]))
     np.testing.assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-2)
     assert model.unlabeled_labels_.shape == (0,)

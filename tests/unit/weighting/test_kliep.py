@@ -134,3 +134,10 @@ def test_says_so_when_it_stops_before_the_optimum(monkeypatch, data):
     monkeypatch.setattr(module, "mixture_weights", lambda P: mixture_weights(P, max_iter=1))
     with pytest.warns(lb.NotConvergedWarning, match="KLIEP stopped .* below the largest"):
         lb.KLIEP(gamma=0.5).fit(data.X, data.X_target)
+
+
+def test_rows_that_hardly_any_centre_reaches_do_not_overflow():
+    P = np.array([[1e-307, 0.0], [2.0, 1.0], [1e30, 1e29], [0.0, 3.0]])
+    alpha, regret, _ = mixture_weights(P)
+    assert regret <= 1e-9
+    np.testing.assert_allclose(alpha, mixture_weights(P / P.max(axis=1, keepdims=True))[0])
