@@ -47,6 +47,19 @@ target labels, although the candidates were fitted with them."""
 COVERAGE_WORDS = """Share of searches whose interval holds the accuracy on held-out target rows, and
 the mean width. The interval of the vote rests on predictions with weights learnt without the row's
 fold."""
+METRIC_WORDS = """Share of the same searches, of all lists, whose 90 % interval of the vote holds
+the score on held-out target rows; the number of searches in parentheses. Average precision is that
+of tasks with two classes; ROC AUC with more is the mean of each class against the rest. Metrics of
+numbers are on the page of [regression](search_regression.md)."""
+METRICS = {
+    "vote, 90 %": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "f1_macro": "F1 (macro)",
+    "roc_auc": "ROC AUC",
+    "roc_auc_ovr": "ROC AUC, more than two classes",
+    "average_precision": "average precision",
+    "neg_log_loss": "log loss",
+}
 
 
 def page(
@@ -59,12 +72,13 @@ def page(
     lines = [line for line in every if line["dataset"] not in FURTHER]
     further = [line for line in every if line["dataset"] in FURTHER]
     parts = [f"# {title}", introduction, _about(lines, further)]
+    parts += ["## What the figures say", _verdict(lines, further)]
     for setting in SETTINGS:
         parts += [f"## Mean regret, labels: {setting}", _regret_table(lines, further, setting)]
     parts += ["## By dataset", *_dataset_tables([*lines, *further])]
     parts += ["## skada's scorers", SKADA_WORDS, _skada_table(skada)]
     parts += ["## Coverage of the intervals", COVERAGE_WORDS, _coverage_table(lines)]
-    parts += ["## What the figures say", _verdict(lines, further)]
+    parts += ["## Other metrics", METRIC_WORDS, _metric_table(lines)]
     return "\n\n".join(parts)
 
 
@@ -173,6 +187,17 @@ def _coverage_table(lines: Sequence[dict[str, Any]]) -> str:
             rows.append(row)
     header = ["labels", "list", "searches", "vote, 90 %", "vote, 95 %", "best, 90 %", "best, 95 %"]
     return markdown_table(header, rows)
+
+
+def _metric_table(lines: Sequence[dict[str, Any]]) -> str:
+    rows = []
+    for name, words in METRICS.items():
+        row = [words]
+        for setting in ("10 %", "20"):
+            hits = covered(select(lines, setting), name)
+            row.append(f"{hits.mean():.3f} ({hits.size})" if hits.size else "")
+        rows.append(row)
+    return markdown_table(["metric", "labels: 10 %", "labels: 20"], rows)
 
 
 def _verdict(lines: Sequence[dict[str, Any]], further: Sequence[dict[str, Any]]) -> str:
