@@ -76,8 +76,11 @@ def sentences(search, **options):
 def test_an_answer_that_does_not_beat_the_majority_says_so_first():
     constant = DummyClassifier(strategy="constant", constant=False)
     search = fitted({"constant": constant})
-    assert "does not beat always predicting the majority class" in sentences(search)[0]
-    assert "does not beat" not in sentences(fitted({"a": LogisticRegression()}))[0]
+    words = sentences(search)
+    assert words[0].startswith("The answer never predicts class True: 0 of")
+    assert "no better than always predicting the majority class" in words[0]
+    assert "no better than" in words[1]
+    assert "no better" not in sentences(fitted({"a": LogisticRegression()}))[0]
 
 
 def test_a_model_without_a_source_is_not_said_to_be_trained_on_one():
@@ -87,9 +90,19 @@ def test_a_model_without_a_source_is_not_said_to_be_trained_on_one():
 
 def test_without_labels_nothing_is_promised():
     models = {"a": LogisticRegression(), "b": SourceOnly(LogisticRegression(C=0.1))}
-    first = sentences(fitted(models, labels=False))[0]
-    assert "Nothing measures how well it does on x" in first
-    assert "expect" not in first
+    words = sentences(fitted(models, labels=False))
+    assert "No labelled row of x was used, so its score there is unknown" in words[0]
+    assert "random labels of x would measure the accuracy to within 0.05" in words[-1]
+    three = sentences(fitted({**models, "c": SourceOnly(DummyClassifier())}, labels=False))
+    assert "Candidates agree with each other on up to" in three[1]
+    assert "for 90% of other datasets: a reference, not a measurement" in three[1]
+    numbers = {"a": Ridge(), "b": SourceOnly(Ridge(100.0))}
+    regression = sentences(fitted(numbers, labels=False, regression=True))
+    assert "its members differ from the vote by" in regression[1]
+    assert (
+        "About 40 random labels of x would measure the error to within 20% of it" in regression[2]
+    )
+    assert "expect" not in " ".join([*words, *three, *regression])
 
 
 def test_a_rare_class_has_its_recall_in_the_verdict():
@@ -98,9 +111,17 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
     y, y_target = np.arange(300) % 10 == 0, np.arange(100) % 10 == 0
     search = TransferSearchCV({"a": LogisticRegression()}, cv=3, random_state=0)
     search.fit(X, y, X_target=X_target, y_target=y_target)
-    rare = sentences(search)[1]
-    assert "Class True has 10.0% of the labelled rows; 0 of 10 are found (recall 0)" in rare
-    assert "almost never predicted: search with --metric average_precision" in rare
+    warning, headline = sentences(search)[:2]
+    assert warning.startswith("The answer never predicts class True: 0 of 10 of the labelled rows")
+    assert "Search with --metric average_precision" in warning
+    assert "recall 0 of the rarest class, True (10.0% of the rows, 0 of 10 found)" in headline
+
+
+def test_labels_of_one_class_come_first():
+    search = fitted({"a": LogisticRegression()})
+    report = replace(search.results_, y_target=np.zeros_like(search.results_.y_target))
+    summary = summarise(title="t", target="x", origin=summarise_origin(), result=report)
+    assert summary["verdict"][0].startswith("All 30 labelled target rows are of class False, so")
 
 
 def test_labels_that_are_no_sample_come_first():
@@ -147,11 +168,11 @@ def test_failed_candidates_are_named_with_the_reason():
 
 def test_without_target_labels_intervals_say_so_or_are_left_out():
     classes = summarise_search(fitted({"a": LogisticRegression()}, labels=False).results_)
-    assert classes["interval"]["method"] == "effective"
-    assert "not guaranteed" in classes["interval"]["words"]
+    assert classes["interval"]["withheld"] == "no labelled target row was used"
+    assert classes["candidates"][0]["low"] is None
     numbers = fitted({"a": Ridge(), "b": SourceOnly(Ridge())}, labels=False, regression=True)
     ranking = summarise_search(numbers.results_)
-    assert ranking["interval"]["method"] is None
+    assert "withheld, because no labelled" in ranking["interval"]["words"]
     assert ranking["candidates"][0]["low"] is None
     assert ranking["score"] == "RMSE"
     assert ranking["other_scores"] == ["MAE", "R²"]
@@ -186,7 +207,7 @@ def test_grids_are_part_of_the_name():
         (lambda s: None, "Failed candidates", "caution"),
         (lambda s: None, "Lead of the best candidate", "caution"),
         (
-            lambda s: s["ranking"]["pairwise"]["values"][0].__setitem__(1, 0.97),
+            lambda s: s["ranking"]["lead"].update(decided=True),
             "Lead of the best candidate",
             "ok",
         ),
@@ -226,18 +247,25 @@ def test_three_digits_whatever_they_are(value, words):
 
 
 @pytest.mark.parametrize(
-    ("probability", "state", "words"),
+    ("change", "state", "words"),
     [
-        (0.97, "ok", "a beats b with probability 0.97"),
-        (0.7, "caution", "a is better than b with probability 0.70: take them as equals"),
-        (None, "caution", "a is better than b with probability unknown"),
+        ({}, "caution", "a is not shown to beat b (probability 0.70 on 30 labels): take them as"),
+        ({"decided": True}, "ok", "a leads, next is b (probability 0.70 on 30 labels)"),
+        ({"probability": 0.9999}, "caution", "probability above 0.99 on"),
+        ({"probability": 0.0001}, "caution", "probability below 0.01 on"),
     ],
 )
-def test_the_lead_of_the_winner_in_words(probability, state, words):
+def test_the_lead_of_the_winner_in_words(change, state, words):
     summary = example_summary()
-    values = [[None, probability], [None, None]]
-    summary["ranking"]["pairwise"] = {"names": ["a", "b"], "values": values, "words": ""}
+    summary["ranking"]["lead"].update(
+        best="a", rival="b", **{"probability": 0.7, "rows": 30, **change}
+    )
     checks = checks_of({"ranking": summary["ranking"]})
     (lead,) = [check for check in checks if check["name"] == "Lead of the best candidate"]
     assert lead["state"] == state
     assert words in lead["text"]
+    spoilt = {**summary["ranking"]["label_check"], "representative": False, "withheld": True}
+    if change.get("decided"):
+        checks = checks_of({"ranking": {**summary["ranking"], "label_check": spoilt}})
+        (lead,) = [check for check in checks if check["name"] == "Lead of the best candidate"]
+        assert lead["state"] == "caution"

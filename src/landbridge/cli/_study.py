@@ -88,6 +88,7 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
     )
     if problem.sample is not None and problem.sample.cut():
         summary["verdict"].append(problem.sample.sentence())
+    name_rows_to_label(problem, summary)
     card = make_card(problem, search, summary, asked=asked, command=command)
     return Study(search, summary, card)
 
@@ -124,6 +125,19 @@ def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Se
     rows = problem.sample.rows_used() if problem.sample else ""
     session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
     return replace(study, card=card)
+
+
+def name_rows_to_label(problem: Problem, summary: dict[str, Any]) -> None:
+    """Put names of rows in the place of their positions among the unlabelled ones."""
+    check = summary["ranking"]["label_check"]
+    if check is None or not check["rows_to_label"]:
+        return
+    unlabelled = problem.in_order(problem.is_target & ~problem.has_label)
+    names = [problem.row_names[unlabelled[k]] for k in check["rows_to_label"]]
+    check["rows_to_label"] = names
+    summary["verdict"].insert(
+        1, f"Label these first, which are unlike the others: {', '.join(names)}."
+    )
 
 
 def report_parts(

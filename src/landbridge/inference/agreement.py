@@ -8,12 +8,13 @@ seen there, every dataset counted alike. It is a reference from other data, not 
 interval: candidates that all make the same mistake agree perfectly.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from landbridge._typing import Vector, VectorLike
-from landbridge.inference.intervals import check_level
+from landbridge.inference.intervals import check_level, normal_quantile
 
 FEWEST_CANDIDATES = 3
 
@@ -116,3 +117,51 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
     below, above = np.interp([(1 - level) / 2, (1 + level) / 2], PROBABILITIES, QUANTILES)
     low, high = np.clip(agreement + below, 0, 1), np.clip(agreement + above, 0, 1)
     return AgreementInterval(estimate, agreement, low, high, level, predicted.shape[1])
+
+
+def labels_for_accuracy(accuracy: float, *, within: float = 0.05, level: float = 0.9) -> int:
+    """How many random labels measure an accuracy to within so much, rounded up to tens.
+
+    Parameters
+    ----------
+    accuracy : float
+        What it may be; 0.5 asks for the most.
+    within : float, default=0.05
+        Half the width of the interval.
+    level : float, default=0.9
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from landbridge.inference.agreement import labels_for_accuracy
+    >>> labels_for_accuracy(0.8)
+    180
+    """
+    check_level(level)
+    accuracy = float(np.clip(accuracy, 0.05, 0.95))
+    n = (normal_quantile(level) / within) ** 2 * accuracy * (1 - accuracy)
+    return 10 * math.ceil(n / 10)
+
+
+def labels_for_error(*, within: float = 0.2, level: float = 0.9) -> int:
+    """How many random labels measure an RMSE to within such a part of it, rounded up to tens.
+
+    The mean of n squares of normal errors has a relative standard deviation of √(2/n), its root
+    half of that. Long tails ask for more.
+
+    Parameters
+    ----------
+    within : float, default=0.2
+        Half the width of the interval over the RMSE.
+    level : float, default=0.9
+
+    Returns
+    -------
+    int
+    """
+    check_level(level)
+    n = (normal_quantile(level) / (2 * within)) ** 2 * 2
+    return 10 * math.ceil(n / 10)

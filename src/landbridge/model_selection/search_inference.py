@@ -63,7 +63,7 @@ class Withheld(StrEnum):
     """Why an interval has no bounds."""
 
     LABELS = "the labelled target rows are not a sample of the target"
-    NO_LABELS = "there are no labelled target rows"
+    NO_LABELS = "no labelled target row was used"
     UNDEFINED = "the metric is not defined on the labelled target rows"
 
 
@@ -142,12 +142,16 @@ def search_interval(
     check_level(level)
     metric = result.find_metric(metric)
     cell = result.answer if cell is None else cell
+    if cell != "vote":
+        cell = check_cell(result, cell, instead="'vote' or ")
+    if method is None and "tlv" not in result.available():
+        # Source rows say how sure TrCV is of itself, not of the target: only on request.
+        score, nan = result.score_of(cell, metric), np.nan
+        withheld = Withheld.NO_LABELS
+        return SearchInterval(score, nan, nan, level, metric, "none", 0.0, withheld=withheld)
     if cell == "vote":
         return _interval_of_vote(result, level, metric, missing_ok)
-    cell = check_cell(result, cell, instead="'vote' or ")
-    method = method or default_method(result, metric, missing_ok=missing_ok)
-    if method is None:
-        return None
+    method = method or default_method(result, metric)
     check_choice(method, "method", tuple(METHODS))
     criterion = METHODS[method]
     if missing_ok and result.status(criterion, metric)[cell] == "failed":
@@ -177,9 +181,8 @@ def _interval_of_vote(
         if missing_ok:
             return None
         raise ValueError(
-            "`interval` of the vote must rest on labelled target rows; got a search with "
-            f"{list(result.info.criteria)} and {result.info.n_labelled} labelled target rows. "
-            "Label target rows, or pass cell= for one of the cells."
+            "`cell` 'vote' must have members that were validated on labelled target rows; got "
+            "none, because every candidate failed. `results_.failures` says why."
         )
     return _from_rows(result, "vote", level, metric, "cross-fitted")
 
@@ -248,24 +251,11 @@ def _interval_from_trcv(
     return SearchInterval(accuracy, low, high, level, metric, method, float(n), of_target=False)
 
 
-def default_method(
-    result: "SearchResult", metric: Metric, *, missing_ok: bool = False
-) -> str | None:
-    """The first method of `interval` for which the search has what it needs."""
-    usable = [
-        method
-        for method, criterion in METHODS.items()
-        if criterion in result.available()
-        and (CRITERIA[criterion].of_target or is_accuracy(metric))
-    ]
+def default_method(result: "SearchResult", metric: Metric) -> str:
+    """``"anchored"`` where the search has it for this metric, else ``"labelled"``."""
+    usable = [name for name in ("anchored", "labelled") if METHODS[name] in result.available()]
     measured = [m for m in usable if set(result.status(METHODS[m], metric)) != {"failed"}]
-    if usable or missing_ok:
-        return next(iter(measured or usable), None)
-    raise ValueError(
-        f"`interval` of {metric.label} must have predictions of labelled target rows; got a search "
-        f"with {list(result.info.criteria)} and {result.info.n_labelled} labelled target rows. "
-        "Search with criterion 'tlv' or 'anchored', which need labelled target rows."
-    )
+    return (measured or usable)[0]
 
 
 def is_accuracy(metric: Metric) -> bool:

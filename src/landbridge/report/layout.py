@@ -66,7 +66,7 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
     blocks: list[Block] = [
         Text(ranking["criterion"]["words"]),
         Picture(
-            f"{_capital(ranking['score'])} on the target. {ranking['interval']['words']} "
+            f"{_capital(_score_words(ranking))}. {ranking['interval']['words']} "
             "The answer stands out.",
             lambda: _ranking_picture(ranking),
         ),
@@ -104,6 +104,12 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
     if ranking["pairwise"]:
         blocks += _pairwise_blocks(ranking["pairwise"])
     return Section("Ranking", blocks)
+
+
+def _score_words(ranking: dict[str, Any]) -> str:
+    if ranking["of_target"]:
+        return f"{ranking['score']} on the target"
+    return f"{ranking['score']} by {ranking['criterion']['name']}, without a target label"
 
 
 def _vote_words(vote: dict[str, Any]) -> str:

@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from landbridge.inference import class_balance
+from landbridge.inference.agreement import labels_for_accuracy, labels_for_error
 from landbridge.model_selection._sources import POOLED
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import SearchInterval
@@ -11,8 +13,9 @@ from landbridge.model_selection.search_result import VOTE, SearchResult
 
 ALL_SOURCES = "all sources"
 MOST_PAIRS = 8
-# A class with fewer rows than this share is rare: its recall belongs in the verdict.
-RARE = 0.2
+REFERENCE_LEVEL = 0.9
+# How exactly labels should measure an accuracy, and an error relative to its size.
+WITHIN, WITHIN_ERROR = 0.05, 0.2
 CRITERION_WORDS = {
     "scv": "cross-validation on the source, which knows nothing of the target",
     "wcv": "cross-validation on the source, weighted towards the target",
@@ -45,6 +48,9 @@ def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]
         "vote": _vote(result),
         "classes": _classes(result),
         "label_check": _label_check(result),
+        "lead": _lead(result),
+        "agreement": _agreement(result),
+        "labels_needed": _labels_needed(result),
         "sampling": _sampling(result),
         "matrix": _matrix(result),
         "pairwise": _pairwise(result),
@@ -187,8 +193,7 @@ def _classes(result: SearchResult) -> dict[str, Any] | None:
     report = result.class_report()
     if report is None:
         return None
-    total = max(float(np.sum(report.n_rows)), 1.0)
-    rarest = int(np.argmin(np.where(report.n_rows > 0, report.n_rows, np.inf)))
+    balance = class_balance(report.confusion, [str(name) for name in report.classes])
     return {
         "names": [str(name) for name in report.classes],
         "rows": report.n_rows,
@@ -196,10 +201,71 @@ def _classes(result: SearchResult) -> dict[str, Any] | None:
         "recall": report.recall,
         "precision": report.precision,
         "confusion": report.confusion,
-        "rarest": rarest,
-        "rarest_share": report.n_rows[rarest] / total,
-        "is_rare": bool(report.n_rows[rarest] / total < RARE),
+        "rarest": balance.rarest,
+        "rarest_share": balance.shares[balance.rarest],
+        "is_rare": balance.imbalanced,
+        "never": list(balance.never),
+        "seldom": list(balance.seldom),
+        "suggested_metric": balance.suggested_metric,
     }
+
+
+def _lead(result: SearchResult) -> dict[str, Any] | None:
+    lead = result.lead()
+    if lead is None:
+        return None
+    return {
+        "best": lead.best,
+        "rival": lead.rival,
+        "e_value": lead.e_value,
+        "probability": lead.probability,
+        "decided": lead.decided,
+        "rows": lead.n_rows,
+    }
+
+
+def _agreement(result: SearchResult) -> dict[str, Any] | None:
+    """The reference interval for the accuracy of the answer, where no label measures it.
+
+    The vote is about as accurate as the candidate nearest to it.
+    """
+    if CRITERIA[result.criterion].of_target:
+        return None
+    found = result.agreement(REFERENCE_LEVEL)
+    if found is None:
+        return None
+    cells, intervals = found
+    own = int(np.argmax(intervals.agreement))
+    if result.answer in cells:
+        own = cells.index(result.answer)
+    return {
+        "level": intervals.level,
+        "rows": intervals.n_rows,
+        "agreement": intervals.agreement[own],
+        "estimate": intervals.estimate[own],
+        "low": intervals.low[own],
+        "high": intervals.high[own],
+        "basis": intervals.basis,
+        "candidates": [
+            {"name": full_name(result, cell), "agreement": agreement, "low": low, "high": high}
+            for cell, agreement, low, high in zip(
+                cells, intervals.agreement, intervals.low, intervals.high, strict=True
+            )
+        ],
+    }
+
+
+def _labels_needed(result: SearchResult) -> dict[str, Any] | None:
+    """How many random labels would measure what no label measures now."""
+    if CRITERIA[result.criterion].of_target:
+        return None
+    if result.classes is None:
+        labels = labels_for_error(within=WITHIN_ERROR)
+        return {"labels": labels, "within": WITHIN_ERROR, "accuracy": False}
+    found = result.agreement(REFERENCE_LEVEL)
+    accuracy = 0.5 if found is None else float(np.max(found[1].estimate))
+    labels = labels_for_accuracy(accuracy, within=WITHIN)
+    return {"labels": labels, "within": WITHIN, "accuracy": True}
 
 
 def _label_check(result: SearchResult) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
         Column("rank", "d"),
         Column("candidate"),
         Column("source"),
-        Column(ranking["score"], FOUR_DIGITS),
+        Column(_score_title(ranking), FOUR_DIGITS),
         Column("low", FOUR_DIGITS),
         Column("high", FOUR_DIGITS),
         *(Column(name, FOUR_DIGITS) for name in ranking["other_scores"]),
@@ -34,6 +34,13 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
     return make_table(
         [columns[n] for n in used], [[line[n] for n in used] for line in values], chosen=0
     )
+
+
+def _score_title(ranking: dict[str, Any]) -> str:
+    """The metric, and the criterion where that does not measure it on the target."""
+    if ranking["of_target"]:
+        return ranking["score"]
+    return f"{ranking['score']} by {ranking['criterion']['name']}"
 
 
 def vote_table(vote: dict[str, Any]) -> Table:

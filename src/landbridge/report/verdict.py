@@ -8,33 +8,34 @@ from landbridge.model_selection.search_result import SearchResult
 
 FEW_LABELS = 30
 SMALL_SHARE, TINY_SHARE = 0.3, 0.05
-CLEAR_LEAD = 0.9
 FEW_SOURCES = 5
 MANY_MISSING = 0.2
-# A class that is predicted for less than this part of its share is almost never predicted.
-SELDOM = 0.2
+# So many labels of one class are no accident where the sources have several.
+FEWEST_OF_ONE_CLASS = 10
 
 
 def verdict_sentences(ranking: dict[str, Any], target: str, worth: Verdict) -> list[str]:
-    """What is known about the labels, the answer with its score, and whether transfer helps."""
+    """What is known about the labels, the answer with its score, and whether transfer helps.
+
+    What spoils the score comes before the score.
+    """
     sentences = []
     check = ranking["label_check"]
     if check is not None and not check["representative"]:
         sentences.append(check["words"])
+    sentences += [words for words in (_one_class(ranking), _ignored_class(ranking)) if words]
     sentences.append(_answer(ranking, target))
-    sentences += [words for words in (_rare_class(ranking), _simpler(ranking)) if words]
-    return [*sentences, worth.message]
+    if not ranking["of_target"]:
+        return [*sentences, *_without_labels(ranking, target)]
+    simpler = _simpler(ranking)
+    return [*sentences, *([simpler] if simpler else []), worth.message]
 
 
 def _answer(ranking: dict[str, Any], target: str) -> str:
     best = ranking["candidates"][0]
     how = _how_to_answer(ranking, best, target)
     if not ranking["of_target"]:
-        agreed = "" if best["score"] is None else f" ({_score(ranking, best)} by the criterion)"
-        return (
-            f"{how}{agreed}. Nothing measures how well it does on {target}: no target row with a "
-            "label was used. Label a random sample of target rows."
-        )
+        return f"{how}. No labelled row of {target} was used, so its score there is unknown."
     alone = ""
     if best["score"] is None:  # the vote was not validated, its best member was
         best = ranking["candidates"][1]
@@ -46,13 +47,38 @@ def _answer(ranking: dict[str, Any], target: str) -> str:
         found += f" ({level} interval {ends})"
     elif ranking["interval"]["withheld"]:
         found = f"the labelled rows say {found}, but they are not a sample of {target}"
+    found += _recall_of_rarest(ranking)
     baseline = ranking["baseline"]
     if ranking["beats_baseline"] is False:
         return (
-            f"{how}: {found}, which does not beat always predicting the {baseline['name']} "
-            f"({format_number(baseline['score'])})."
+            f"{how}: {found}, which is no better than always predicting the {baseline['name']} on "
+            "the same rows."
         )
     return f"{how}: {found}."
+
+
+def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
+    """The agreement of candidates, what it has meant elsewhere, and how many labels to get."""
+    found, needed = ranking["agreement"], ranking["labels_needed"]
+    sentences = []
+    if found is not None:
+        ends = " and ".join(map("{:.2f}".format, (found["low"], found["high"])))
+        sentences.append(
+            f"Candidates agree with each other on up to {found['agreement']:.0%} of "
+            f"{found['rows']} unlabelled rows. With such agreement the accuracy lay between {ends} "
+            f"for {found['level']:.0%} of other datasets: a reference, not a measurement."
+        )
+    elif ranking["vote"] is not None:
+        apart = [m["disagreement"] for m in ranking["vote"]["members"]]
+        apart = sorted(value for value in apart if value is not None)
+        if apart:
+            ends = " to ".join(map(format_number, (apart[0], apart[-1])))
+            sentences.append(f"On unlabelled rows its members differ from the vote by {ends}.")
+    what = f"the error to within {needed['within']:.0%} of it"
+    if needed["accuracy"]:
+        what = f"the accuracy to within {needed['within']:g}"
+    sentences.append(f"About {needed['labels']} random labels of {target} would measure {what}.")
+    return sentences
 
 
 def _how_to_answer(ranking: dict[str, Any], best: dict[str, Any], target: str) -> str:
@@ -70,24 +96,53 @@ def _score(ranking: dict[str, Any], row: dict[str, Any]) -> str:
     return f"{ranking['score']} {format_number(row['score'])}"
 
 
-def _rare_class(ranking: dict[str, Any]) -> str:
+def _one_class(ranking: dict[str, Any]) -> str:
+    """Labels of one class only, where sources have several."""
+    classes = ranking["classes"]
+    if classes is None:
+        return ""
+    present = [name for name, rows in zip(classes["names"], classes["rows"], strict=True) if rows]
+    if len(present) != 1 or sum(classes["rows"]) < FEWEST_OF_ONE_CLASS:
+        return ""
+    return (
+        f"All {sum(classes['rows']):.0f} labelled target rows are of class {present[0]}, so scores "
+        "say nothing about the other classes. Label rows chosen at random."
+    )
+
+
+def _ignored_class(ranking: dict[str, Any]) -> str:
+    """Classes that the answer predicts never or almost never."""
+    classes = ranking["classes"]
+    if classes is None or not (classes["never"] or classes["seldom"]):
+        return ""
+    k = (classes["never"] or classes["seldom"])[0]
+    how_often = "never" if classes["never"] else "almost never"
+    others = len(classes["never"]) + len(classes["seldom"]) - 1
+    more = f" The same holds for {others} more." if others else ""
+    metric = classes["suggested_metric"] or "balanced_accuracy"
+    if ranking["beats_baseline"] is False:
+        more += f" It is no better than always predicting the {ranking['baseline']['name']}."
+    return (
+        f"The answer {how_often} predicts class {classes['names'][k]}: {_found(classes, k)} of the "
+        f"labelled rows are found.{more} Search with --metric {metric} to compare models by it."
+    )
+
+
+def _recall_of_rarest(ranking: dict[str, Any]) -> str:
     classes = ranking["classes"]
     if classes is None or not classes["is_rare"]:
         return ""
-    rarest = classes["rarest"]
-    name, share = classes["names"][rarest], classes["rarest_share"]
-    n = round(classes["rows"][rarest])
-    found = round((classes["recall"][rarest] or 0.0) * n)
-    words = (
-        f"Class {name} has {share:.1%} of the labelled rows; {found} of {n} are found (recall "
-        f"{format_number(classes['recall'][rarest] or 0.0)})."
+    k = classes["rarest"]
+    recall = format_number(classes["recall"][k] or 0.0)
+    return (
+        f", recall {recall} of the rarest class, {classes['names'][k]} "
+        f"({classes['rarest_share']:.1%} of the rows, {_found(classes, k)} found)"
     )
-    if classes["predicted"][rarest] < SELDOM * classes["rows"][rarest]:
-        words += (
-            " It is almost never predicted: search with --metric average_precision or "
-            "--metric balanced_accuracy."
-        )
-    return words
+
+
+def _found(classes: dict[str, Any], k: int) -> str:
+    n = round(classes["rows"][k])
+    return f"{round((classes['recall'][k] or 0.0) * n)} of {n}"
 
 
 def _simpler(ranking: dict[str, Any]) -> str:
@@ -171,8 +226,8 @@ def _balance(ranking: dict[str, Any]) -> dict[str, str] | None:
     return _check(
         "Class balance",
         "caution",
-        f"{text}: accuracy hides how well it is found. Consider --metric average_precision or "
-        "--metric roc_auc.",
+        f"{text}: accuracy hides how well it is found. Consider --metric "
+        f"{classes['suggested_metric']}.",
     )
 
 
@@ -217,25 +272,38 @@ def _failures(ranking: dict[str, Any]) -> dict[str, str]:
 
 
 def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
-    pairwise = ranking["pairwise"]
-    if pairwise is None:
+    name, lead = "Lead of the best candidate", ranking["lead"]
+    if not ranking["of_target"]:
+        return _check(name, "caution", "The order of the candidates rests on no target label.")
+    if lead is None:
         return None
-    first, second = pairwise["names"][:2]
-    probability = pairwise["values"][0][1]
-    name = "Lead of the best candidate"
-    if probability is None or probability < CLEAR_LEAD:
-        odds = "unknown" if probability is None else f"{probability:.2f}"
-        return _check(
-            name,
-            "caution",
-            f"{first} is better than {second} with probability {odds}: take them as equals.",
+    looked = f"(probability {_rounded(lead['probability'])} on {lead['rows']} labels)"
+    check = ranking["label_check"]
+    if lead["decided"] and (check is None or check["representative"]):
+        text = (
+            f"{lead['best']} leads, next is {lead['rival']} {looked}; the verdict holds however "
+            "often labels are added."
         )
-    return _check(name, "ok", f"{first} beats {second} with probability {probability:.2f}.")
+        return _check(name, "ok", text)
+    if lead["decided"]:
+        text = f"{lead['best']} leads {lead['rival']} on these labels, which are not a sample."
+        return _check(name, "caution", text)
+    text = f"{lead['best']} is not shown to beat {lead['rival']} {looked}: take them as equals."
+    return _check(name, "caution", text)
+
+
+def _rounded(probability: float) -> str:
+    """Two digits, but never a certainty."""
+    if probability > 0.995:
+        return "above 0.99"
+    return "below 0.01" if probability < 0.005 else f"{probability:.2f}"
 
 
 def _worth(verdict: Verdict) -> dict[str, str]:
     if verdict.worth:
         return _check("Transfer", "ok", "Transfer beats both baselines beyond noise.")
+    if verdict.worth is None:
+        return _check("Transfer", "caution", verdict.message)
     unbeaten = " and ".join(rival.role for rival in verdict.rivals if not rival.beaten)
     against = unbeaten or "the baselines"
     return _check("Transfer", "caution", f"Transfer is not shown to beat {against} beyond noise.")

@@ -63,3 +63,10 @@ def test_the_constants_come_from_the_benchmark():
 def test_few_candidates_are_refused(shape):
     with pytest.raises(ValueError, match="`predicted` must hold the classes that at least 3"):
         agreement_interval(np.zeros(shape))
+
+
+def test_labels_for_a_wanted_precision():
+    # (1.645 / 0.05)² · 0.8 · 0.2 = 173.2 and (1.645 / 0.4)² · 2 = 33.8, rounded up to tens.
+    assert module.labels_for_accuracy(0.8) == 180
+    assert module.labels_for_accuracy(1.0) == module.labels_for_accuracy(0.95)
+    assert module.labels_for_error() == 40

@@ -22,7 +22,12 @@ from sklearn.svm import SVC
 
 import landbridge as lb
 from landbridge._storage import write_archive
-from landbridge.inference import control_variate_interval, score_interval
+from landbridge.inference import (
+    agreement_interval,
+    control_variate_interval,
+    e_value,
+    score_interval,
+)
 from landbridge.model_selection._fit_tasks import KEPT, FitTask
 from landbridge.model_selection._run import clearly_behind, racing_rounds
 from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
@@ -351,10 +356,12 @@ def test_unknown_criteria_are_refused(result):
     alone = searched(criterion="scv").results_
     with pytest.raises(ValueError, match="`criterion` must be one of 'scv'; got 'tlv'"):
         alone.values("tlv")
-    with pytest.raises(ValueError, match="must have predictions of labelled target rows"):
-        alone.interval(cell=0)
-    with pytest.raises(ValueError, match="`interval` of the vote must rest on labelled target r"):
-        alone.interval()
+    for cell in (0, "vote"):
+        assert alone.interval(cell=cell).withheld is Withheld.NO_LABELS
+        assert np.isnan(alone.interval(cell=cell).low)
+    failures = [Failure(n, "target_fold", 0, ("target",), "") for n in range(len(result.cells))]
+    with pytest.raises(ValueError, match="`cell` 'vote' must have members that were validated"):
+        replace(result, failures=tuple(failures)).interval(cell="vote")
     with pytest.raises(ValueError, match="method='paper' must have the predictions of 'trcv'"):
         alone.interval(method="paper", cell=0)
     with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
@@ -571,7 +578,41 @@ def test_without_labels_the_vote_rests_on_the_criterion():
     order = np.argsort(found.results_.values()[:3], kind="stable")
     assert np.all(np.diff(vote.weights[:3][order]) <= 0)
     assert np.isfinite(vote.disagreement[vote.members]).all()
-    assert found.interval(cell=0).method == "effective"
+    interval = found.interval()
+    assert interval.withheld is Withheld.NO_LABELS
+    assert "no interval, because no labelled target row was used" in str(interval)
+    assert found.results_.row(0)["score"] == found.results_.scores()[0]
+    assert np.isnan(found.results_.row(0)["low"])
+
+
+def test_without_labels_agreement_is_the_reference():
+    models = {"nb": GaussianNB(), "knn": KNeighborsClassifier(), "lr": LogisticRegression()}
+    found = lb.TransferSearchCV(models, cv=4, random_state=0, sources="both")
+    found.fit(X, Y, groups=GROUPS, X_unlabeled=X_TARGET)
+    result = found.results_
+    cells, reference = result.agreement(0.9)
+    # Models of the best cell's source only.
+    assert {result.cells[cell].source for cell in cells} == {found.best_source_}
+    predicted = np.array([result.unlabelled[cell].values.argmax(axis=1) for cell in cells])
+    expected = agreement_interval(predicted)
+    np.testing.assert_array_equal(reference.low, expected.low)
+    few = lb.TransferSearchCV({"nb": GaussianNB()}, cv=4).fit(X, Y, X_unlabeled=X_TARGET)
+    assert few.results_.agreement() is None
+    assert few.results_.lead() is None
+
+
+def test_the_lead_is_the_smallest_e_value_over_all_rivals(result):
+    lead = result.lead()
+    candidates = [n for n in result.ranking() if result.cells[n].role != "baseline"]
+    best, *rivals = candidates
+    wrong = {n: (result.target[n].labels != Y_TARGET[:40]).astype(float) for n in candidates}
+    evidence = {n: e_value(wrong[best] - wrong[n], bound=1.0).first_better for n in rivals}
+    closest = min(evidence, key=evidence.get)
+    assert (lead.best, lead.rival) == (result.labels[best], result.labels[closest])
+    assert lead.e_value == pytest.approx(evidence[closest])
+    assert lead.n_candidates == len(candidates)
+    assert lead.decided == (lead.e_value >= len(candidates) * 20)
+    assert lead.probability == pytest.approx(result.prob_better()[best, closest])
 
 
 def test_refit_best_answers_with_one_model():
