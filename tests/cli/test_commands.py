@@ -94,7 +94,7 @@ def test_a_target_without_labels_is_ranked_with_a_problem_check(landbridge, tabl
     assert states["Target labels"] == "problem"
     failed = landbridge("select", table, *SELECT, "--criterion", "tlv", code=2)
     assert "at least 2 labelled target rows" in failed.stderr
-    assert "Nothing measures how well it does on west" in found["verdict"][0]
+    assert "No labelled row of west was used" in found["verdict"][0]
 
 
 def test_regression_is_found_from_the_label(landbridge, table):
@@ -396,15 +396,17 @@ def test_evaluate_says_which_models_do_not_fit_the_task(landbridge, table):
     ("criterion", "verdict", "pairs"),
     [
         ("stv", "alone has accuracy", "From stv alone"),
-        ("scv", "Nothing measures how well it does on west", "From scv alone"),
-        ("rv", "Nothing measures how well it does on west", "From rv alone"),
+        ("scv", "No labelled row of west was used", "From scv alone"),
+        ("rv", "No labelled row of west was used", "From rv alone"),
     ],
 )
 def test_words_say_what_the_criterion_measured(landbridge, table, criterion, verdict, pairs):
     found = landbridge.json("select", table, *SELECT, "--criterion", criterion)
     assert verdict in found["verdict"][0]
     assert pairs in found["ranking"]["pairwise"]["words"]
-    assert found["ranking"]["interval"]["words"].startswith("There are no intervals")
+    assert found["ranking"]["interval"]["words"].startswith(
+        "Intervals are withheld, because no model was validated"
+    )
 
 
 def test_a_read_only_folder_and_a_full_disk_are_named(landbridge, table, monkeypatch):

@@ -168,11 +168,11 @@ def test_failed_candidates_are_named_with_the_reason():
 
 def test_without_target_labels_intervals_say_so_or_are_left_out():
     classes = summarise_search(fitted({"a": LogisticRegression()}, labels=False).results_)
-    assert classes["interval"]["withheld"] == "no labelled target row was used"
+    assert classes["interval"]["withheld"].startswith("no model was validated on labelled")
     assert classes["candidates"][0]["low"] is None
     numbers = fitted({"a": Ridge(), "b": SourceOnly(Ridge())}, labels=False, regression=True)
     ranking = summarise_search(numbers.results_)
-    assert "withheld, because no labelled" in ranking["interval"]["words"]
+    assert "withheld, because no model was validated" in ranking["interval"]["words"]
     assert ranking["candidates"][0]["low"] is None
     assert ranking["score"] == "RMSE"
     assert ranking["other_scores"] == ["MAE", "R²"]

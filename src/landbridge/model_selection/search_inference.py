@@ -63,7 +63,7 @@ class Withheld(StrEnum):
     """Why an interval has no bounds."""
 
     LABELS = "the labelled target rows are not a sample of the target"
-    NO_LABELS = "no labelled target row was used"
+    NO_LABELS = "no model was validated on labelled target rows, by tlv or anchored"
     UNDEFINED = "the metric is not defined on the labelled target rows"
 
 

@@ -580,7 +580,7 @@ def test_without_labels_the_vote_rests_on_the_criterion():
     assert np.isfinite(vote.disagreement[vote.members]).all()
     interval = found.interval()
     assert interval.withheld is Withheld.NO_LABELS
-    assert "no interval, because no labelled target row was used" in str(interval)
+    assert "no interval, because no model was validated on labelled target rows" in str(interval)
     assert found.results_.row(0)["score"] == found.results_.scores()[0]
     assert np.isnan(found.results_.row(0)["low"])
 
