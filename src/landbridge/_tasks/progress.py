@@ -35,13 +35,21 @@ class Progress:
         0 is silent.
     unit : str
         Name of the unit in the log.
+    done : float, default=0.0
+        Units that were done before.
     """
 
     def __init__(
-        self, name: str, total: float | None, *, verbose: int | bool = 1, unit: str = "steps"
+        self,
+        name: str,
+        total: float | None,
+        *,
+        verbose: int | bool = 1,
+        unit: str = "steps",
+        done: float = 0.0,
     ):
         self.name, self.total, self.verbose, self.unit = name, total, verbose, unit
-        self.done = 0.0
+        self.done = self.before = done
         self.note = ""
         self.started = time.monotonic()
         self.logged = self.started
@@ -83,9 +91,10 @@ class Progress:
 
     def seconds_left(self) -> float | None:
         """Estimated remaining time; None before anything is known."""
-        if not self.done or self.total is None:
+        own = self.done - self.before
+        if not own or self.total is None:
             return None
-        return (time.monotonic() - self.started) * max(self.total - self.done, 0.0) / self.done
+        return (time.monotonic() - self.started) * max(self.total - self.done, 0.0) / own
 
     def log(self) -> None:
         """Write a line to the log now."""

@@ -18,6 +18,8 @@ from typing import IO, Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from landbridge._tasks import Progress
+
 logger = logging.getLogger(__name__)
 
 _CHUNK = 1 << 16
@@ -93,8 +95,9 @@ def _transfer(url: str, part: Path) -> None:
     remaining = response.headers.get("Content-Length")
     total = None if remaining is None else int(remaining) + (done if resumes else 0)
     with response, _open_part(part, resume=resumes) as file:
-        with _progress(url.rsplit("/", 1)[-1], total, done if resumes else 0) as advance:
-            _copy(response, file, advance)
+        start = done if resumes else 0
+        with Progress(url.rsplit("/", 1)[-1], total, unit="bytes", done=start) as progress:
+            _copy(response, file, progress.advance)
         arrived = file.tell()
     if total is not None and arrived < total:
         raise _BrokenOff(f"{arrived} of {total} bytes arrived")
@@ -191,31 +194,3 @@ def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
             f"{archive.name} must be an archive that holds {name}; got: {error}. "
             "The original may have changed."
         ) from error
-
-
-@contextmanager
-def _progress(name: str, total: int | None, done: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the terminal where rich is installed, lines in the log otherwise."""
-    try:
-        from rich.console import Console
-        from rich.progress import Progress
-    except ImportError:
-        yield _LoggedProgress(name, total, done)
-        return
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(name, total=total, completed=done)
-        yield lambda n_bytes: bar.advance(task, n_bytes)
-
-
-class _LoggedProgress:
-    """Writes to the log at every tenth of the file."""
-
-    def __init__(self, name: str, total: int | None, done: int):
-        self.name, self.total, self.done, self.tenth = name, total, done, 0
-
-    def __call__(self, n_bytes: int) -> None:
-        self.done += n_bytes
-        tenth = 0 if not self.total else 10 * self.done // self.total
-        if tenth > self.tenth:
-            self.tenth = tenth
-            logger.info("%s: %d %% of %d bytes", self.name, 10 * tenth, self.total)

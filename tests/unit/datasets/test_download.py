@@ -9,11 +9,13 @@ import socket
 import sys
 import tarfile
 import threading
+import time
 import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from landbridge._tasks import progress
 from landbridge.datasets import _download as transfers
 from landbridge.datasets._download import download
 from landbridge.datasets._home import DataFile, get_data_home, require_files
@@ -161,17 +163,18 @@ def test_a_read_only_data_home(server, tmp_path, monkeypatch):
         download(server.url("file.bin"), tmp_path / "file.bin", sha256=SHA256)
 
 
-def test_progress_is_logged_without_rich(server, tmp_path, monkeypatch, caplog):
-    monkeypatch.setitem(sys.modules, "rich.console", None)
+def test_progress_is_logged_without_a_terminal(server, tmp_path, monkeypatch, caplog):
+    copy = transfers._copy
+
+    def slowly(*arguments):
+        copy(*arguments)
+        time.sleep(0.05)
+
+    monkeypatch.setattr(progress, "SILENCE", 0.0)
+    monkeypatch.setattr(transfers, "_copy", slowly)
     with caplog.at_level(logging.INFO, logger="landbridge"):
         download(server.url("file.bin"), tmp_path / "file.bin", sha256=SHA256)
-    assert caplog.messages[-1] == f"file.bin: 100 % of {len(CONTENT)} bytes"
-
-
-def test_progress_without_a_known_length_stays_silent(caplog):
-    progress = transfers._LoggedProgress("file", None, 0)
-    progress(100)
-    assert caplog.messages == []
+    assert f"file.bin: {len(CONTENT)} of {len(CONTENT)} bytes" in caplog.text
 
 
 def zipped(names):

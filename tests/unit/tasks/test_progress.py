@@ -121,6 +121,11 @@ def test_plain_progress_extrapolates(monkeypatch, caplog):
         progress.log()
     assert caplog.messages == ["reading: 2 of 10 rows, about 20 s left"]
     assert Progress("reading", None).seconds_left() is None
+    resumed = Progress("reading", 10, done=4)
+    assert resumed.seconds_left() is None
+    resumed.started -= 6
+    resumed.advance(3)
+    assert resumed.seconds_left() == pytest.approx(6, rel=0.1)
 
 
 @pytest.mark.parametrize(
