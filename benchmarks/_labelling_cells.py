@@ -70,6 +70,13 @@ def task_groups() -> Iterator[tuple[str, DomainTask]]:
             yield "confirmation", task
 
 
+def train_tasks() -> Iterator[tuple[str, DomainTask]]:
+    """The tasks of the study of training, with at least 300 rows to choose from."""
+    for number, task in enumerate(all_tasks()):
+        if len(task.y_target) >= 500:
+            yield ("development" if number % 2 == 0 else "confirmation"), task
+
+
 def fit_pools(draws: int = DRAWS) -> None:
     """Fit the candidates of every task and keep their predictions."""
     CACHE.mkdir(parents=True, exist_ok=True)
@@ -119,10 +126,9 @@ def _write(path: Path, pool: Pool) -> None:
     unfinished.rename(path)
 
 
-def pools(group: str) -> Iterator[Pool]:
-    """The pools of a group, task by task."""
-    for path in sorted(CACHE.glob(f"{group}-*.npz")):
+def pools(group: str, draw: int) -> Iterator[Pool]:
+    """The pools of a group and draw, task by task."""
+    for path in sorted(CACHE.glob(f"{group}-*-{draw}.npz")):
         with np.load(path) as kept:
             dataset, task = kept["about"].tolist()
-            draw = int(path.stem.rpartition("-")[2])
             yield Pool(dataset, task, draw, tuple(kept["names"].tolist()), kept["proba"], kept["y"])

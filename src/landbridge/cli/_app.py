@@ -12,6 +12,7 @@ from landbridge.cli.diagnose import Diagnose
 from landbridge.cli.evaluate import Evaluate
 from landbridge.cli.features import Features
 from landbridge.cli.info import Info
+from landbridge.cli.label import Label
 from landbridge.cli.predict import Predict
 from landbridge.cli.report import Report
 from landbridge.cli.select import Select
@@ -42,5 +43,5 @@ def program(
     """Transfer learning that a person can trust: from a table to a model, with error bars."""
 
 
-for command in (Demo, Diagnose, Select, Evaluate, Features, Predict, Report, Info, Cache):
+for command in (Demo, Diagnose, Select, Label, Evaluate, Features, Predict, Report, Info, Cache):
     app.command()(as_command(command))

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from landbridge.cli._session import Session
     from landbridge.cli.evaluate import Evaluate
     from landbridge.cli.features import Features
+    from landbridge.cli.label import Label
     from landbridge.cli.select import Select
 
 
@@ -180,9 +181,17 @@ def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
     return summarise_shift(diagnoses, target=str(problem.target))
 
 
-def run_search(problem: Problem, asked: "Select", session: "Session") -> TransferSearchCV:
-    """Every candidate on every source; rows are encoded once, without their labels."""
-    arguments = problem.transfer_arguments()
+def run_search(
+    problem: Problem,
+    asked: "Select | Label",
+    session: "Session",
+    arguments: dict[str, Any] | None = None,
+) -> TransferSearchCV:
+    """Every candidate on every source; rows are encoded once, without their labels.
+
+    ``arguments`` of ``fit`` are those of the problem if omitted.
+    """
+    arguments = problem.transfer_arguments() if arguments is None else arguments
     candidates, dense = None, False
     if asked.candidates is not None:
         candidates = read_candidates(asked.candidates)

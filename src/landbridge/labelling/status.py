@@ -108,6 +108,8 @@ class LabelStatus:
             return "No more labels are needed for this goal."
         if math.isnan(self.left):
             return "Fit the search again with these labels before you ask for more."
+        if self.goal == "prove" and self.high < 0:
+            return f"More labels are unlikely to help: {self.baseline} is probably better."
         if math.isinf(self.left):
             return f"More than the planned {self.budget} labels would likely be needed."
         high = "more than planned" if math.isinf(self.left_high) else f"{self.left_high:.0f}"

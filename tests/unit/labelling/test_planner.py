@@ -108,7 +108,7 @@ def test_proofs_of_clear_differences_and_of_none():
     assert not status.reached
     assert status.high < 0
     assert status.left == np.inf
-    assert "More than the planned 100 labels" in status.sentences[2]
+    assert "good is probably better" in status.sentences[2]
 
 
 def test_choose_finds_the_best_and_stops():

@@ -1,0 +1,251 @@
+"""``landbridge label``: which rows to label next, and when to stop."""
+
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from landbridge.cli import _options as options
+from landbridge.cli._errors import InputError
+from landbridge.cli._session import Session, check_distinct, check_output
+from landbridge.cli.select import Answer, Sources
+
+if TYPE_CHECKING:
+    from landbridge.cli._label_state import State
+    from landbridge.cli._problem import Problem
+    from landbridge.labelling import LabelStatus
+
+
+class Goal(StrEnum):
+    """What the labels are for."""
+
+    choose = "choose"
+    prove = "prove"
+    measure = "measure"
+    train = "train"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Label(options.LearnOptions):
+    """Choose the target rows to label next, and say when there are enough labels."""
+
+    target: options.Target
+    goal: Annotated[
+        Goal,
+        typer.Option(
+            help="Choose the best model, prove that it beats one without transfer, measure its "
+            "score, or train."
+        ),
+    ] = Goal.choose
+    batch: Annotated[int, typer.Option("--batch", min=1, help="Rows per batch.")] = 20
+    planned: Annotated[
+        int, typer.Option("--planned", min=1, help="Labels that you can afford in all.")
+    ] = 100
+    answers: Annotated[
+        Path | None, typer.Option("--answers", help="The file of the last batch, filled in.")
+    ] = None
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to fill in: .csv.")] = Path(
+        "ask.csv"
+    )
+    state: Annotated[
+        Path | None,
+        typer.Option("--state", help="What is known so far: .json; beside the output if omitted."),
+    ] = None
+    candidates: Annotated[
+        Path | None,
+        typer.Option(help="YAML or TOML file with estimators and grids; a short list if omitted."),
+    ] = None
+    folds: options.Folds = 5
+    budget: options.Budget = "10m"
+    dask: options.Dask = None
+    # What a search needs besides, as `select` has it by default.
+    criterion = None
+    answer = Answer.vote
+    sources = Sources.both
+
+    @property
+    def state_path(self) -> Path:
+        """Where the state is."""
+        return self.output.with_suffix(".json") if self.state is None else self.state
+
+    def run(self, current: Session) -> None:
+        check_output(self.output, ".csv")
+        check_output(self.state_path, ".json")
+        check_distinct(output=self.output, state=self.state_path)
+        if self.answers is not None and not self.answers.is_file():
+            raise InputError(f"{self.answers}: the answers must be a file; there is none.")
+        problem = self.read(current, target=self.target, task=self.task, spare_labels=True)
+        state = self._state()
+        table, names = self._pool(problem, state)
+        if self.answers is not None:
+            self._take(state, table, names, current)
+        search = self._search(problem, state, current)
+        status = self._next(state, search, table, names, current)
+        self._show(state, search, status, current)
+
+    def _state(self) -> "State":
+        """The state on disk, or a new one."""
+        from landbridge.cli._label_state import State
+        from landbridge.labelling import LabelPlanner
+
+        about = {"label": self.label, "target": self.target, "goal": self.goal.value}
+        if not self.state_path.exists():
+            if self.answers is not None:
+                raise InputError(
+                    f"{self.state_path}: answers need the state of their batch; there is none. "
+                    "Name it with --state, or ask for a first batch without --answers."
+                )
+            planner = LabelPlanner(
+                self.goal.value,
+                batch_size=self.batch,
+                budget=self.planned,
+                random_state=self.seed,
+            )
+            return State(about, {}, planner)
+        state = State.load(self.state_path)
+        for name, value in about.items():
+            if state.about[name] != value:
+                raise InputError(
+                    f"{self.state_path}: --{name} must be {state.about[name]!r} as in the batches "
+                    f"before; got {value!r}. Use another --state to start again."
+                )
+        return state
+
+    def _pool(self, problem: "Problem", state: "State") -> tuple[Any, list[str]]:
+        """Cells and names of the rows that can be asked for; answered ones stay among them."""
+        from landbridge.cli._label_state import fingerprint
+
+        places = problem.in_order(problem.is_target & self._unlabelled(problem, state))
+        if not places.size:
+            raise InputError(
+                f"The target {self.target!r} must have rows without label; all of them have one. "
+                "Leave the label empty where it is unknown."
+            )
+        table, names = problem.features[places], [problem.row_names[place] for place in places]
+        if len(set(names)) < len(names):  # an identifier that is not unique
+            names = [f"{name} ({place})" for place, name in enumerate(names, start=1)]
+        for one in state.planner.asked_:
+            known = state.rows[str(one.row)]
+            at = names[one.row] if one.row < len(names) else None
+            if at != known["name"] or fingerprint(table.row(one.row)) != known["cells"]:
+                raise InputError(
+                    f"The table must be the one of the first batch; {known['name']} has changed, "
+                    "moved or gone. Restore it, or use another --state to start again."
+                )
+        return table, names
+
+    def _unlabelled(self, problem: "Problem", state: "State") -> Any:
+        """Rows that had no label at first, also where the answers were copied into the table."""
+        import numpy as np
+
+        asked = {row["name"] for row in state.rows.values()}
+        return ~problem.has_label | np.array([name in asked for name in problem.row_names])
+
+    def _take(self, state: "State", table: Any, names: list[str], current: Session) -> None:
+        from landbridge.cli._label_state import read_answers
+
+        assert self.answers is not None
+        rows, labels, empty = read_answers(self.answers, state, table, names)
+        state.planner.tell(rows, labels)
+        state.save(self.state_path)  # before anything that takes time
+        current.note(f"{len(rows)} labels are in {self.state_path}")
+        if empty:
+            have = "row has" if empty == 1 else "rows have"
+            current.note(f"{empty} {have} no label; such rows count as missing at random")
+
+    def _search(self, problem: "Problem", state: "State", current: Session) -> Any:
+        """The search on the first labels; for training also on the answers."""
+        from dataclasses import replace
+
+        import numpy as np
+        import polars as pl
+
+        from landbridge.cli._study import run_search
+
+        labels = problem.labels
+        assert labels is not None
+        hidden = problem.is_target & self._unlabelled(problem, state)
+        shown = pl.select(pl.when(pl.Series(~hidden)).then(labels).alias(labels.name)).to_series()
+        problem = replace(problem, labels=shown)
+        arguments = problem.transfer_arguments()
+        rows, answers = state.planner.labelled_
+        if self.goal is Goal.train and rows.size:
+            # The rows stay in the pool, whose numbering must not change.
+            X_new = arguments["X_unlabeled"][rows.tolist()]
+            first = "X_target" in arguments
+            X_old = [arguments["X_target"]] if first else []
+            y_old = [arguments["y_target"]] if first else []
+            arguments["X_target"] = pl.concat([*X_old, X_new])
+            arguments["y_target"] = np.concatenate([*y_old, answers])
+        return run_search(problem, self, current, arguments)
+
+    def _next(
+        self, state: "State", search: Any, table: Any, names: list[str], current: Session
+    ) -> "LabelStatus | None":
+        """Write the next batch, unless the goal is reached or a batch is still open."""
+        from landbridge.cli._label_state import fingerprint, write_batch
+
+        planner = state.planner
+        status = planner.status(search) if planner.labelled_[0].size else None
+        rows = state.open_rows()
+        if not rows and not (status is not None and status.reached):
+            batch = planner.ask(search)
+            rows = batch.rows.tolist()
+            for row in rows:
+                state.rows[str(row)] = {
+                    "name": names[row],
+                    "cells": fingerprint(table.row(row)),
+                }
+            state.save(self.state_path)
+        if rows:
+            write_batch(self.output, state, rows, table, names)
+            current.note(
+                f"fill in the column {self.label!r} of {self.output}, then run the same command "
+                f"with --answers {self.output}"
+            )
+        return status
+
+    def _show(
+        self, state: "State", search: Any, status: "LabelStatus | None", current: Session
+    ) -> None:
+        from landbridge._storage import whole_file
+        from landbridge.cli._label_picture import label_picture
+        from landbridge.report.blocks import Text
+
+        n_open = len(state.open_rows())
+        if status is None:
+            words = f"{n_open} rows to label are in {self.output}."
+            current.show({"rows": n_open, "output": str(self.output)}, [Text(words)])
+            return
+        history = state.planner.history(search)
+        values = {name: _plain(value) for name, value in asdict(status).items()}
+        current.show(
+            {**values, "sentences": list(status.sentences), "rows": n_open},
+            [*map(Text, status.sentences), _history_table(history)],
+        )
+        picture = self.output.with_suffix(".svg")
+        with whole_file(picture) as file:
+            file.write(label_picture(history).encode())
+        current.wrote("picture", picture)
+
+
+def _plain(value: Any) -> Any:
+    """A value that JSON can hold: no NaN or infinity."""
+    import math
+
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _history_table(history: "tuple[LabelStatus, ...]") -> Any:
+    from landbridge.report.blocks import FOUR_DIGITS, Column, make_table
+
+    proof = history[-1].goal == "prove"
+    titles = ["labels", history[-1].score, "low", "high", *(["e-value"] if proof else [])]
+    lines = [
+        [one.n_labels, one.estimate, one.low, one.high, *([one.e_value] if proof else [])]
+        for one in history
+    ]
+    columns = [Column("labels", "d"), *(Column(title, FOUR_DIGITS) for title in titles[1:])]
+    return make_table(columns, lines)

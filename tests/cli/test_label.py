@@ -1,0 +1,174 @@
+"""``landbridge label``: batches, answers, and what can be wrong with them."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cli.conftest import CANDIDATES, Program, make_frame
+
+QUESTION = ["-y", "good", "-d", "region", "-t", "west"]
+OPTIONS = [*QUESTION, "--candidates", "few.yaml", "--folds", 2, "--batch", 5]
+
+
+def complete():
+    """The table with every label."""
+    rng = np.random.default_rng(0)
+    frame = make_frame()
+    return frame.with_columns(pl.Series("good", rng.choice(["yes", "no"], frame.height)))
+
+
+def fill(path, **changes):
+    """Answer a batch at random, then change cells: name of the column → list of values."""
+    frame = pl.read_csv(path, infer_schema=False)
+    labels = np.random.default_rng(0).choice(["yes", "no"], frame.height)
+    frame = frame.with_columns(pl.Series("good", labels))
+    frame.with_columns(**{name: pl.Series(name, v) for name, v in changes.items()}).write_csv(path)
+    return frame
+
+
+@pytest.fixture
+def asked(table, landbridge):
+    landbridge("label", table, *OPTIONS)
+    return table
+
+
+@pytest.fixture(scope="module")
+def batch(tmp_path_factory):
+    """A batch that tests of wrong answers share; they never get as far as a search."""
+    folder = tmp_path_factory.mktemp("label")
+    make_frame().write_csv(folder / "wines.csv")
+    (folder / "few.yaml").write_text(CANDIDATES)
+    arguments = [*QUESTION, "--candidates", folder / "few.yaml", "--folds", 2, "--batch", 5]
+    Program(folder)("label", folder / "wines.csv", *arguments, "-o", folder / "ask.csv")
+    return folder, arguments
+
+
+def test_a_batch_can_be_filled_in(asked, tmp_path):
+    frame = pl.read_csv(tmp_path / "ask.csv", infer_schema=False)
+    assert frame.columns[:3] == ["row", "good", "why"]
+    assert {"size", "colour", "when"} <= set(frame.columns)
+    assert frame["good"].null_count() == 5
+    state = json.loads((tmp_path / "ask.json").read_text())
+    assert len(state["planner"]["asked"]) == 5
+    assert state["goal"] == "choose"
+
+
+def test_answers_give_a_status_a_picture_and_the_next_batch(asked, landbridge, tmp_path):
+    first = fill(tmp_path / "ask.csv")
+    shown = landbridge("label", asked, *OPTIONS, "--answers", "ask.csv")
+    assert "After 5 labels" in shown.stdout
+    assert (tmp_path / "ask.svg").read_text().startswith("<svg xmlns")
+    second = pl.read_csv(tmp_path / "ask.csv", infer_schema=False)
+    assert second["good"].null_count() == 5
+    assert not set(second["row"]) & set(first["row"])
+    # Killed after the state was written: the same command writes the open batch again.
+    (tmp_path / "ask.csv").unlink()
+    again = landbridge.json("label", asked, *OPTIONS)
+    assert again["n_labels"] == 5
+    assert pl.read_csv(tmp_path / "ask.csv", infer_schema=False).equals(second)
+    # Answers that are known already change nothing.
+    first.write_csv(tmp_path / "old.csv")
+    assert landbridge.json("label", asked, *OPTIONS, "--answers", "old.csv")["n_labels"] == 5
+
+
+def test_labels_that_were_copied_into_the_table_change_nothing(asked, landbridge, tmp_path):
+    answers = fill(tmp_path / "ask.csv")
+    whole = pl.read_csv(asked, infer_schema=False).with_row_index("n", offset=1)
+    known = dict(zip(answers["row"], answers["good"], strict=True))
+    labels = [known.get(f"row {n}", y) for n, y in zip(whole["n"], whole["good"], strict=True)]
+    whole.drop("n").with_columns(pl.Series("good", labels)).write_csv(asked)
+    assert landbridge.json("label", asked, *OPTIONS, "--answers", "ask.csv")["n_labels"] == 5
+
+
+@pytest.mark.parametrize("goal", ["prove", "measure", "train"])
+def test_goals(table, landbridge, tmp_path, goal):
+    landbridge("label", table, *OPTIONS, "--goal", goal)
+    n = fill(tmp_path / "ask.csv").height
+    fill(tmp_path / "ask.csv", good=["yes"] * (n - 1) + [None])
+    done = landbridge("label", table, *OPTIONS, "--goal", goal, "--answers", "ask.csv")
+    assert f"{n - 1} label" in done.stdout
+    assert "1 row has no label" in done.stderr
+
+
+def test_numbers(landbridge, tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    frame = pl.DataFrame(
+        {
+            "x": x,
+            "region": ["a"] * 60 + ["b"] * 60,
+            "y": [*(x[:60] + 0.1 * rng.normal(size=60)).tolist(), *[None] * 60],
+        }
+    )
+    frame.write_csv("numbers.csv")
+    question = ["-y", "y", "-d", "region", "-t", "b", "--task", "regression", "--folds", 2]
+    question += ["--goal", "measure", "--batch", 6]
+    landbridge("label", "numbers.csv", *question)
+    batch = pl.read_csv("ask.csv", infer_schema=False)
+    batch.with_columns(pl.col("x").alias("y")).write_csv("ask.csv")
+    found = landbridge.json("label", "numbers.csv", *question, "--answers", "ask.csv")
+    assert found["score"] == "RMSE"
+    batch.with_columns(pl.lit("many").alias("y")).write_csv("ask.csv")
+    failed = landbridge("label", "numbers.csv", *question, "--answers", "ask.csv", code=2)
+    assert "labels must be numbers" in failed.stderr
+
+
+def wrong(batch, change):
+    """The message about answers that ``change`` has made wrong."""
+    folder, arguments = batch
+    frame = pl.read_csv(folder / "ask.csv", infer_schema=False)
+    change(frame.with_columns(pl.lit("yes").alias("good"))).write_csv(folder / "wrong.csv")
+    done = Program(folder)(
+        "label", folder / "wines.csv", *arguments,
+        "-o", folder / "ask.csv", "--answers", folder / "wrong.csv", code=2,
+    )  # fmt: skip
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda f: f.with_columns(pl.lit("yess").alias("good")),
+            "one of the classes 'no', 'yes'; row",
+        ),
+        (lambda f: f.with_columns(pl.lit(None).alias("good")), "must hold labels; it is empty"),
+        (lambda f: f.vstack(f[:1]), "is there twice"),
+        (lambda f: f[1:], "all 5 lines must be kept; 'row"),
+        (lambda f: f.with_columns(pl.lit("row 99999").alias("row")), "asked for; got 'row 99999'"),
+        (lambda f: f.drop("good"), "must have the column 'good'"),
+        (lambda f: f.with_columns(pl.lit("mauve").alias("colour")), "has 'mauve' in 'colour'"),
+    ],
+)
+def test_wrong_answers(batch, change, words):
+    assert words in wrong(batch, change)
+    state = json.loads((batch[0] / "ask.json").read_text())
+    assert all(row["label"] is None for row in state["planner"]["asked"])
+
+
+def test_wrong_files_and_options(batch, tmp_path):
+    folder, arguments = batch
+    program, table = Program(folder), folder / "wines.csv"
+
+    def message(*options):
+        return program("label", table, *arguments, *options, code=2).stderr
+
+    output = ["-o", folder / "ask.csv"]
+    assert "must be 'choose' as in the batches before" in message(*output, "--goal", "prove")
+    assert "there is none" in message(*output, "--answers", folder / "nothing.csv")
+    assert "answers need the state of their batch" in message(
+        "-o", tmp_path / "new.csv", "--answers", folder / "ask.csv"
+    )
+    (tmp_path / "a.json").write_text("{}")
+    assert "got another file" in message(*output, "--state", tmp_path / "a.json")
+    (tmp_path / "a.json").write_text("{")
+    assert "it cannot be read" in message(*output, "--state", tmp_path / "a.json")
+    (tmp_path / "bad.csv").write_bytes(b'row,good\n"1,\xff\n')
+    assert "must be a CSV file" in message(*output, "--answers", tmp_path / "bad.csv")
+    table = tmp_path / "moved.csv"
+    make_frame(seed=1).write_csv(table)
+    assert "has changed, moved or gone" in message(*output)
+    complete().write_csv(table)
+    assert "must have rows without label" in message("-o", tmp_path / "new.csv")
