@@ -5,10 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from landbridge import _html
 from landbridge._typing import Vector
 from landbridge.feature_selection.statistics import Statistics
 from landbridge.feature_selection.stopping import corollary_3, held_out_losses, number_of_steps
 from landbridge.feature_selection.t_greedy import Walk, greedy_path
+
+# Rows that a notebook shows.
+MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,6 +82,17 @@ class FeaturePath:
         )
         more = ", …" if len(self) > 5 else ""
         return f"FeaturePath({len(self)} steps, {self.n_kept} kept: {picks}{more})"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (step, int(feature), float(T), float(effect), "yes" if step <= self.n_kept else "no")
+            for step, feature, T, effect in zip(
+                range(1, MOST_SHOWN + 1), self.feature, self.T, self.effect, strict=False
+            )
+        ]
+        header = ("step", "feature", "T", "mean effect", "kept")
+        head = f"Feature path: {self.n_kept} of {len(self)} steps kept"
+        return _html.card(head, _html.table(header, rows))
 
 
 def follow_path(

@@ -93,10 +93,10 @@ class Interval:
 
         Parameters
         ----------
-        sources : float, optional
-            Number of sources; that of the data by default.
-        rows : float, optional
-            Number of rows per source; that of the data by default.
+        sources : float, default=1.0
+            Factor by which the number of sources changes.
+        rows : float, default=1.0
+            Factor by which the number of rows per source changes.
 
         Returns
         -------

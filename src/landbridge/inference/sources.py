@@ -98,8 +98,8 @@ def summarise_sources(
 
     Returns
     -------
-    dict or SourceSummary
-        A section of the summary.
+    SourceSummary
+        One entry per source.
 
     Examples
     --------

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import StandardScaler
 
+from landbridge import _html
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
 from landbridge._validation import (
@@ -28,6 +29,9 @@ from landbridge.inspection._feature_shift import FeatureShift, feature_shifts
 from landbridge.inspection._label_shift import LabelShift, label_shift
 from landbridge.inspection._mmd import MMDTest, mmd_test
 from landbridge.weighting import KernelMeanMatching, effective_sample_size
+
+# Rows that a notebook shows.
+MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +114,12 @@ class ShiftDiagnosis:
         Parameters
         ----------
         n_features : int, default=8
-            Largest number of features to draw.
+            Largest number of features to list.
 
         Returns
         -------
-        str or SourceSummary
-            The summary.
+        str
+            Several lines.
         """
         return _verdict.table(self, n_features)
 
@@ -129,6 +133,15 @@ class ShiftDiagnosis:
             f"effective_sample_size={self.weighted.effective_sample_size:.4g} of "
             f"{self.weighted.n_rows}, detected={self.detected})"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (shift.name, float(shift.ks), float(shift.mean_difference), shift.p_value)
+            for shift in self.features[:MOST_SHOWN]
+        ]
+        header = ("feature", "distance", "difference of means, sd", "p-value")
+        sentence = self.summary().split("\n", maxsplit=1)[0]
+        return _html.card("Shift diagnosis", _html.text(sentence), _html.table(header, rows))
 
 
 def diagnose_shift(

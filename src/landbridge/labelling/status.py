@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from landbridge import _html
 from landbridge.labelling.design import Goal
 from landbridge.labelling.sequential import SequentialTest
 from landbridge.metrics.metric import format_number
@@ -72,6 +73,11 @@ class LabelStatus:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
+
+    def _repr_html_(self) -> str:
+        bar = _html.interval_bar(self.low, self.estimate, self.high, (-math.inf, math.inf))
+        verdict, *others = self.sentences
+        return _html.card(verdict, bar, *(_html.text(sentence) for sentence in others))
 
     def _verdict(self) -> str:
         n = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"

@@ -190,7 +190,7 @@ class MultiSourceResult(KeptPredictions):
 
         Returns
         -------
-        str or SourceSummary
+        SourceSummary
             The summary.
         """
         chosen = self.metric(metric)

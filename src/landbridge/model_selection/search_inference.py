@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import stats
 
+from landbridge import _html
 from landbridge._typing import Vector
 from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
@@ -124,6 +125,10 @@ class SearchInterval:
             f"({self.method}: {self.rests_on})"
         )
         return f"{words}. {self.note}" if self.note else words
+
+    def _repr_html_(self) -> str:
+        bar = _html.interval_bar(self.low, self.estimate, self.high, self.metric.bounds)
+        return _html.card(f"{self.metric.label} on the target", bar, _html.text(str(self)))
 
 
 def search_interval(
@@ -435,6 +440,19 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.message
+
+    def _repr_html_(self) -> str:
+        known = {True: "Transfer is worth it", False: "Transfer is not shown to help"}
+        rows = [
+            (rival.role, rival.name, _percent(rival.probability), float(rival.e_value))
+            for rival in self.rivals
+        ]
+        header = ("baseline", "candidate", "probability of being better", "e-value")
+        return _html.card(
+            "Cannot compare" if self.worth is None else known[self.worth],
+            _html.text(self.message),
+            _html.table(header, rows) if rows else "",
+        )
 
 
 def _percent(probability: float) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from landbridge import _html
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
 from landbridge.inference.agreement import AgreementInterval
@@ -42,6 +43,8 @@ from landbridge.model_selection.vote import (
 Status = Literal["complete", "stopped", "failed"]
 # The row of a ranking that is not a cell.
 VOTE = "vote"
+# Rows of a ranking that a notebook shows.
+MOST_SHOWN = 15
 # Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
 DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -1022,6 +1025,21 @@ class SearchResult:
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
+
+    def _repr_html_(self) -> str:
+        head, labels = next(self._lines()), self.labels
+        rows = []
+        for cell in self.rows()[:MOST_SHOWN]:
+            row = self.row(cell, 0.95)
+            name = "vote" if cell == VOTE else labels[cell]
+            rows.append((name, row["score"], row["low"], row["high"], row["status"]))
+        more = len(self.rows()) - len(rows)
+        header = ("candidate", self.metric.label, "low", "high", "status")
+        return _html.card(
+            head,
+            _html.table(header, rows, best=0),
+            _html.text(f"{more} more in to_frame()", quiet=True) if more else "",
+        )
 
     def _lines(self, most: int = 10) -> Iterator[str]:
         failed = self.status().count("failed")

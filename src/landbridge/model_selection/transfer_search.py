@@ -1,9 +1,11 @@
 """The search for the source, the algorithm and its parameters."""
 
+import importlib
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -491,6 +493,63 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self, "results_")
         return self.results_.worth_transferring(level)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the ranking with intervals.
+
+        Parameters
+        ----------
+        **options : dict
+            Passed to `SearchRankingDisplay.from_estimator`.
+
+        Returns
+        -------
+        SearchRankingDisplay
+            With ``ax_`` and ``figure_``.
+        """
+        check_is_fitted(self, "results_")
+        # Pictures and reports are built on searches, so they are loaded when they are asked for.
+        inspection = importlib.import_module("landbridge.inspection")
+        return inspection.SearchRankingDisplay.from_estimator(self, **options)
+
+    def report(self, path: str | os.PathLike[str], *, level: float = 0.95) -> Path:
+        """Write what the search found as a report.
+
+        Parameters
+        ----------
+        path : str or path
+            File that ends in ``.html``, ``.md`` or ``.json``.
+        level : float, default=0.95
+            Nominal coverage of the intervals.
+
+        Returns
+        -------
+        path
+            The file.
+        """
+        check_is_fitted(self, "results_")
+        reports = importlib.import_module("landbridge.report")
+        summary = reports.summarise(
+            title="Which source, which model",
+            target="the target",
+            origin=reports.summarise_origin(command="", seed=self._seed()),
+            result=self.results_,
+            level=level,
+        )
+        reports.write_report(summary, Path(path))
+        return Path(path)
+
+    def _seed(self) -> int | None:
+        return int(self.random_state) if isinstance(self.random_state, int | np.integer) else None
+
+    def _repr_html_(self) -> str:
+        if not hasattr(self, "results_"):
+            return super()._repr_html_()  # scikit-learn's diagram
+        parts = [self.results_, self.results_.worth_transferring()]
+        return "".join(part._repr_html_() for part in parts)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     # Inside
 

@@ -71,7 +71,7 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
 
     Returns
     -------
-    dict or SourceSummary
+    dict
         A section of the summary.
     """
     return plain(source_parts(result, level=level))
@@ -86,8 +86,8 @@ def summarise_shift(
     ----------
     diagnoses : mapping of names to ShiftDiagnosis
         One diagnosis per source.
-    target : array
-        Weights of the target rows.
+    target : str
+        Name of the target.
     alpha : float, default=0.05
         Probability of a false alarm.
 
@@ -228,8 +228,8 @@ def summarise(
     ----------
     title : str
         Title of the report.
-    target : array
-        Weights of the target rows.
+    target : str
+        Name of the target.
     origin : dict
         Section made by `summarise_origin`.
     result : SearchResult, optional
@@ -240,10 +240,10 @@ def summarise(
         Section made by `summarise_data`.
     shift : dict, optional
         Section made by `summarise_shift`.
-    sources : float, optional
-        Number of sources; that of the data by default.
-    features : sequence of str, optional
-        Columns to use; all others by default.
+    sources : dict, optional
+        Section made by `summarise_sources`.
+    features : dict, optional
+        Section made by `summarise_features`.
     warnings : sequence of str, default=()
         Messages to show among the checks.
 

@@ -1,0 +1,72 @@
+"""Small pieces of HTML for notebooks. All text is escaped here and nowhere else.
+
+Colours are those of the page around them, so that light and dark notebooks both work.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+STYLE = (
+    "<style>"
+    ".lb{font-family:inherit;line-height:1.45;max-width:60em}"
+    ".lb p{margin:.2em 0}.lb .lb-quiet{opacity:.7}.lb .lb-head{font-weight:600}"
+    ".lb table{border-collapse:collapse;margin:.4em 0}"
+    ".lb th,.lb td{padding:.15em .7em;text-align:left;border-bottom:1px solid #8884}"
+    ".lb td.lb-number,.lb th.lb-number{text-align:right;font-variant-numeric:tabular-nums}"
+    ".lb tr.lb-best{font-weight:600}"
+    ".lb svg{vertical-align:middle}"
+    "</style>"
+)
+
+
+def card(head: str, *parts: str) -> str:
+    """A heading and what belongs to it, ready for ``_repr_html_``."""
+    return f'{STYLE}<div class="lb"><p class="lb-head">{escape(head)}</p>{"".join(parts)}</div>'
+
+
+def text(sentence: str, *, quiet: bool = False) -> str:
+    """A paragraph."""
+    kind = ' class="lb-quiet"' if quiet else ""
+    return f"<p{kind}>{escape(sentence)}</p>"
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[object]], *, best: int = -1) -> str:
+    """A table; floats are aligned to the right, and one row may stand out."""
+    body, numbers = [], [False] * len(header)
+    for place, row in enumerate(rows):
+        cells = []
+        for column, value in enumerate(row):
+            numbers[column] |= isinstance(value, float | int)
+            kind = ' class="lb-number"' if isinstance(value, float | int) else ""
+            cells.append(f"<td{kind}>{escape(_shown(value))}</td>")
+        kind = ' class="lb-best"' if place == best else ""
+        body.append(f"<tr{kind}>{''.join(cells)}</tr>")
+    heads = "".join(
+        f'<th class="lb-number">{escape(name)}</th>' if number else f"<th>{escape(name)}</th>"
+        for name, number in zip(header, numbers, strict=True)
+    )
+    return f"<table><thead><tr>{heads}</tr></thead><tbody>{''.join(body)}</tbody></table>"
+
+
+def interval_bar(low: float, estimate: float, high: float, bounds: tuple[float, float]) -> str:
+    """A line with a dot; the ends of the picture are the bounds of the metric, where finite."""
+    if not all(map(math.isfinite, (low, estimate, high))):
+        return ""
+    spread = (high - low) or abs(estimate) or 1.0
+    left = bounds[0] if math.isfinite(bounds[0]) else low - spread / 2
+    right = bounds[1] if math.isfinite(bounds[1]) else high + spread / 2
+    x1, x2, x3 = (6 + 228 * (value - left) / (right - left) for value in (low, estimate, high))
+    return (
+        '<svg width="240" height="18" role="img" aria-hidden="true">'
+        '<line x1="6" x2="234" y1="9" y2="9" stroke="currentColor" stroke-opacity=".25"/>'
+        f'<line x1="{x1:.1f}" x2="{x3:.1f}" y1="9" y2="9" stroke="#2f7fbf" stroke-width="5" '
+        'stroke-linecap="round"/>'
+        f'<circle cx="{x2:.1f}" cy="9" r="5" fill="currentColor"/></svg>'
+    )
+
+
+def _shown(value: object) -> str:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "–"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
