@@ -25,13 +25,13 @@ def card(head: str, *parts: str) -> str:
     return f'{STYLE}<div class="lb"><p class="lb-head">{escape(head)}</p>{"".join(parts)}</div>'
 
 
-def text(sentence: str, *, quiet: bool = False) -> str:
+def sentence(words: str, *, quiet: bool = False) -> str:
     """A paragraph."""
     kind = ' class="lb-quiet"' if quiet else ""
-    return f"<p{kind}>{escape(sentence)}</p>"
+    return f"<p{kind}>{escape(words)}</p>"
 
 
-def table(header: Sequence[str], rows: Iterable[Sequence[object]], *, best: int = -1) -> str:
+def html_table(header: Sequence[str], rows: Iterable[Sequence[object]], *, best: int = -1) -> str:
     """A table; floats are aligned to the right, and one row may stand out."""
     body, numbers = [], [False] * len(header)
     for place, row in enumerate(rows):

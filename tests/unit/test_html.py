@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from landbridge import Pooled, SourceOnly, TargetOnly, TGreedySelector, TransferSearchCV, _html
+from landbridge import Pooled, SourceOnly, TargetOnly, TGreedySelector, TransferSearchCV
+from landbridge._html import html_table, interval_bar
 from landbridge.datasets import make_covariate_shift
 from landbridge.inspection import diagnose_shift
 from landbridge.labelling import LabelPlanner
@@ -78,13 +79,13 @@ def test_the_interval_is_drawn_between_its_bounds(search):
 
 
 def test_an_interval_without_bounds_has_no_picture():
-    assert _html.interval_bar(np.nan, 0.5, np.nan, (0.0, 1.0)) == ""
+    assert interval_bar(np.nan, 0.5, np.nan, (0.0, 1.0)) == ""
     # Without natural ends the picture reaches half a width beyond the interval.
-    assert 'x1="63.0" x2="177.0"' in _html.interval_bar(1.0, 1.5, 2.0, (-np.inf, np.inf))
+    assert 'x1="63.0" x2="177.0"' in interval_bar(1.0, 1.5, 2.0, (-np.inf, np.inf))
 
 
 def test_missing_values_are_dashes_and_the_best_row_stands_out():
-    page = _html.table(("name", "score"), [("a", 1.23456), ("b", np.nan), ("c", None)], best=1)
+    page = html_table(("name", "score"), [("a", 1.23456), ("b", np.nan), ("c", None)], best=1)
     assert ">1.235<" in page
     assert page.count("–") == 2
     assert page.index("lb-best") > page.index("1.235")

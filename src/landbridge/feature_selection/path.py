@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from landbridge import _html
+from landbridge._html import card, html_table
 from landbridge._typing import Vector
 from landbridge.feature_selection.statistics import Statistics
 from landbridge.feature_selection.stopping import corollary_3, held_out_losses, number_of_steps
@@ -92,7 +92,7 @@ class FeaturePath:
         ]
         header = ("step", "feature", "T", "mean effect", "kept")
         head = f"Feature path: {self.n_kept} of {len(self)} steps kept"
-        return _html.card(head, _html.table(header, rows))
+        return card(head, html_table(header, rows))
 
 
 def follow_path(

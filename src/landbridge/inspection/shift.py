@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import StandardScaler
 
-from landbridge import _html
+from landbridge._html import card, html_table, sentence
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
 from landbridge._validation import (
@@ -140,8 +140,8 @@ class ShiftDiagnosis:
             for shift in self.features[:MOST_SHOWN]
         ]
         header = ("feature", "distance", "difference of means, sd", "p-value")
-        sentence = self.summary().split("\n", maxsplit=1)[0]
-        return _html.card("Shift diagnosis", _html.text(sentence), _html.table(header, rows))
+        words = self.summary().split("\n", maxsplit=1)[0]
+        return card("Shift diagnosis", sentence(words), html_table(header, rows))
 
 
 def diagnose_shift(

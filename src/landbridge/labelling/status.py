@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from landbridge import _html
+from landbridge._html import card, interval_bar, sentence
 from landbridge.labelling.design import Goal
 from landbridge.labelling.sequential import SequentialTest
 from landbridge.metrics.metric import format_number
@@ -75,9 +75,9 @@ class LabelStatus:
         return "\n".join(self.sentences)
 
     def _repr_html_(self) -> str:
-        bar = _html.interval_bar(self.low, self.estimate, self.high, (-math.inf, math.inf))
+        bar = interval_bar(self.low, self.estimate, self.high, (-math.inf, math.inf))
         verdict, *others = self.sentences
-        return _html.card(verdict, bar, *(_html.text(sentence) for sentence in others))
+        return card(verdict, bar, *map(sentence, others))
 
     def _verdict(self) -> str:
         n = f"{self.n_labels} label{'' if self.n_labels == 1 else 's'}"

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from scipy import stats
 
-from landbridge import _html
+from landbridge._html import card, html_table, interval_bar, sentence
 from landbridge._typing import Vector
 from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
@@ -127,8 +127,8 @@ class SearchInterval:
         return f"{words}. {self.note}" if self.note else words
 
     def _repr_html_(self) -> str:
-        bar = _html.interval_bar(self.low, self.estimate, self.high, self.metric.bounds)
-        return _html.card(f"{self.metric.label} on the target", bar, _html.text(str(self)))
+        bar = interval_bar(self.low, self.estimate, self.high, self.metric.bounds)
+        return card(f"{self.metric.label} on the target", bar, sentence(str(self)))
 
 
 def search_interval(
@@ -448,10 +448,10 @@ class Verdict:
             for rival in self.rivals
         ]
         header = ("baseline", "candidate", "probability of being better", "e-value")
-        return _html.card(
+        return card(
             "Cannot compare" if self.worth is None else known[self.worth],
-            _html.text(self.message),
-            _html.table(header, rows) if rows else "",
+            sentence(self.message),
+            html_table(header, rows) if rows else "",
         )
 
 

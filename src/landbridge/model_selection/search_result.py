@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from landbridge import _html
+from landbridge._html import card, html_table, sentence
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
 from landbridge.inference.agreement import AgreementInterval
@@ -1031,14 +1031,14 @@ class SearchResult:
         rows = []
         for cell in self.rows()[:MOST_SHOWN]:
             row = self.row(cell, 0.95)
-            name = "vote" if cell == VOTE else labels[cell]
+            name = labels[cell] if isinstance(cell, int) else cell
             rows.append((name, row["score"], row["low"], row["high"], row["status"]))
         more = len(self.rows()) - len(rows)
         header = ("candidate", self.metric.label, "low", "high", "status")
-        return _html.card(
+        return card(
             head,
-            _html.table(header, rows, best=0),
-            _html.text(f"{more} more in to_frame()", quiet=True) if more else "",
+            html_table(header, rows, best=0),
+            sentence(f"{more} more in to_frame()", quiet=True) if more else "",
         )
 
     def _lines(self, most: int = 10) -> Iterator[str]:

@@ -545,8 +545,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _repr_html_(self) -> str:
         if not hasattr(self, "results_"):
             return super()._repr_html_()  # scikit-learn's diagram
-        parts = [self.results_, self.results_.worth_transferring()]
-        return "".join(part._repr_html_() for part in parts)
+        verdict = self.results_.worth_transferring()
+        return self.results_._repr_html_() + verdict._repr_html_()
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -1,0 +1,53 @@
+"""
+My search was killed. Do I have to start again?
+===============================================
+
+With ``cache=`` every finished fit is stored. A search that is started again, or gets another
+candidate, repeats nothing that was finished, and gives the same answer bit for bit.
+"""
+
+import tempfile
+import time
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from landbridge import Pooled, SourceOnly, TransferSearchCV
+from landbridge.datasets import make_covariate_shift
+
+data = make_covariate_shift(1500, 600, 5, random_state=0)
+rows = {
+    "X_target": data.X_target[:60],
+    "y_target": data.y_target[:60],
+    "X_unlabeled": data.X_target[60:],
+}
+folder = tempfile.TemporaryDirectory()
+forest = RandomForestClassifier(100, random_state=0)
+candidates = {"source-only": SourceOnly(forest), "pooled": Pooled(forest)}
+
+
+def timed(candidates):
+    started = time.process_time()
+    search = TransferSearchCV(candidates, cache=folder.name, random_state=0)
+    search.fit(data.X, data.y, **rows)
+    print(f"{search.results_.info.fits_done} fits, {time.process_time() - started:.1f} s of CPU")
+    return search
+
+
+# %%
+# The first search fits everything:
+
+first = timed(candidates)
+
+# %%
+# The second one, started after a crash, only reads:
+
+second = timed(candidates)
+print("identical:", np.array_equal(first.results_.scores(), second.results_.scores()))
+
+# %%
+# A third candidate costs only its own fits:
+
+third = timed({**candidates, "pooled linear": Pooled(LogisticRegression())})
+folder.cleanup()
