@@ -31,7 +31,7 @@ plt.show()
 
 # %%
 # With labelled target rows, :func:`~landbridge.inspection.explain_loss` splits the loss. The first
-# pair of domains differs clearly, and still nothing is lost beyond chance: not every shift is harmful.
+# pair of domains differs clearly, and still nothing is lost: not every shift does harm.
 
 found = {}
 for name, data in (("features moved", moved), ("relation changed", changed)):
