@@ -7,7 +7,7 @@ the learner is fitted on ``fit_transform(X)``, where X holds source rows, and as
 ``fit(X, …).transform_source(X)``. Without any target row both treatments are the same.
 """
 
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -61,14 +61,60 @@ def check_mapping(
     return TransferData(X, y, X_target, y_target, X_unlabeled)
 
 
-class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TransferMap(BaseEstimator):
+    """Fits a transformer to both domains; see `landbridge._transfer_estimator`."""
+
+    _transfer_checks: ClassVar[dict[str, Any]]
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike = None,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit to the rows of both domains; labels are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        self._check_parameters()
+        target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
+        self._fit_transfer(check_mapping(self, X, y, **target, **self._transfer_checks))
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise for wrong parameters, before anything else."""
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Learn from checked rows."""
+        raise NotImplementedError
+
+
+class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     """A transformer that treats source rows and target rows differently.
 
-    Subclasses define ``fit``, ``transform`` (target rows), ``transform_source`` and
+    Subclasses define ``_fit_transfer``, ``transform`` (target rows), ``transform_source`` and
     ``_n_features_out``.
     """
 
-    fit: Any
     transform_source: Any
 
     def __init_subclass__(cls, **keywords: Any) -> None:

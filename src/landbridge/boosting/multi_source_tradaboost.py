@@ -7,16 +7,16 @@ e^(−α_S·|f(x) − y|) is β_src^[f(x) ≠ y] and e^(α_t·|f(x) − y|) is �
 """
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._transfer_estimator import SourcesEstimator
+from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_not_negative,
-    check_transfer,
     stack_rows,
     warn_no_target,
 )
@@ -144,7 +144,7 @@ def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Sel
     return done
 
 
-class SeveralSourcesClassifier(VotingClassifier):
+class SeveralSourcesClassifier(VotingClassifier, SourcesEstimator):
     """What both estimators share: the names of the sources and what is kept of the learners."""
 
     sources_: Vector
@@ -187,6 +187,9 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
         w_tar ← w_tar · β_t^(−[f(x) ≠ y]),     β_t = ε_t/((1 − ε_t)(c − 1)),
 
     with n the rows of all sources, N rounds and c classes. All rounds vote, with log(1/β_t).
+
+    Without ``groups`` all source rows are one source. Without labelled target rows it is
+    AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
 
     Parameters
     ----------
@@ -237,6 +240,8 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
     'good'
     """
 
+    _transfer_checks = {"task": "classification"}
+
     def __init__(
         self,
         estimator: Any = None,
@@ -247,52 +252,11 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        groups: VectorLike = None,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Boost on the sources that ``groups`` names and the labelled target rows.
-
-        Without ``groups`` all of ``X`` is one source; without labelled target rows it is
-        AdaBoost (SAMME) on ``X``, and warns.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        groups : array-like of shape (n_rows,), optional
-            Source of each row.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_rounds(self.n_estimators)
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            groups=groups,
-        )
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Boost on the sources that ``groups`` names and the labelled target rows."""
         sources, rng = self._name_sources(data), check_random_state(self.random_state)
         base = self.estimator
         if base is None:
@@ -314,7 +278,6 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
             origin = best.origins(done.estimators)
         self._keep(done.estimators, done, origin)
         warn_weak_learner(done, self.classes_.size)
-        return self
 
 
 class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
@@ -324,6 +287,9 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     on the target rows: in every round it takes the collected learner with the smallest weighted
     target error and removes it from the collection. Phase II fits nothing, so a new target costs
     next to nothing.
+
+    Without ``groups`` all source rows are one source. Without labelled target rows it is
+    AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
 
     Parameters
     ----------
@@ -377,6 +343,8 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     'first feature'
     """
 
+    _transfer_checks = {"task": "classification"}
+
     def __init__(
         self,
         estimator: Any = None,
@@ -389,53 +357,12 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         self.min_vote = min_vote
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        groups: VectorLike = None,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Boost on every source that ``groups`` names, then on the labelled target rows.
-
-        Without ``groups`` all of ``X`` is one source; without labelled target rows it is
-        AdaBoost (SAMME) on ``X``, and warns.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        groups : array-like of shape (n_rows,), optional
-            Source of each row.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_not_negative(self.min_vote, "min_vote")
         check_rounds(self.n_estimators)
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            groups=groups,
-        )
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Boost on every source that ``groups`` names, then on the labelled target rows."""
         sources, rng = self._name_sources(data), check_random_state(self.random_state)
         base = self.estimator
         if base is None:
@@ -447,7 +374,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
             self.n_candidates_ = len(done.estimators)
             self._keep(done.estimators, done, np.zeros(0, dtype=int))
             warn_weak_learner(done, self.classes_.size)
-            return self
+            return
         warn_of_target(data)
         by_source = [
             adaboost(base, data.X[rows], codes[rows], self.classes_, self.n_estimators, rng)
@@ -464,4 +391,3 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         self._keep([candidates[i] for i in chosen.positions], chosen, origin[chosen.positions])
         doubt = Boosted(errors=chosen.errors, stop_reason=chosen.stop_reason)
         warn_weak_learner(doubt, self.classes_.size)
-        return self

@@ -2,18 +2,17 @@
 
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from landbridge._delegate import linear_learner
-from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
+from landbridge._typing import RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_choice,
     check_not_negative,
-    check_transfer,
     is_count,
     is_number,
     warn_no_target,
@@ -156,7 +155,7 @@ def _record(
             "weight, so that the base learner sees hardly anything else. Use fewer rounds, a "
             "deeper tree, or drop rows whose label is wrong.",
             WeightingWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     done.estimators.append(estimator)
     done.votes.append(vote)
@@ -186,6 +185,9 @@ class TrAdaBoostClassifier(VotingClassifier):
     TrAdaBoost; there normalisation moves weight from the source to the target even where the
     source is right. The dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall
     as the weighted majority algorithm has it and target weights move as AdaBoost has it.
+
+    Without labelled target rows it is AdaBoost (SAMME) on the source, and warns; unlabelled
+    rows are left alone.
 
     Parameters
     ----------
@@ -271,6 +273,8 @@ class TrAdaBoostClassifier(VotingClassifier):
     [0, 1]
     """
 
+    _transfer_checks = {"task": "classification"}
+
     def __init__(
         self,
         estimator: Any = None,
@@ -293,46 +297,8 @@ class TrAdaBoostClassifier(VotingClassifier):
         self.random_state = random_state
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Boost on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone.
-
-        Without labelled target rows it is AdaBoost (SAMME) on the source, and warns.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Boost on ``X, y`` and ``X_target, y_target``."""
         self.classes_ = data.classes
         rules = self._rules()
         parts, codes, n_source = [data.X], class_codes(data, data.y), 0
@@ -352,7 +318,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         )
         self.n_source_rows_ = n_source
         self._keep(boost(learner, codes, n_source, self.classes_.size, rules))
-        return self
 
     def _rules(self) -> Rules:
         check_rounds(self.n_estimators)
@@ -450,7 +415,7 @@ def warn_of_target(data: TransferData) -> None:
             "the target rows alone. Check that the labels of both are spelled alike"
         )
     for doubt in doubts:
-        warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=3)
+        warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=4)
 
 
 def warn_weak_learner(done: Boosted, n_classes: int) -> None:
@@ -461,5 +426,5 @@ def warn_weak_learner(done: Boosted, n_classes: int) -> None:
             f"{done.errors[0]:.3g} in round 1, and it stays the only one. Use a stronger learner, "
             "for example a deeper tree, or check the labels of the target rows.",
             WeakLearnerWarning,
-            stacklevel=4,
+            stacklevel=5,
         )

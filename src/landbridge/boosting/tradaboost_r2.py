@@ -2,11 +2,11 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.ensemble._base import _set_random_states
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
@@ -15,12 +15,13 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._transfer_estimator import TransferEstimator
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
+    TransferData,
     check_choice,
     check_count,
     check_rows,
-    check_transfer,
     stack_rows,
     warn_no_target,
 )
@@ -151,7 +152,7 @@ def target_shares(n_source: int, n_target: int, n_steps: int) -> Iterator[float]
         yield start + step / (n_steps - 1) * (1.0 - start)
 
 
-class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator):
     """TrAdaBoost for regression: the weights move with the size of the errors.
 
     With ``e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)|`` in place of a misclassification,
@@ -164,6 +165,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     The two-stage form takes ``n_steps`` steps in which the source as a whole loses weight, by a β_t
     that brings the target's share from m/(n + m) to 1; at each step AdaBoost.R2 with frozen source
     weights is run, and the step with the smallest cross-validated target error is kept.
+
+    Without labelled target rows it is AdaBoost.R2 (with weights, not resampling) on the source,
+    and warns; unlabelled rows are left alone.
 
     Parameters
     ----------
@@ -217,6 +221,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
     (1,)
     """
 
+    _transfer_checks = {"task": "regression"}
+
     def __init__(
         self,
         estimator: Any = None,
@@ -243,47 +249,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
         self.store_weights = store_weights
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Boost on ``X, y`` and ``X_target, y_target``; unlabelled rows are left alone.
-
-        Without labelled target rows it is AdaBoost.R2 (with weights, not resampling) on the source.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="regression",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Boost on ``X, y`` and ``X_target, y_target``."""
         rows, y, n_source = data.X, data.y, 0
         if data.X_target is None:
             warn_no_target(self, "AdaBoost.R2 fitted on X")
@@ -296,7 +263,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
             self._fit_two_stages(learner, n_source)
         else:
             self._fit_r2(learner, n_source)
-        return self
 
     def _check_parameters(self) -> None:
         check_rounds(self.n_estimators)
@@ -316,7 +282,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
                 f"{type(base).__name__} takes no sample_weight, so that each round is fitted to "
                 "rows drawn by weight, which adds noise. Prefer an estimator that takes weights.",
                 WeightingWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return WeightedRegressor(base, rows, y, self.loss, check_random_state(self.random_state))
 
@@ -419,5 +385,5 @@ def _warn_few(n_target: int) -> None:
             f"{n_target} labelled target rows are too few to steer boosting by their error. Label "
             f"at least {FEW}.",
             FewTargetRowsWarning,
-            stacklevel=3,
+            stacklevel=4,
         )

@@ -1,12 +1,13 @@
 """TransferBoost (Eaton and desJardins 2009): boosting with a transfer term for every source."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_transfer, warn_no_target
+from landbridge._transfer_estimator import SourcesEstimator
+from landbridge._typing import RandomState, Vector
+from landbridge._validation import TransferData, warn_no_target
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner, make_learner
 from landbridge.boosting.tradaboost import (
@@ -90,7 +91,7 @@ def _target_error(learner: Learner, weights: Vector, inside: Vector, target: Vec
     return formula.weighted_error(weights[target], learner.mistakes(estimator)[target])
 
 
-class TransferBoostClassifier(VotingClassifier):
+class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
     """Boosting with several sources, each weighed by how much it helps the target.
 
     Every round fits the base learner to all rows and updates
@@ -102,6 +103,9 @@ class TransferBoostClassifier(VotingClassifier):
     to the target alone minus that of one fitted to source j and the target, and
     v = log((1 − ε)/ε) + log(c − 1) with ε the error over all rows under the weights w·exp(α^j): the
     vote that minimises the sum of the new weights. All rounds vote.
+
+    Without ``groups`` all source rows are one source. Without labelled target rows it is
+    AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
 
     Parameters
     ----------
@@ -147,6 +151,8 @@ class TransferBoostClassifier(VotingClassifier):
     'good'
     """
 
+    _transfer_checks = {"task": "classification"}
+
     def __init__(
         self,
         estimator: Any = None,
@@ -157,52 +163,11 @@ class TransferBoostClassifier(VotingClassifier):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        groups: VectorLike = None,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Boost on the sources that ``groups`` names and the labelled target rows.
-
-        Without ``groups`` all of ``X`` is one source; without labelled target rows it is
-        AdaBoost (SAMME) on ``X``, and warns.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        groups : array-like of shape (n_rows,), optional
-            Source of each row.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_rounds(self.n_estimators)
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            groups=groups,
-        )
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Boost on the sources that ``groups`` names and the labelled target rows."""
         self.classes_ = data.classes
         n_source = data.X.shape[0]
         codes, parts, one_class = class_codes(data, data.y), [data.X], False
@@ -232,7 +197,6 @@ class TransferBoostClassifier(VotingClassifier):
             learner, sources, target, self.classes_.size, self.n_estimators, one_class
         )
         self._keep(done, terms)
-        return self
 
     def _keep(self, done: Boosted, terms: Vector) -> None:
         self.estimators_ = done.estimators

@@ -41,11 +41,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import check_learns, clone_with_seed, linear_learner
 from landbridge._tasks import map_tasks, spawn_seeds
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._transfer_estimator import SourcesEstimator
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_rows,
-    check_transfer,
     is_number,
     stack_rows,
 )
@@ -130,7 +130,7 @@ def default_estimators() -> list[tuple[str, Any]]:
     ]
 
 
-class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
+class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseComposition):
     """Average models by how well each agrees with the clusters around a target row.
 
     Every estimator is fitted on every source. For each row the models are weighed by the agreement
@@ -191,6 +191,11 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
     (100, 6)
     """
 
+    _transfer_checks = {
+        "task": "classification",
+        "plain_counterpart": "the plain average of its models",
+    }
+
     def __init__(
         self,
         estimators: list[tuple[str, Any]] | None = None,
@@ -209,53 +214,13 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         self.random_state = random_state
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-        groups: VectorLike = None,
-    ) -> Self:
+    def _fit_transfer(self, data: TransferData) -> None:
         """Fit every estimator on every source, cluster the target rows and compare.
 
         ``groups`` names the source of each row; without it X is one source.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-        groups : array-like of shape (n_rows,), optional
-            Source of each row.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
-        named = self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            groups=groups,
-            plain_counterpart="the plain average of its models",
-        )
         self.classes_ = data.classes
+        named = default_estimators() if self.estimators is None else self.estimators
         names = [None] if data.groups is None else np.unique(data.groups).tolist()
         sources = [rows_of_source(data, name) for name in names]
         n_models = len(sources) * len(named)
@@ -280,7 +245,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             self.purity_ = self._purity(sources, seeds[0])
             if self.purity_ >= self.min_purity:
                 self._compare_with_clusters(data, data.target_rows, seeds[0])
-        return self
 
     def _new_clusterer(self, n_rows: int, seed: int | None) -> Any:
         clusterer = self.clusterer
@@ -395,7 +359,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
         models = np.arange(len(self.estimators_))[:, None]
         return self.similarities_[models, clusters, labels].T
 
-    def _check_parameters(self) -> list[tuple[str, Any]]:
+    def _check_parameters(self) -> None:
         for name in ("threshold", "min_purity"):
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= 1):
@@ -407,7 +371,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
                 f"{type(self.clusterer).__name__}. Pass for example KMeans or GaussianMixture."
             )
         if self.estimators is None:
-            return default_estimators()
+            return
         entries = self.estimators if isinstance(self.estimators, (list, tuple)) else []
         names = [entry[0] if isinstance(entry, tuple) else None for entry in entries]
         if not names or None in names or len(set(names)) < len(names):
@@ -417,7 +381,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, _BaseComposition):
             )
         for _, member in self.estimators:
             check_learns(member, "classifier")
-        return self.estimators
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, with those of the named estimators.

@@ -24,17 +24,17 @@ Deviation 4: several classes are solved one against the rest, with one factorisa
 """
 
 import warnings
-from typing import Self
 
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._tasks.threads import on_one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._transfer_estimator import TransferEstimator
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_count,
@@ -42,7 +42,6 @@ from landbridge._validation import (
     check_not_negative,
     check_positive,
     check_rows,
-    check_transfer,
     stack_rows,
 )
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
@@ -111,7 +110,7 @@ def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
     return solution
 
 
-class _LaplacianRLS(BaseEstimator):
+class _LaplacianRLS(TransferEstimator):
     """Fits f to columns of numbers; what the numbers mean is for the subclasses to say."""
 
     def __init__(
@@ -245,49 +244,15 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     (80,)
     """
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit on all rows; source and labelled target rows carry the labels.
+    _transfer_checks = {
+        "task": "classification",
+        "plain_counterpart": "Laplacian least squares on X alone",
+    }
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="Laplacian least squares on X alone",
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Fit on all rows; source and labelled target rows carry the labels."""
         self.classes_ = data.classes
         self._fit_columns(data, np.where(data.labels[:, None] == self.classes_, 1.0, -1.0))
-        return self
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Evaluate f of each class; for two classes that of the second alone.
@@ -345,50 +310,16 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
     (80,)
     """
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit on all rows; source and labelled target rows carry the responses.
+    _transfer_checks = {
+        "task": "regression",
+        "multi_output": True,
+        "plain_counterpart": "Laplacian least squares on X alone",
+    }
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="regression",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            multi_output=True,
-            plain_counterpart="Laplacian least squares on X alone",
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Fit on all rows; source and labelled target rows carry the responses."""
         self._one_response = data.y.ndim == 1
         self._fit_columns(data, data.labels.reshape(data.labels.shape[0], -1).astype(float))
-        return self
 
     def predict(self, X: MatrixLike) -> Vector:
         """Evaluate f on new rows.

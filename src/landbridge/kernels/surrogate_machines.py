@@ -3,11 +3,9 @@
 The mathematics is in `landbridge.kernels.surrogate`; here it meets kernels, labels and new rows.
 """
 
-from typing import Self
-
 import numpy as np
 from scipy import linalg
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC, LinearSVC
@@ -15,13 +13,13 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._tasks.threads import on_one_thread, one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._transfer_estimator import TransferEstimator
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_not_negative,
     check_positive,
     check_rows,
-    check_transfer,
     stack_rows,
 )
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
@@ -34,7 +32,7 @@ from landbridge.kernels.surrogate_map import (
 )
 
 
-class _SurrogateKernelMachine(BaseEstimator):
+class _SurrogateKernelMachine(TransferEstimator):
     """Training and prediction inputs on the composite kernel, exact or by features.
 
     The rows of training are the moved source Z̃ and the labelled target rows, as in Eq. (10).
@@ -78,7 +76,7 @@ class _SurrogateKernelMachine(BaseEstimator):
         self.map_ = SurrogateKernelMap(**{name: getattr(self, name) for name in names})
         self.map_.set_output(transform="default")  # arrays, whatever the user wants of transformers
         self.map_.n_features_in_ = self.n_features_in_
-        self.map_._fit_checked(data)
+        self.map_._fit_transfer(data)
         self.trace_share_, self.n_clipped_ = self.map_.trace_share_, self.map_.n_clipped_
         moved = self.map_.transform_source(data.X)
         if data.X_target is None:
@@ -145,6 +143,11 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
     (80,)
     """
 
+    _transfer_checks = {
+        "task": "classification",
+        "plain_counterpart": "a support vector machine with its kernel",
+    }
+
     def __init__(
         self,
         C: float = 1.0,
@@ -167,48 +170,13 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         self.random_state = random_state
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Align with all target rows; learn from the source and the labelled target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_surrogate_parameters(self)
         check_target_share(self.target_share)
         check_positive(self.C, "C")
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="a support vector machine with its kernel",
-        )
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Align with all target rows; learn from the source and the labelled target rows."""
         if self.n_components is None:
             learner = SVC(C=self.C, kernel="precomputed")
         else:
@@ -217,7 +185,6 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
             weights = weights_of_labelled_rows(data, self.target_share)
             self.learner_ = learner.fit(self._training_input(data), data.labels, weights)
         self.classes_ = self.learner_.classes_
-        return self
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
@@ -298,6 +265,12 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
     (80,)
     """
 
+    _transfer_checks = {
+        "task": "regression",
+        "multi_output": True,
+        "plain_counterpart": "a kernel ridge regression with its kernel",
+    }
+
     def __init__(
         self,
         alpha: float = 0.1,
@@ -320,49 +293,13 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         self.random_state = random_state
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Align with all target rows; learn from the source and the labelled target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_surrogate_parameters(self)
         check_target_share(self.target_share)
         check_not_negative(self.alpha, "alpha")
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="regression",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            multi_output=True,
-            plain_counterpart="a kernel ridge regression with its kernel",
-        )
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Align with all target rows; learn from the source and the labelled target rows."""
         response = data.labels.astype(float)
         weights = weights_of_labelled_rows(data, self.target_share)
         self.mean_ = np.average(response, axis=0, weights=weights)
@@ -372,7 +309,6 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
             learner = Ridge(alpha=self.alpha, fit_intercept=False)
         with one_thread():
             self.learner_ = learner.fit(self._training_input(data), response - self.mean_, weights)
-        return self
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:

@@ -4,15 +4,15 @@ The mathematics is in `landbridge.kernels.surrogate`.
 """
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._domain_map import DomainMap, check_mapping
-from landbridge._tasks.threads import on_one_thread, one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
+from landbridge._domain_map import DomainMap
+from landbridge._tasks.threads import on_one_thread
+from landbridge._typing import Matrix, MatrixLike, RandomState
 from landbridge._validation import TransferData, check_not_negative, check_rows, stack_rows
 from landbridge.exceptions import NothingToAlignWarning
 from landbridge.kernels._kernel import KernelSpec, Width, check_kernel, resolve_width
@@ -86,6 +86,8 @@ class SurrogateKernelMap(DomainMap):
     (80,)
     """
 
+    _transfer_checks = {"plain_counterpart": "the features of its kernel"}
+
     def __init__(
         self,
         kernel: KernelSpec = "rbf",
@@ -104,49 +106,12 @@ class SurrogateKernelMap(DomainMap):
         self.n_components = n_components
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike = None,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit features on all rows and T on source and target; labels are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_surrogate_parameters(self)
-        data = check_mapping(
-            self,
-            X,
-            y,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="the features of its kernel",
-        )
-        with one_thread():
-            return self._fit_checked(data)
 
-    def _fit_checked(self, data: TransferData) -> Self:
+    @on_one_thread
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Fit features on all rows and T on source and target; labels are not used."""
         source, target = data.X, data.target_rows
         rows = source if target is None else stack_rows([source, target])
         wanted = rows.shape[0] if self.n_components is None else self.n_components
@@ -161,7 +126,6 @@ class SurrogateKernelMap(DomainMap):
         )
         self._n_features_out = self.features_.n_features
         self._align(source, target)
-        return self
 
     def _align(self, source: Matrix, target: Matrix | None) -> None:
         self.transform_, self.trace_share_, self.n_clipped_, self.scale_ = None, 1.0, 0, 1.0

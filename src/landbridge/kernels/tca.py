@@ -18,19 +18,19 @@ W'KHKW = I, which gives every component the same variance, is ``whiten=True``.
 """
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._domain_map import check_mapping
+from landbridge._domain_map import TransferMap
 from landbridge._tasks.threads import on_one_thread, one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
+    TransferData,
     check_count,
     check_positive,
     check_rows,
@@ -174,7 +174,7 @@ def _linear_product(rows: Matrix) -> LinearOperator:
     return LinearOperator((n_rows, n_rows), matvec=lambda v: rows @ (rows.T @ v), dtype=float)
 
 
-class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     """Components in which the domain means are close and the variance is large.
 
     max_W tr(W'KHKW) subject to W'(KLK + μI)W = I; see the module for the notation. One embedding
@@ -212,6 +212,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     (40, 3)
     """
 
+    _transfer_checks = {"plain_counterpart": "an uncentred kernel PCA"}
+
     features_: KernelRows | LowRankFeatures
 
     def __init__(
@@ -232,45 +234,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.rank = rank
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike = None,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Find the components; labels are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = check_mapping(
-            self,
-            X,
-            y,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="an uncentred kernel PCA",
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Find the components; labels are not used."""
         target = data.target_rows
         rows = data.X if target is None else stack_rows([data.X, target])
         with one_thread():
@@ -282,7 +247,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             rank = resolve_rank(self.rank, rows.shape[0], "rank")
             self._fit_low_rank(data.X, target, rank)
         self._n_features_out = self.components_.shape[1]
-        return self
 
     @on_one_thread
     def _fit_exact(self, rows: Matrix, difference: Vector) -> None:

@@ -21,19 +21,20 @@ Deviation 3: several classes are solved one against the rest, each with its own 
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
+    TransferData,
     check_positive,
     check_rows,
-    check_transfer,
     is_number,
     stack_rows,
 )
@@ -103,7 +104,7 @@ def transduce(
     return plane, guessed
 
 
-class TransductiveSVC(ClassifierMixin, BaseEstimator):
+class TransductiveSVC(ClassifierMixin, TransferEstimator):
     """Support vector machine whose plane avoids dense regions of the unlabelled target rows.
 
     min ½‖w‖² + C Σ ξ + C* Σ ξ* over the plane and the labels of the unlabelled rows, with the
@@ -146,6 +147,11 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
     (40,)
     """
 
+    _transfer_checks = {
+        "task": "classification",
+        "plain_counterpart": "a support vector machine with its kernel",
+    }
+
     def __init__(
         self,
         C: float = 1.0,
@@ -164,46 +170,8 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
         self.growth = growth
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit on all rows; source and labelled target rows carry the labels.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="a support vector machine with its kernel",
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Fit on all rows; source and labelled target rows carry the labels."""
         self.classes_ = data.classes
         n_labeled = data.labels.size
         parts = [data.labeled_rows, data.X_unlabeled]
@@ -220,7 +188,6 @@ class TransductiveSVC(ClassifierMixin, BaseEstimator):
             fraction = fractions[self.classes_ == label][0]
             self.planes_.append(self._fit_plane(inputs, signs, costs, fraction))
         self.unlabeled_labels_ = self._choose(self._scores(inputs[n_labeled:]))
-        return self
 
     def _fit_plane(self, inputs: Matrix, signs: Vector, costs: Vector, fraction: float) -> Any:
         linear = self.kernel == "linear"

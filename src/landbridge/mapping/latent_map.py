@@ -23,7 +23,6 @@ Pipeline: KNeighborsClassifier(metric="cosine", weights="distance"), or any othe
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 import numpy as np
 from scipy import sparse
@@ -33,9 +32,9 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.extmath import svd_flip
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._domain_map import DomainMap, check_mapping
-from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_count, check_positive, check_rows
+from landbridge._domain_map import DomainMap
+from landbridge._typing import Matrix, MatrixLike, Vector
+from landbridge._validation import TransferData, check_count, check_positive, check_rows
 
 # Up to this many rows or columns all singular vectors are computed, beyond it only those asked for.
 FULL_SIZE = 500
@@ -209,50 +208,18 @@ class LatentMap(DomainMap):
     ((40, 2), (40, 2))
     """
 
+    _transfer_checks = {"plain_counterpart": "the singular vectors of X"}
+
     def __init__(self, n_components: int = 50, ridge: float = 0.1):
         self.n_components = n_components
         self.ridge = ridge
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike = None,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Learn to fill and to project; labels are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_count(self.n_components, "n_components")
         check_positive(self.ridge, "ridge")
-        data = check_mapping(
-            self,
-            X,
-            y,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="the singular vectors of X",
-        )
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Learn to fill and to project; labels are not used."""
         target = data.X if data.target_rows is None else data.target_rows
         source_fill, target_fill = self._learn_fills(data.X, target)
         domains = [(data.X, source_fill)]
@@ -264,7 +231,6 @@ class LatentMap(DomainMap):
         self.source_matrix_, self.source_offset_ = source_fill.matrix @ V, source_fill.offset @ V
         self.target_matrix_, self.target_offset_ = target_fill.matrix @ V, target_fill.offset @ V
         self._n_features_out = V.shape[1]
-        return self
 
     def _learn_fills(self, source: Matrix, target: Matrix) -> tuple[Fill, Fill]:
         in_source, in_target = has_support(source), has_support(target)

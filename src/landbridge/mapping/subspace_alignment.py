@@ -7,17 +7,15 @@ With as many axes as columns M is orthogonal, and only the means are aligned: th
 what acts. The cosines of the angles between the two subspaces are the singular values of M.
 """
 
-from typing import Self
-
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.decomposition import PCA
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._domain_map import DomainMap, check_mapping
-from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows
+from landbridge._domain_map import DomainMap
+from landbridge._typing import Matrix, MatrixLike, Vector
+from landbridge._validation import TransferData, check_rows
 
 # Up to this many columns the covariance is decomposed as a whole.
 FULL_COLUMNS = 1000
@@ -79,48 +77,13 @@ class SubspaceAlignment(DomainMap):
     ((40, 2), (50, 2))
     """
 
+    _transfer_checks = {"plain_counterpart": "the principal components of X"}
+
     def __init__(self, n_components: int | float = 0.9):
         self.n_components = n_components
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike = None,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Learn both sets of axes; labels are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._check_parameters()
-        data = check_mapping(
-            self,
-            X,
-            y,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            plain_counterpart="the principal components of X",
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Learn both sets of axes; labels are not used."""
         target = data.X if data.target_rows is None else data.target_rows
         target_axes, self.target_mean_ = principal_axes(target, self.n_components)
         source_axes, self.source_mean_ = principal_axes(data.X, target_axes.shape[1])
@@ -129,7 +92,6 @@ class SubspaceAlignment(DomainMap):
         self.alignment_ = source_axes.T @ self.target_axes_
         self.cosines_ = linalg.svdvals(self.alignment_)
         self._n_features_out = n_axes
-        return self
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """*Target* rows on the axes of the target.

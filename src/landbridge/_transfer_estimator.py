@@ -1,0 +1,101 @@
+"""The ``fit`` that methods share: its arguments are stated, described and checked here.
+
+Subclasses check their parameters in ``_check_parameters``, tell `check_transfer` about their task
+in ``_transfer_checks`` and learn from checked rows in ``_fit_transfer``.
+"""
+
+from typing import Any, ClassVar, Self
+
+from sklearn.base import BaseEstimator
+
+from landbridge._typing import MatrixLike, VectorLike
+from landbridge._validation import TransferData, check_transfer
+
+
+class TransferEstimator(BaseEstimator):
+    """Learns from labelled source rows and from rows of the target."""
+
+    _transfer_checks: ClassVar[dict[str, Any]]
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit to the source and to the rows of the target that there are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._check_parameters()
+        target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
+        self._fit_transfer(check_transfer(self, X, y, **target, **self._transfer_checks))
+        return self
+
+    def _check_parameters(self) -> None:
+        """Raise for wrong parameters, before anything else."""
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Learn from checked rows."""
+        raise NotImplementedError
+
+
+class SourcesEstimator(TransferEstimator):
+    """Learns from several sources that ``groups`` tells apart."""
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        groups: VectorLike = None,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+    ) -> Self:
+        """Fit to the sources and to the rows of the target that there are.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row; without it all rows are one source.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._check_parameters()
+        target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
+        data = check_transfer(self, X, y, groups=groups, **target, **self._transfer_checks)
+        self._fit_transfer(data)
+        return self
