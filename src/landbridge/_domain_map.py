@@ -96,12 +96,16 @@ class TransferMap(BaseEstimator):
             The fitted transformer.
         """
         self._check_parameters()
+        self._check_rows_given(X, X_target, X_unlabeled)
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         self._fit_transfer(check_mapping(self, X, y, **target, **self._transfer_checks))
         return self
 
     def _check_parameters(self) -> None:
         """Raise for wrong parameters, before anything else."""
+
+    def _check_rows_given(self, *rows: MatrixLike) -> None:
+        """Raise for rows of a kind that the method cannot take."""
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Learn from checked rows."""

@@ -11,15 +11,13 @@ moves one class onto the other (cars by origin: accuracy 0.28 instead of 0.91).
 Deviation 2: with ridge = 0 inverses are taken on the range of C_S.
 """
 
-from typing import Self
-
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._domain_map import DomainMap, check_mapping
-from landbridge._typing import MatrixLike, VectorLike
-from landbridge._validation import check_memory, check_not_negative, check_rows
+from landbridge._domain_map import DomainMap
+from landbridge._typing import MatrixLike
+from landbridge._validation import TransferData, check_memory, check_not_negative, check_rows
 
 
 def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:
@@ -73,51 +71,20 @@ class CORAL(DomainMap):
     True
     """
 
+    _transfer_checks = {"accept_sparse": False, "plain_counterpart": "the identity"}
+
     def __init__(self, ridge: float = 1.0, match_mean: bool = False):
         self.ridge = ridge
         self.match_mean = match_mean
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike = None,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Learn means and covariances; labels are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+    def _check_parameters(self) -> None:
         check_not_negative(self.ridge, "ridge")
-        _check_dense(X, X_target, X_unlabeled)
-        data = check_mapping(
-            self,
-            X,
-            y,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            accept_sparse=False,
-            plain_counterpart="the identity",
-        )
+
+    def _check_rows_given(self, *rows: MatrixLike) -> None:
+        _check_dense(*rows)
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Learn means and covariances."""
         target = data.target_rows
         n_columns = data.X.shape[1]
         check_memory(
@@ -130,13 +97,12 @@ class CORAL(DomainMap):
         self.matrix_ = np.eye(data.X.shape[1])
         self.source_mean_ = self.target_mean_ = np.zeros(data.X.shape[1])
         if target is None:
-            return self
+            return
         whiten = covariance_root(data.X, self.ridge, -0.5)
         self.matrix_ = whiten @ covariance_root(target, self.ridge, 0.5)
         if self.match_mean:
             self.source_mean_ = data.X.mean(axis=0, dtype=float)
             self.target_mean_ = target.mean(axis=0, dtype=float)
-        return self
 
     def transform(self, X: MatrixLike) -> np.ndarray:
         """*Target* rows, unchanged.
