@@ -1,12 +1,12 @@
 """Parquet tables that are too large to be read whole."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from landbridge._tasks import Progress
 from landbridge.cli._files import find_files, is_parquet, scan_parquet
-from landbridge.cli._pieces import CELLS, readable
+from landbridge.cli._pieces import CELLS, LEAST_ROWS, readable
 from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._tables import DEFAULT_DOMAIN, plain_numbers, require_column, split_name
 
@@ -44,13 +44,22 @@ class LargeTable:
         names = list(dict.fromkeys(n for n in (self.domain, label) if n is not None))
         with readable(self.place):
             with Progress("looking at domains", self.n_rows, unit="rows") as progress:
-                for piece in self.table.select(names).collect_batches(chunk_size=CELLS // 2):
+                for piece in self.table.select(names).collect_batches(
+                    chunk_size=max(CELLS // 2, LEAST_ROWS)
+                ):
                     sampler.add(piece)
                     progress.advance(piece.height)
             rows, sample = sampler.draw()
             with Progress(f"reading {rows.size} of {self.n_rows} rows", None):
                 frame = self._rows(rows)
         return plain_numbers(frame, self.place), sample
+
+    def pieces(self, names: list[str]) -> Iterator["pl.DataFrame"]:
+        """Some columns of all rows, piece by piece."""
+        with readable(self.place):
+            n_rows = max(CELLS // len(names), LEAST_ROWS)
+            for piece in self.table.select(names).collect_batches(chunk_size=n_rows):
+                yield plain_numbers(piece, self.place)
 
     def _rows(self, rows: "np.ndarray") -> "pl.DataFrame":
         import polars as pl

@@ -2,20 +2,26 @@
 
 The sample grows in steps. Each step tells how the time and the memory of the fit grow with the
 number of rows, so that a method with a matrix of all pairs of rows stops early and a linear one
-goes on until all rows are used.
+goes on until all rows are used. Naive Bayes needs no rows in memory: it learns from sums, so that a
+pass over the table in pieces gives the fit on everything.
 """
 
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from math import log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+from sklearn.base import clone
+
+from landbridge._tasks import Progress
+from landbridge.baselines import SourceOnly
+from landbridge.cli._large import LargeTable
 from landbridge.cli._problem import Problem
-
-if TYPE_CHECKING:
-    from landbridge.model_selection import TransferSearchCV
+from landbridge.model_selection import TransferSearchCV, VotingModel
 
 # Growth of the number of rows from step to step.
 STEP = 4
@@ -33,7 +39,7 @@ class Cost:
 
 
 def fit_on_more(
-    search: "TransferSearchCV",
+    search: TransferSearchCV,
     problem: Problem,
     draw: Callable[[int], Problem],
     *,
@@ -63,6 +69,51 @@ def fit_on_more(
         size = 3.0 * problem.features.estimated_size()
         costs.append(Cost(n_rows, search.refit_time_, max(_peak_bytes() - before, size)))
     return problem, ""
+
+
+def learn_in_pieces(search: TransferSearchCV, problem: Problem, table: LargeTable) -> list[str]:
+    """Fit the members that learn from sums on all rows of a table; their names."""
+    members = _members_that_sum(search)
+    fresh = {name: clone(inner) for name, (inner, _) in members.items()}
+    encode = search.preprocessor_.transform
+    names = [*problem.features.columns, problem.domain_column, problem.labels.name]  # type: ignore[union-attr]
+    with Progress("learning in pieces", table.n_rows, unit="rows") as progress:
+        for piece in table.pieces(names) if members else ():
+            known = piece.filter(piece[problem.labels.name].is_not_null())  # type: ignore[union-attr]
+            domains = known[problem.domain_column].cast(str).to_numpy()
+            for name, (inner, sources) in members.items():
+                own = known.filter(np.isin(domains, sources(problem)))
+                if own.height:
+                    y = np.asarray(own[problem.labels.name].to_list())  # type: ignore[union-attr]
+                    X = encode(own.select(problem.features.columns))
+                    fresh[name].partial_fit(X, y, classes=inner.classes_)
+            progress.advance(piece.height)
+    for name, (inner, _) in members.items():
+        inner.__dict__.update(fresh[name].__dict__)
+    return list(members)
+
+
+def _members_that_sum(
+    search: TransferSearchCV,
+) -> dict[str, tuple[Any, Callable[[Problem], list[str]]]]:
+    """Fitted naive Bayes models among the members, and the domains that each learns from."""
+    result = search.results_
+    found: dict[str, tuple[Any, Callable[[Problem], list[str]]]] = {}
+    last = getattr(search, "vote_", search.best_estimator_)[-1]
+    models = dict(last.members) if isinstance(last, VotingModel) else {"": last}
+    for cell, label in enumerate(result.labels):
+        model = models.get(label, last if cell == search.best_index_ and "" in models else None)
+        about = result.cells[cell]
+        inner = model.estimator_ if isinstance(model, SourceOnly) else model
+        if type(inner).__module__ != "sklearn.naive_bayes":
+            continue
+        found[label] = (inner, partial(_domains, about.source, about.role))
+    return found
+
+
+def _domains(source: Any, role: str, problem: Problem) -> list[str]:
+    names = problem.sources if source not in problem.sources else [source]
+    return names if role == "source-only" else [*names, str(problem.target)]
 
 
 def predicted(costs: list[Cost], rows: int, what: str) -> float:

@@ -18,7 +18,8 @@ from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import Entry, build_estimator, read_candidates
 from landbridge.cli._columns import describe_columns
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._more_rows import fit_on_more
+from landbridge.cli._large import find_large
+from landbridge.cli._more_rows import fit_on_more, learn_in_pieces
 from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
 from landbridge.cli._problem import Problem, make_encoder, read_problem, require_labels
 from landbridge.cli._table_encoder import is_free_text
@@ -121,10 +122,14 @@ def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Se
             seconds=budget - study.search.results_.info.seconds if budget else None,
             memory=bytes_of(asked.memory),
         )
+    large = find_large(asked.data, asked.domain) if reason else None
+    summed = [] if large is None else learn_in_pieces(study.search, problem, large)
     command = study.card["command"]
     card = make_card(problem, study.search, study.summary, asked=asked, command=command)
     rows = problem.sample.rows_used() if problem.sample else ""
     session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
+    if summed:
+        session.note(f"fitted on all rows, in pieces: {listing(summed)}")
     return replace(study, card=card)
 
 
