@@ -146,3 +146,18 @@ def test_select_with_groups_and_features_without_domain_constants(landbridge, tm
     assert len(answers.splitlines()) == 2 * N + 1
     picked = landbridge.json("features", path, *question, "--number", "1")["picked"]
     assert all("site" not in one["feature"] for one in picked)
+
+
+def test_select_in_the_order_of_time_shows_the_score_over_time(landbridge, tmp_path):
+    path = make_table(tmp_path / "t.csv")
+    (tmp_path / "few.yaml").write_text("ridge: Ridge\n")
+    found = landbridge.json(
+        "select", path, "--label", "label", "--target", "b", "--time", "day", "--missing", "?",
+        "--folds", "3", "--candidates", tmp_path / "few.yaml",
+    )  # fmt: skip
+    parts = found["ranking"]["over_time"]
+    # The first quarter of the 30 labelled rows is never predicted: it has no past.
+    assert sum(part["rows"] for part in parts) == 21
+    ends = [part[end] for part in parts for end in ("start", "end")]
+    assert ends == sorted(ends)
+    assert all(part["score"] > 0 for part in parts)

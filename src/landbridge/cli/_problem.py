@@ -40,6 +40,7 @@ class Problem:
     row_names: Sequence[str] = ()  # rows as a person finds them: an identifier, or their place
     groups: np.ndarray | None = None  # of rows that stay in one fold
     times: np.ndarray | None = None
+    time_words: Sequence[str] = ()  # times as they are written
     sample: Sample | None = None
 
     @property
@@ -216,6 +217,7 @@ def read_problem(
         _row_names(frame, identifiers),
         None if group is None else frame[group].cast(str).to_numpy().astype(str),
         None if time is None else _as_times(frame[time]),
+        [] if time is None else frame[time].cast(str).to_list(),
         sample,
     )
 

@@ -39,6 +39,7 @@ from landbridge.report import (
     write_report,
 )
 from landbridge.report.blocks import Block, Table, Text
+from landbridge.report.summary import plain
 from landbridge.report.tables import checks_table
 from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
@@ -48,6 +49,10 @@ if TYPE_CHECKING:
     from landbridge.cli.features import Features
     from landbridge.cli.label import Label
     from landbridge.cli.select import Select
+
+
+# Parts of the labelled rows in the order of time, with enough rows each for a score.
+MOST_PARTS, FEWEST_PER_PART = 10, 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +96,7 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
     if problem.sample is not None and problem.sample.cut():
         summary["verdict"].append(problem.sample.sentence())
     name_rows_to_label(problem, summary)
+    add_scores_over_time(problem, search, summary)
     card = make_card(problem, search, summary, asked=asked, command=command)
     return Study(search, summary, card)
 
@@ -131,6 +137,30 @@ def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Se
     if summed:
         session.note(f"fitted on all rows, in pieces: {listing(summed)}")
     return replace(study, card=card)
+
+
+def add_scores_over_time(
+    problem: Problem, search: TransferSearchCV, summary: dict[str, Any]
+) -> None:
+    """The score of the answer on labelled target rows, in consecutive parts of equal size."""
+    found = search.results_.predictions("tlv")
+    if problem.times is None or found is None:
+        return
+    metric, seen = search.results_.metric, np.flatnonzero(found.seen)
+    rows = problem.in_order(problem.is_target & problem.has_label)
+    values, y = found.read(metric.response), search.results_.y_target
+    n_parts = int(np.clip(seen.size // FEWEST_PER_PART, 1, MOST_PARTS))
+    parts = [
+        {
+            "start": problem.time_words[rows[part[0]]],
+            "end": problem.time_words[rows[part[-1]]],
+            "rows": int(part.size),
+            "score": float(metric.score(y[part], values[part])),
+        }
+        for part in np.array_split(seen, n_parts)
+        if part.size
+    ]
+    summary["ranking"]["over_time"] = plain(parts)
 
 
 def name_rows_to_label(problem: Problem, summary: dict[str, Any]) -> None:

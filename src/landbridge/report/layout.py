@@ -33,6 +33,7 @@ from landbridge.report.tables import (
     intervals_table,
     matrix_table,
     moved_table,
+    over_time_table,
     per_source_table,
     ranking_table,
     shift_table,
@@ -77,6 +78,13 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
             Heading("The vote"),
             Text(_vote_words(ranking["vote"])),
             vote_table(ranking["vote"]),
+        ]
+    if ranking.get("over_time"):
+        words = "The answer on labelled target rows in the order of time, each part by models"
+        blocks += [
+            Heading("Score over time"),
+            Text(f"{words} trained on earlier rows."),
+            over_time_table(ranking),
         ]
     if ranking["classes"]:
         blocks += [

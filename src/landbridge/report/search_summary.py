@@ -51,6 +51,7 @@ def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]
         "lead": _lead(result),
         "agreement": _agreement(result),
         "labels_needed": _labels_needed(result),
+        "over_time": None,
         "sampling": _sampling(result),
         "matrix": _matrix(result),
         "pairwise": _pairwise(result),

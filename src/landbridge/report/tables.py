@@ -50,6 +50,15 @@ def vote_table(vote: dict[str, Any]) -> Table:
     return make_table(columns, values)
 
 
+def over_time_table(ranking: dict[str, Any]) -> Table:
+    """One row per part of the labelled target rows, in the order of time."""
+    columns = [
+        Column("from"), Column("to"), Column("rows", "d"), Column(ranking["score"], FOUR_DIGITS),
+    ]  # fmt: skip
+    values = [[p["start"], p["end"], p["rows"], p["score"]] for p in ranking["over_time"]]
+    return make_table(columns, values)
+
+
 def classes_table(classes: dict[str, Any]) -> Table:
     """Recall and precision per class, with the confusion table beside them."""
     names = classes["names"]

@@ -77,7 +77,10 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
     what = f"the error to within {needed['within']:.0%} of it"
     if needed["accuracy"]:
         what = f"the accuracy to within {needed['within']:g}"
-    sentences.append(f"About {needed['labels']} random labels of {target} would measure {what}.")
+    sentences.append(
+        f"About {needed['labels']} random labels of {target} would measure {what}; "
+        "`landbridge label` draws them."
+    )
     return sentences
 
 
