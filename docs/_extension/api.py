@@ -46,7 +46,7 @@ def _offered_by_package(module: Any) -> list[str]:
     """Names of a single file, which are public if the package offers them."""
     import landbridge
 
-    return [name for name in landbridge.__all__ if getattr(module, name, None) is not None]
+    return [name for name in landbridge.__all__ if name[0] != "_" and hasattr(module, name)]
 
 
 def write_api_pages(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Draw ``demo.png`` from the two questions of ``landbridge demo``: ``python docs/pictures/demo.py``."""
+"""Draw ``demo.png`` from the two questions of ``landbridge demo``; run it as a script."""
 
 import json
 import subprocess

@@ -115,7 +115,13 @@ class ColumnAudit:
         return self.sentences_about(*Finding)
 
     def sentences_about(self, *findings: Finding) -> tuple[str, ...]:
-        """One sentence for each of these findings, naming its columns."""
+        """One sentence for each of these findings, naming its columns.
+
+        Returns
+        -------
+        tuple of str
+            Sentences.
+        """
         found = []
         for finding in findings:
             names = self.with_finding(finding)

@@ -30,13 +30,14 @@ N_SIMULATIONS = 400
 class LabelForecast:
     """Number of labels that a goal needs.
 
-    Attributes
+    Parameters
     ----------
     labels : float
         Median; infinite where more than ``budget`` labels are likely needed.
     low, high : float
         80 % interval.
     goal : str
+        What the labels are for.
     candidate, baseline : str
         The models that it is about; the second is empty for ``"measure"``.
     budget : int
@@ -105,10 +106,12 @@ def how_many_labels(
     names : sequence of str, optional
         Names of the models of an array of predictions.
     random_state : int, RandomState or None, default=0
+        Seed; the same seed gives the same result.
 
     Returns
     -------
     LabelForecast
+        Number of labels with an interval.
 
     Examples
     --------

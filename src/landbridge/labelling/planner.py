@@ -38,7 +38,7 @@ FORMAT = 1
 class AskedRow:
     """One row that was asked for.
 
-    Attributes
+    Parameters
     ----------
     row : int
         Its place among the unlabelled rows.
@@ -67,7 +67,7 @@ class AskedRow:
 class Batch:
     """Rows to label next.
 
-    Attributes
+    Parameters
     ----------
     rows : ndarray of int
         Places in ``X_unlabeled``, ascending.
@@ -121,6 +121,7 @@ class LabelPlanner:
     level : float in (0, 1), default=0.9
         Coverage of intervals.
     random_state : int, RandomState or None, default=None
+        Seed; the same seed gives the same result.
 
     Attributes
     ----------
@@ -234,6 +235,7 @@ class LabelPlanner:
         Returns
         -------
         Batch
+            The rows to label.
         """
         pool = make_pool(predictions, names=names)
         if pool.is_classification and self.classes_ is None:
@@ -325,6 +327,7 @@ class LabelPlanner:
         Returns
         -------
         self
+            This planner.
         """
         indices, labels = np.atleast_1d(indices), np.atleast_1d(np.asarray(labels))
         if indices.shape != labels.shape or indices.ndim != 1:
@@ -396,6 +399,7 @@ class LabelPlanner:
         Returns
         -------
         LabelStatus
+            What the labels say so far.
         """
         if search is not None:
             self._read(search)
@@ -412,10 +416,12 @@ class LabelPlanner:
         Parameters
         ----------
         search : fitted TransferSearchCV or SearchResult, optional
+            A fitted search.
 
         Returns
         -------
         tuple of LabelStatus
+            One status per batch.
         """
         answered = sorted({one.batch for one in self.asked_ if one.label is not None})
         return tuple(self.status(search, after=batch + 1) for batch in answered)
@@ -432,7 +438,13 @@ class LabelPlanner:
     # Files
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that must outlive this process, as plain values."""
+        """Everything that must outlive this process, as plain values.
+
+        Returns
+        -------
+        dict
+            Names and values.
+        """
         classes = None if self.classes_ is None else np.asarray(self.classes_).tolist()
         return {
             "format": FORMAT,
@@ -453,7 +465,13 @@ class LabelPlanner:
 
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> Self:
-        """The planner that `to_dict` described."""
+        """The planner that `to_dict` described.
+
+        Parameters
+        ----------
+        state : dict
+            What `to_dict` returned.
+        """
         if not isinstance(state, dict) or state.get("format") != FORMAT:
             raise ValueError("`state` must be what `LabelPlanner.to_dict` gives; got other values.")
         options = ("batch_size", "random_share", "budget", "width", "gap", "level", "random_state")
@@ -484,6 +502,7 @@ class LabelPlanner:
         Parameters
         ----------
         path : path
+            File written by `save`.
         """
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
         with whole_file(path) as file:
@@ -496,6 +515,7 @@ class LabelPlanner:
         Parameters
         ----------
         path : path
+            File written by `save`.
 
         Returns
         -------
@@ -535,14 +555,25 @@ def ask_from_predictions(
     ----------
     predictions : array of shape (models, rows, classes) or (models, rows)
         Class probabilities (one-hot without probabilities), or numbers for regression.
-    goal, batch_size, random_share, candidate, baseline, random_state
+    goal : {"choose", "prove", "measure", "train"}, default="choose"
+        See `LabelPlanner`.
+    batch_size : int
+        See `LabelPlanner`.
+    random_share : float
+        See `LabelPlanner`.
+    candidate : str, optional
+        See `LabelPlanner`.
+    baseline : str, optional
         See `LabelPlanner`.
     names : sequence of str, optional
         Names of the models; their numbers if omitted.
+    random_state : int, RandomState or None
+        See `LabelPlanner`.
 
     Returns
     -------
     Batch
+        The rows to label.
 
     Examples
     --------

@@ -29,7 +29,7 @@ SPENDING = 1.0
 class SequentialTest:
     """State of a group-sequential sign test after some looks.
 
-    Attributes
+    Parameters
     ----------
     rejected : bool
         Whether the first model was shown to be better at some look.
@@ -75,6 +75,7 @@ def sequential_sign_test(
     Returns
     -------
     SequentialTest
+        Wins, boundaries and the decision.
 
     Examples
     --------

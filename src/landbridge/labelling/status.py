@@ -13,9 +13,10 @@ from landbridge.metrics.metric import format_number
 class LabelStatus:
     """What the labels say so far, and how many are still needed.
 
-    Attributes
+    Parameters
     ----------
     goal : str
+        What the labels are for.
     n_labels, n_batches : int
         Labels that are known, and batches that were asked for.
     budget : int

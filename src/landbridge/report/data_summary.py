@@ -27,6 +27,7 @@ def summarise_data(
     Parameters
     ----------
     features : polars.DataFrame
+        Columns that models learn from.
     domains : ndarray of shape (n_rows,)
         Domain of each row.
     labels : polars.Series, optional
