@@ -36,15 +36,50 @@ TITLES = {
 BASELINES = {"text": "SVM", "wifi": "KRR", "office": "SVM"}
 
 
-def write(lines: list[dict[str, Any]]) -> None:
+def write(lines: list[dict[str, Any]], printed: list[dict[str, Any]]) -> None:
     """Write ``docs/benchmarks/kernels_paper.md``."""
-    parts = [INTRODUCTION]
+    parts = [INTRODUCTION, *in_the_papers_setting(printed)]
     for kind, title in TITLES.items():
         scores = collect(lines, kind)
         if scores:
             parts += [f"## {title}", table(scores), *verdicts(kind, scores)]
     parts += [costs(lines), CONCLUSION]
     write_page("kernels_paper", "\n\n".join(parts))
+
+
+def in_the_papers_setting(lines: list[dict[str, Any]]) -> list[str]:
+    """What the page opens with: exact kernels, jitter 1e-6, word counts and signals."""
+    parts = ["## The paper's own setting", PRINTED]
+    for kind, base, columns in (
+        ("counts", "SVM", ("SVM", "KMM", "KLIEP", "TSVM", "TCA", "surrogate")),
+        ("signals", "KRR", WIFI_COLUMNS),
+    ):
+        scores = collect(lines, kind)
+        if not scores:
+            continue
+        parts += [f"### {PRINTED_TITLES[kind]}", table(scores)]
+        if kind == "counts":
+            rows = [[task, *(f"{v:.1f}" for v in row)] for task, row in PAPER_TEXT.items()]
+            parts.append("The paper's Table 2:\n\n" + markdown_table(["task", *columns], rows))
+        names = ("surrogate", "TCA", "minimiser of Eq. 8")
+        gains = "\n".join(compare(scores, base, name) for name in names)
+        parts += [claim(scores, columns), gains]
+    return parts
+
+
+PRINTED_TITLES = {
+    "counts": "Newsgroups, linear kernel on counts of words: accuracy in per cent",
+    "signals": "WiFi, Gaussian kernel: per cent of rows found within 3 m (ICDM 2007) or 6 m (UJI)",
+}
+PRINTED = """The exact kernel, a jitter of 1e-6 of the mean diagonal on K_X, γ = 0, and costs tuned
+on 50 labelled target rows; counts of words without English stop words, 900 rows per domain (the
+paper's splits have 2000 to 2900, which take twenty times as long). The figures show whether the
+claim holds in the paper's setting; with tf-idf and tuned ridges see the sections below.
+
+*Minimiser of Eq. 8*: the printed Eq. (9) is not the T of least norm among those with T'K_Z T = S.
+The one that is pairs the eigenvectors of S with those of K_Z by rank and rotates the source rows
+into each other; the sign of every pair is arbitrary, and with it the cross kernel that predicts. It
+is no option of the estimators for that reason."""
 
 
 def collect(lines: list[dict[str, Any]], kind: str) -> Scores:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import TruncatedSVD
 
-from benchmarks import _kernels_page
+from benchmarks import _kernels_page, _kernels_printed
 from benchmarks._harness import Log, read
 from benchmarks._kernels_methods import office_methods, text_methods, wifi_methods
 from benchmarks._kernels_tasks import TASKS, Draw, Task, draw
@@ -25,7 +25,8 @@ N_DIRECTIONS = 200
 
 def run() -> None:
     experiments(("text", "wifi", "office"), range(10))
-    _kernels_page.write(read(NAME))
+    _kernels_printed.experiments()
+    _kernels_page.write(read(NAME), read(_kernels_printed.NAME))
 
 
 def experiments(kinds: Sequence[str], repeats: Iterable[int]) -> None:

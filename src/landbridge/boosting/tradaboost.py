@@ -182,9 +182,12 @@ class TrAdaBoostClassifier(VotingClassifier):
 
     with n source rows, N rounds, c classes and ε_t the target error under normalised target
     weights. All rounds vote (the paper's: ⌈N/2⌉ … N), with weight log(1/β_t). With C_t = 1 this is
-    TrAdaBoost; there normalisation moves weight from the source to the target even where the
-    source is right. The dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall
-    as the weighted majority algorithm has it and target weights move as AdaBoost has it.
+    TrAdaBoost; there normalisation moves weight from the source to the target even where the source
+    is right. The dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall as the
+    weighted majority algorithm has it and target weights move as AdaBoost has it. Worth using where
+    part of the source contradicts the target; on nine pairs of domains with 60 target labels it lay
+    3 points of accuracy below pooled logistic regression and 5 above the best source-only model
+    (benchmark ``defaults``).
 
     Without labelled target rows it is AdaBoost (SAMME) on the source, and warns; unlabelled
     rows are left alone.

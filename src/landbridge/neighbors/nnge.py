@@ -196,7 +196,8 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
     """Classify by the nearest box of training rows of one class; boxes never overlap.
 
     A plain classifier without a target of its own: give it to `SourceOnly`, `TargetOnly` or a
-    search, or use it in an ensemble. The result depends on the order of the rows.
+    search, or use it in an ensemble. The result depends on the order of the rows. Worth using for
+    its rules; pooled logistic regression was 11 points more accurate (benchmark ``defaults``).
 
     Parameters
     ----------

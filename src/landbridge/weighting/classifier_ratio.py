@@ -84,7 +84,10 @@ class ColumnSquares(TransformerMixin, BaseEstimator):
 class ClassifierRatio(Weighting):
     """The density ratio as the odds of a classifier between target and source rows.
 
-    By Bayes' rule p_target(x)/p_source(x) = P(target | x)/P(source | x) · n_source/n_target.
+    By Bayes' rule p_target(x)/p_source(x) = P(target | x)/P(source | x) · n_source/n_target. Meant
+    for few columns: where a classifier tells the domains apart, few source rows keep a weight, and
+    a reweighted logistic regression lost 11 points of accuracy without labels, with `RuLSIF` 2
+    (benchmark ``defaults``).
 
     * The weight of a source row comes from a classifier that has not seen the row
       (cross-fitting): a classifier that remembers its rows would call each of them "source".
