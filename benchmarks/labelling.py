@@ -29,6 +29,7 @@ TWICE = {20: 40, 50: 100, 100: 200}
 LEADERS, BASELINES = ("vote", "pooled"), ("source-only", "target-only", "pooled")
 NULL_GAP = 0.01
 FORECAST_BUDGET = 400
+FEWEST_DISPUTED = 20
 
 
 def run() -> None:
@@ -41,10 +42,12 @@ def run() -> None:
 
 def simulate() -> None:
     """Label the pools by every strategy, draw by draw, so that a part of a run is a sample."""
-    log = Log(NAME)
+    log = Log(NAME, resume=True)
+    done = {(x["group"], x["dataset"], x["task"], x["draw"]) for x in read(NAME)}
     for draw, group in product(range(DRAWS), ("development", "confirmation")):
         for number, pool in enumerate(pools(group, draw)):
-            log.write(**figures(group, pool, number * DRAWS + draw))
+            if (group, pool.dataset, pool.task, draw) not in done:
+                log.write(**figures(group, pool, number * DRAWS + draw))
 
 
 def train() -> None:
@@ -132,7 +135,7 @@ def prove(pool: Pool, seed: int) -> Iterator[dict[str, Any]]:
     labels = proba.argmax(axis=2)
     for number, (first, second, gap) in enumerate(pairs(pool)):
         disputed = labels[names.index(first)] != labels[names.index(second)]
-        if disputed.sum() < 20 or (gap <= 0 and number % 3):
+        if disputed.sum() < FEWEST_DISPUTED or (gap <= 0 and number % 3):
             continue
         line: dict[str, Any] = {"gap": gap, "disputed": float(disputed.mean())}
         for budget, size in ((50, 25), (100, 20)):
@@ -184,7 +187,12 @@ def forecast(pool: Pool, seed: int) -> Iterator[dict[str, Any]]:
     planner = LabelPlanner("measure", candidate=cell, random_state=seed)
     yield _needed("measure", found, planner, pool.proba, pool.y)
     proba, names = _with_vote(pool), [*pool.names, "vote"]
-    natural = [pair for pair in product(LEADERS, BASELINES) if pair[0] != pair[1]]
+    labels = dict(zip(names, proba.argmax(axis=2), strict=True))
+    natural = [
+        (first, second)
+        for first, second in product(LEADERS, BASELINES)
+        if (labels[first] != labels[second]).sum() >= FEWEST_DISPUTED
+    ]
     chosen = np.random.default_rng(seed).permutation(len(natural))[:2]
     for first, second in (natural[place] for place in chosen):
         models = {"candidate": first, "baseline": second, "budget": FORECAST_BUDGET}

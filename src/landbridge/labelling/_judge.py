@@ -18,6 +18,7 @@ from landbridge.labelling.forecast import (
     labels_to_measure,
     labels_to_prove,
     quantiles,
+    updated_wins,
 )
 from landbridge.labelling.pool import Pool, consensus_weights, make_pool
 from landbridge.labelling.sequential import (
@@ -356,11 +357,7 @@ class Judge:
         before: tuple[list[int], list[int], list[int]],
     ) -> tuple[float, float, float]:
         _, wins, spread = expected_wins(self.pool, first, second)
-        # The expectation counts as the rows of a beta distribution with the same spread.
-        rows = max(wins * (1 - wins) / spread**2 - 1, 0.0)
-        won, total = sum(before[0]), sum(before[1])
-        mean = (rows * wins + won) / (rows + total)
-        sd = math.sqrt(mean * (1 - mean) / (rows + total + 1))
+        mean, sd = updated_wins(wins, spread, sum(before[0]), sum(before[1]))
         counts = labels_to_prove(
             mean,
             sd,

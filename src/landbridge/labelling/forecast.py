@@ -12,8 +12,15 @@ from landbridge._typing import RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_positive
 from landbridge.inference import score_interval
 from landbridge.labelling.design import prove_scores, risk_of
-from landbridge.labelling.pool import Pool, make_pool, pair_of_search, pool_of_search
+from landbridge.labelling.pool import (
+    Pool,
+    make_pool,
+    pair_of_search,
+    pool_of_search,
+    usable_cells,
+)
 from landbridge.labelling.sequential import sequential_sign_test
+from landbridge.model_selection.search_result import SearchResult
 
 # Chosen on the development tasks of the benchmark for intervals that hold: the consensus puts the
 # accuracy of a candidate too low, and the share of disputed rows that a leader wins as well.
@@ -23,6 +30,8 @@ WINS_BIAS, WINS_SD = 0.05, 0.07
 WORTH, WORTH_SD = 1.2, 0.2
 # Coverage of a forecast's interval.
 LEVEL = 0.8
+# Two cells are told apart where one is better with this probability.
+DECIDED = 0.95
 N_SIMULATIONS = 400
 
 
@@ -143,6 +152,48 @@ def how_many_labels(
     available = share * pool.n_rows
     counts = np.where(counts > available, np.inf, counts)
     return _forecast(counts, goal, pool.names[first], pool.names[second], budget)
+
+
+def labels_to_decide(result: SearchResult) -> LabelForecast | None:
+    """Forecast how many more labels would decide between the two best cells of a search.
+
+    Parameters
+    ----------
+    result : SearchResult
+        Of a classification search with labelled and unlabelled target rows.
+
+    Returns
+    -------
+    LabelForecast or None
+        ``None`` where the two predict the same, one is ahead already, or there are no labels.
+    """
+    cells = [cell for cell in result.ranking() if cell in usable_cells(result)][:2]
+    if result.classes is None or not result.target or len(cells) < 2:
+        return None
+    if not 0.05 < float(result.prob_better()[cells[0], cells[1]]) < DECIDED:
+        return None
+    pool, _ = pool_of_search(result)
+    first, second = (pool.names.index(result.labels[cell]) for cell in cells)
+    if not prove_scores(pool, first, second).values.any():
+        return None
+    share, wins, spread = expected_wins(pool, first, second)
+    known = [result.target[cell].labels == result.y_target for cell in cells]  # type: ignore[union-attr]
+    won, lost = int((known[0] & ~known[1]).sum()), int((known[1] & ~known[0]).sum())
+    mean, sd = updated_wins(wins - WINS_BIAS, spread, won, won + lost)
+    counts = labels_to_prove(mean, sd, np.random.default_rng(0), budget=400, batch_size=20)
+    counts = np.where(counts > share * result.info.n_unlabelled, np.inf, counts)
+    return _forecast(counts, "choose", pool.names[first], pool.names[second], 400)
+
+
+def updated_wins(wins: float, spread: float, won: int, total: int) -> tuple[float, float]:
+    """Mean and standard deviation of the share of wins after some rows.
+
+    The expectation counts as the rows of a beta distribution with the same spread.
+    """
+    wins = min(max(wins, 0.01), 0.99)
+    rows = max(wins * (1 - wins) / spread**2 - 1, 0.0)
+    mean = (rows * wins + won) / max(rows + total, 1e-12)
+    return mean, math.sqrt(mean * (1 - mean) / (rows + total + 1))
 
 
 def _models(

@@ -126,10 +126,6 @@ def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
     """
     result = getattr(search, "results_", search)
     cells = usable_cells(result)
-    # Without X_unlabeled a search predicts its labelled target rows in their place.
-    info = result.info
-    if info.n_unlabelled == info.n_labelled and result.label_check_ is None:
-        cells = []
     if not cells:
         raise ValueError(
             "`search` must have predictions of unlabelled target rows; got a search without them. "
@@ -153,6 +149,10 @@ def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
 
 def usable_cells(result: SearchResult) -> list[int]:
     """Complete cells with predictions of unlabelled rows; never the majority class or mean."""
+    info = result.info
+    # Without X_unlabeled a search predicts its labelled target rows in their place.
+    if info.n_unlabelled == info.n_labelled and result.label_check_ is None:
+        return []
     status = result.status()
     return [
         number

@@ -1,11 +1,13 @@
 """Summary of a search, as plain dictionaries: the ranking, the vote, the classes, the verdict."""
 
+import math
 from typing import Any
 
 import numpy as np
 
 from landbridge.inference import class_balance
 from landbridge.inference.agreement import labels_for_accuracy, labels_for_error
+from landbridge.labelling.forecast import labels_to_decide
 from landbridge.model_selection._sources import POOLED
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import SearchInterval
@@ -52,10 +54,29 @@ def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]
         "agreement": _agreement(result),
         "labels_needed": _labels_needed(result),
         "over_time": None,
+        "to_decide": _to_decide(result),
         "sampling": _sampling(result),
         "matrix": _matrix(result),
         "pairwise": _pairwise(result),
     }
+
+
+def _to_decide(result: SearchResult) -> str | None:
+    """How many more labels would decide between the two best candidates."""
+    found = labels_to_decide(result)
+    if found is None:
+        return None
+    if math.isinf(found.labels):
+        return (
+            f"More than {found.budget} labels would likely be needed to decide between "
+            f"{found.candidate} and {found.baseline}."
+        )
+    high = f"more than {found.budget}" if math.isinf(found.high) else f"{found.high:.0f}"
+    return (
+        f"About {found.labels:.0f} more labels would decide between {found.candidate} and "
+        f"{found.baseline} (80 % interval {found.low:.0f} to {high}), if rows are labelled on "
+        "which the two differ: `landbridge label` names them."
+    )
 
 
 def source_name(source: Any) -> str | None:

@@ -28,7 +28,8 @@ def verdict_sentences(ranking: dict[str, Any], target: str, worth: Verdict) -> l
     if not ranking["of_target"]:
         return [*sentences, *_without_labels(ranking, target)]
     simpler = _simpler(ranking)
-    return [*sentences, *([simpler] if simpler else []), worth.message]
+    to_decide = ranking.get("to_decide")  # summaries of older files have none
+    return [*sentences, *([simpler] if simpler else []), worth.message, *filter(None, [to_decide])]
 
 
 def _answer(ranking: dict[str, Any], target: str) -> str:

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeRegressor
 from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.labelling import ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
+from landbridge.labelling.forecast import labels_to_decide, updated_wins
 
 GOALS = ["choose", "prove", "measure", "train"]
 
@@ -352,3 +353,17 @@ def test_a_census_is_the_truth():
     prior = expected.mean(axis=1) - expected.mean()
     low, high = np.minimum(truth, prior) - 1e-9, np.maximum(truth, prior) + 1e-9
     assert ((low <= relative.mean) & (relative.mean <= high)).all()
+
+
+def test_labels_to_decide_between_the_two_best(search):
+    result = search[0].results_
+    found = labels_to_decide(result)
+    order = [result.labels[cell] for cell in result.ranking()]
+    probability = result.prob_better()[result.ranking()[0], result.ranking()[1]]
+    assert (found is None) == (not 0.05 < probability < 0.95)
+    if found is not None:
+        assert [found.candidate, found.baseline] == order[:2]
+    # Rows that were won move the expected share up, and narrow it.
+    mean, sd = updated_wins(0.5, 0.1, 15, 20)
+    assert 0.5 < mean < 0.75
+    assert sd < 0.1
