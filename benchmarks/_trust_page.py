@@ -186,14 +186,17 @@ def agreement_section(lines: list[Line]) -> list[str]:
     rows = []
     for name in ESTIMATES:
         shift = offset if name == "agreement" else 0.0
-        rows.append([name, *(f"{_error(lines, name, shift, keep):.3f}" for keep in (*PARTS, None))])
+        errors = [_errors(lines, name, shift, part) for part in (*PARTS, None)]
+        by_dataset = np.average(errors[-1], weights=_weights(lines))
+        rows.append([name, *(f"{np.mean(found):.3f}" for found in errors), f"{by_dataset:.3f}"])
     covered, width, vote = left_out(lines)
     return [
         "## Accuracy without labels",
         f"Mean absolute error of estimates of the accuracy of six source-only candidates on "
-        f"{len(lines)} tasks, every dataset with the same weight. Agreement is the mean agreement "
-        f"with the other candidates, less {-offset:.3f} (median on development tasks).",
-        markdown_table(["estimate", *PARTS, "all"], rows),
+        f"{len(lines)} tasks. Agreement is the mean agreement with the other candidates, less "
+        f"{-offset:.3f} (median on development tasks). In the last column every dataset counts "
+        "the same, whatever the number of its tasks.",
+        markdown_table(["estimate", *PARTS, "all tasks", "by dataset"], rows),
         markdown_table(
             ["90 % reference interval, quantiles without the dataset in question", "measured"],
             [
@@ -202,7 +205,9 @@ def agreement_section(lines: list[Line]) -> list[str]:
                 ["that of the candidate nearest to the others covers their vote", f"{vote:.3f}"],
             ],
         ),
-        "Must hold: a mean absolute error of at most 0.08 and a coverage of at least 0.85.",
+        "Must hold: a mean absolute error of at most 0.08 and a coverage of at least 0.85. The "
+        "error meets that bar over all tasks but not on the confirmation tasks alone; where the "
+        "candidates share a mistake (wine, Syskill) agreement is 0.1 to 0.2 too high.",
     ]
 
 
@@ -225,9 +230,10 @@ def _offset(lines: list[Line]) -> float:
     return float(np.median(np.concatenate(gaps)))
 
 
-def _error(lines: list[Line], name: str, shift: float, part: str | None) -> float:
+def _errors(lines: list[Line], name: str, shift: float, part: str | None) -> list[float]:
+    """Mean absolute error of each task."""
     own = [line for line in lines if part in (None, line["part"])]
-    errors = [
+    return [
         np.mean(
             np.abs(
                 np.clip(np.array(line["without_labels"][name]) + shift, 0, 1)
@@ -236,7 +242,6 @@ def _error(lines: list[Line], name: str, shift: float, part: str | None) -> floa
         )
         for line in own
     ]
-    return float(np.average(errors, weights=_weights(own)))
 
 
 def left_out(lines: list[Line], level: float = 0.9) -> tuple[float, float, float]:

@@ -54,7 +54,11 @@ def example_summary() -> dict[str, Any]:
                 "representative": True,
                 "withheld": False,
                 "p_value": 0.4,
+                "auc": 0.52,
+                "effective_rows": 100.0,
                 "labelled": 100,
+                "unlabelled": 900,
+                "columns": [EVIL],
                 "words": "",
             },
             "lead": {

@@ -367,8 +367,7 @@ def _in_words(check: LabelCheck) -> str:
         where = "in " + ", ".join(_how(column) for column in named)
     beginning = (
         f"The {check.n_labelled} labelled target rows are not a random sample of the target: they "
-        f"differ {where} (AUC {check.auc:.2f}, p = {check.p_value:.3f}), and only "
-        f"{100 * check.overlap:.0f} % of the unlabelled rows are like them."
+        f"differ {where}. Of the unlabelled rows {100 * check.overlap:.0f} % are like them."
     )
     if check.withheld:
         return (

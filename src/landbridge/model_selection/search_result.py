@@ -1047,6 +1047,8 @@ class SearchResult:
             f"SearchResult: {len(self.cells)} cells by {self.metric.label} ({self.criterion}), "
             f"{failed} failed"
         )
+        if self.label_check_ is not None and self.label_check_.verdict:
+            yield self.label_check_.verdict
         labels = self.labels
         rows = self.rows()
         for place, cell in enumerate(rows[:most], start=1):

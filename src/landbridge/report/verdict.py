@@ -213,7 +213,14 @@ def _representative(ranking: dict[str, Any]) -> dict[str, str] | None:
             f"The {check['labelled']} labelled target rows look like the unlabelled ones "
             f"(p = {check['p_value']:.2g}).",
         )
-    return _check("Labels are a sample", "problem", check["words"])
+    return _check(
+        "Labels are a sample",
+        "problem",
+        f"The {check['labelled']} labelled target rows differ from the {check['unlabelled']} "
+        f"unlabelled ones in {', '.join(check['columns']) or 'their columns'} (AUC "
+        f"{check['auc']:.2f}, p = {check['p_value']:.2g}); they are worth about "
+        f"{check['effective_rows']:.0f} random labels.",
+    )
 
 
 def _balance(ranking: dict[str, Any]) -> dict[str, str] | None:
