@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from landbridge.report import render_html, render_json, render_markdown, write_report
+from landbridge.report.pictures import matrix_picture
 
 from .example import EVIL, example_summary
 
@@ -99,3 +100,16 @@ def test_the_extra_is_named_when_jinja_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ImportError, match="landbridge\\[report\\]"):
         render_html(example_summary())
+
+
+@pytest.mark.parametrize("best_is_high", [True, False])
+def test_the_better_the_number_the_stronger_the_colour(best_is_high):
+    values = [[0.2, 0.9, 0.5, float("nan")]]
+    picture = matrix_picture(
+        ["row"], ["a", "b", "c", "d"], values, description="", best_is_high=best_is_high
+    )
+    strengths = [float(o) for o in re.findall(r'fill-opacity="([\d.]+)"', picture)]
+    order = [0, 2, 1] if best_is_high else [1, 2, 0]
+    assert [strengths[k] for k in order] == sorted(strengths[:3])
+    assert strengths[order[0]] < strengths[order[1]] < strengths[order[2]]
+    assert strengths[3] == 0

@@ -223,3 +223,18 @@ def test_a_matrix_that_memory_cannot_hold_is_refused_before_it_is_made():
     check_memory(1 << 20, "A small matrix", "Nothing to do.")
     with pytest.raises(MemoryError, match="A huge matrix needs about .* GiB of memory; .* Shrink"):
         check_memory(1 << 55, "A huge matrix", "Shrink it.")
+
+
+def test_free_memory_is_the_limit(monkeypatch):
+    from landbridge._validation import check_memory
+
+    monkeypatch.setattr("os.sysconf", {"SC_AVPHYS_PAGES": 10, "SC_PAGE_SIZE": 4096}.__getitem__)
+    check_memory(40960, "A matrix", "Shrink it.")
+    with pytest.raises(MemoryError, match="A matrix needs"):
+        check_memory(40961, "A matrix", "Shrink it.")
+
+
+def test_more_than_thirty_whole_numbers_are_no_classes():
+    assert door.task_of(np.arange(30)) == "classification"
+    assert door.task_of(np.arange(31)) == "regression"
+    assert door.task_of(np.array([0.0, 0.5])) == "regression"
