@@ -149,7 +149,8 @@ def bars(lines: Lines) -> None:
             axis.bar(places, values, width=0.16, label=criterion.upper())
         axis.set(title=kind, ylabel="corr")
         axis.set_xticks(range(len(tasks)), tasks)
-    axes[0].legend(ncols=2, fontsize="x-small", loc="lower right")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=5, loc="outside lower center")
     figure.savefig(PAGES / f"{NAME}_figure4.png", dpi=70)
     plt.close(figure)
 

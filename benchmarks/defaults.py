@@ -13,6 +13,7 @@ table with labels hold the papers' settings and equal weights of all rows. `Tran
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -208,10 +209,12 @@ SECTIONS = (
 
 def table(lines: list[dict[str, Any]]) -> str:
     """Scores in per cent for each task; the mean, its distance from the best baseline, CPU."""
-    tasks = list(dict.fromkeys(x["task"] for x in lines))
+    counts = Counter(x["task"] for x in lines)
+    tasks = [task for task, count in counts.items() if count == max(counts.values())]
     found = {(x["method"], x["task"]): x for x in lines}
-    methods = list(dict.fromkeys(x["method"] for x in lines))
-    whole = [m for m in methods if all((m, t) in found for t in tasks)]
+    order = [*baselines(CLASSIFIERS, True), *baselines(REGRESSORS, True), *ESTIMATORS, *GROUPED]
+    order = dict.fromkeys([*order, *NUMERIC, *EARLIER])
+    whole = [m for m in order if all((m, t) in found for t in tasks)]
     scores = {m: np.array([100 * found[m, t]["score"] for t in tasks]) for m in whole}
     baseline = [m for m in whole if m.startswith(("SourceOnly", "TargetOnly", "Pooled"))]
     best = max(baseline, key=lambda m: scores[m].mean())

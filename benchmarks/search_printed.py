@@ -64,7 +64,7 @@ def plans() -> list[dict[str, Any]]:
         {"kind": "curves", "task": "WR", "draw": 0, "cv": 10, "share": share}
         for share in SHARES[1:]
     ]
-    return small + tuning + large[:2] + curves + large[2:]
+    return small + tuning + curves + large
 
 
 def search(task: PaperTask, plan: dict[str, Any]) -> dict[str, Any]:

@@ -77,7 +77,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     and adds :math:`\mu_i / \mathrm{mean}_k E[X_i^2 \mid d_k]` to its weight (Foster, Kakade,
     Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach"). A feature that helps
     much in one domain and harms in another has a small T, however large its average effect.
-    Domains count alike, whatever their number of rows.
+    Domains count alike, whatever their number of rows. Worth using where effects change sign from
+    domain to domain; where they do not, a lasso tuned by leaving domains out predicts a new domain
+    better: by 0.05 AUROC on reviews and 0.06 R² on bicycle rentals (benchmark ``tgreedy_tables``).
 
     Parameters
     ----------
