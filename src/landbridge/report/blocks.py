@@ -119,6 +119,8 @@ class Page:
     title: str
     subtitle: str
     verdict: Sequence[str] = ()
+    overview: Picture | None = None
+    steps: Sequence[str] = ()
     checks: Sequence[dict[str, str]] = ()
     sections: Sequence[Section] = field(default_factory=tuple)
 

@@ -15,6 +15,7 @@ from landbridge.report.blocks import (
     Section,
     Text,
 )
+from landbridge.report.next_steps import next_steps
 from landbridge.report.pictures import (
     Bar,
     Interval,
@@ -25,13 +26,13 @@ from landbridge.report.pictures import (
     strip_picture,
 )
 from landbridge.report.tables import (
-    MOST_FEATURES,
     classes_table,
     columns_table,
     domains_table,
     features_table,
     intervals_table,
     matrix_table,
+    moved_features,
     moved_table,
     over_time_table,
     per_source_table,
@@ -57,8 +58,25 @@ def lay_out(summary: dict[str, Any]) -> Page:
         title=summary["title"],
         subtitle=summary["subtitle"],
         verdict=summary.get("verdict", ()),
+        overview=_overview(summary["ranking"]) if summary.get("ranking") else None,
+        steps=next_steps(summary["checks"]) if summary.get("checks") else (),
         checks=summary.get("checks", ()),
         sections=[build(summary[name]) for name, build in parts if summary.get(name)],
+    )
+
+
+def _overview(ranking: dict[str, Any]) -> Picture | None:
+    """The answer beside the best model of each baseline, where they have intervals."""
+    rows = ranking["candidates"][:1]
+    for role in ("target-only", "source-only", "baseline"):
+        rows += [row for row in ranking["candidates"][1:] if row["role"] == role][:1]
+    if len(rows) < 2 or rows[0]["low"] is None:
+        return None
+    level = f"{100 * ranking['interval']['level']:g} %"
+    return Picture(
+        f"{_capital(_score_words(ranking))} of the answer and of the best baselines, with {level} "
+        "intervals.",
+        lambda: _interval_rows(ranking, rows, "The answer and the baselines"),
     )
 
 
@@ -126,6 +144,10 @@ def _vote_words(vote: dict[str, Any]) -> str:
 
 
 def _ranking_picture(ranking: dict[str, Any]) -> Any:
+    return _interval_rows(ranking, ranking["candidates"][:MOST_ROWS], "Ranking with intervals")
+
+
+def _interval_rows(ranking: dict[str, Any], candidates: list[dict[str, Any]], words: str) -> Any:
     rows = [
         Interval(
             label=_full_name(row),
@@ -136,9 +158,9 @@ def _ranking_picture(ranking: dict[str, Any]) -> Any:
             f"{_shown(row['high'])})",
             chosen=place == 0,
         )
-        for place, row in enumerate(ranking["candidates"][:MOST_ROWS])
+        for place, row in enumerate(candidates)
     ]
-    return interval_picture(rows, title=ranking["score"], description="Ranking with intervals")
+    return interval_picture(rows, title=ranking["score"], description=words)
 
 
 def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
@@ -177,6 +199,9 @@ def shift_section(shift: dict[str, Any]) -> Section:
         ),
     ]
     for source in shift["sources"]:
+        if not moved_features(source):
+            blocks.append(Text(f"No feature of {source['source']} moved beyond chance."))
+            continue
         blocks += [
             Heading(f"Features that moved: {source['source']} → {shift['target']}"),
             Picture(
@@ -213,7 +238,7 @@ def _moved_picture(source: dict[str, Any]) -> Any:
             hover=f"{f['name']}: mean {_shown(f['mean_difference'])} sd, variance "
             f"{_shown(f['variance_ratio'])} times",
         )
-        for f in source["features"][:MOST_FEATURES]
+        for f in moved_features(source)
     ]
     words = f"Features of {source['source']} that moved"
     return bar_picture(bars, title="distance", description=words, most=1.0)

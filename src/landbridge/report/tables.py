@@ -115,8 +115,13 @@ def moved_table(source: dict[str, Any]) -> Table:
         Column("corrected p-value", ".2g"),
     ]
     keys = ("name", "distance", "mean_difference", "variance_ratio", "p_value")
-    moved = source["features"][:MOST_FEATURES]
+    moved = moved_features(source)
     return make_table(columns, [[feature[key] for key in keys] for feature in moved])
+
+
+def moved_features(source: dict[str, Any]) -> list[dict[str, Any]]:
+    """Features that moved beyond chance, the furthest first."""
+    return source["features"][: min(source["n_moved"], MOST_FEATURES)]
 
 
 def per_source_table(sources: dict[str, Any]) -> Table:

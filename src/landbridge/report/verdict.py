@@ -332,6 +332,9 @@ def _distance(shift: dict[str, Any]) -> dict[str, str]:
         f"The nearest source is {nearest['source']}; a classifier tells it from the target with "
         f"AUC {nearest['auc']:.2f} (0.5 means alike, 1 means no overlap)."
     )
+    moved = [feature["name"] for feature in nearest["features"][: nearest["n_moved"]]]
+    if moved and state != "ok":
+        text += f" The columns that moved most: {', '.join(moved[:3])}."
     return _check("Distance to the target", state, text)
 
 

@@ -1,0 +1,38 @@
+"""What a reader should do next: at most three steps, the most urgent first."""
+
+from typing import Any
+
+MOST_STEPS = 3
+# What to do about a check that is not ok.
+STEPS = {
+    "Target labels": "Label a random sample of target rows; `landbridge label` proposes them.",
+    "Labels are a sample": "Label unlabelled target rows chosen at random, and search again.",
+    "Transfer": "Keep the simpler model, or label more target rows and ask again.",
+    "Lead of the best candidate": "Treat the leading candidates as equals, or label more rows.",
+    "Class balance": "Compare models by a metric for rare classes, with --metric.",
+    "Classes": "Label target rows of the classes that no source has.",
+    "Failed candidates": "Read in the ranking why candidates failed.",
+    "Distance to the target": "Look at the features that moved before you use a source model.",
+    "Importance weights": "Do not rely on importance weights: they rest on few rows.",
+    "Missing cells": "Find out why one domain has so many empty cells.",
+    "Number of sources": "Collect labelled rows from more sources to predict for a new one.",
+}
+OTHERWISE = (
+    "Predict new rows with the saved model: `landbridge predict MODEL NEW -o predictions.csv`.",
+    "Label a few of the predicted rows later, and check that the score holds.",
+)
+
+
+def next_steps(checks: list[dict[str, str]]) -> list[str]:
+    """Steps for problems, or else to use the model; then steps for cautions."""
+    found = {
+        state: [STEPS[check["name"]] for check in checks if _is(check, state)]
+        for state in ("problem", "caution")
+    }
+    usable = OTHERWISE[:1] if not found["problem"] else ()
+    steps = [*found["problem"], *usable, *found["caution"], *OTHERWISE]
+    return list(dict.fromkeys(steps))[:MOST_STEPS]
+
+
+def _is(check: dict[str, Any], state: str) -> bool:
+    return check["state"] == state and check["name"] in STEPS
