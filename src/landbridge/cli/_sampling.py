@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # Labels with more values than this are numbers: rows with and without a label are told apart.
 MOST_CLASSES = 100
-# Rows that wait until the smallest numbers of each stratum are found among them.
+# Rows that wait, at least, until the smallest numbers of each stratum are found among them.
 WAITING = 2_000_000
 STRATUM = ["domain", "label"]
 
@@ -95,7 +95,8 @@ class Sampler:
                 .drop("bound")
             )
         self.pieces.append(rows)
-        if sum(part.height for part in self.pieces[1:]) > WAITING:
+        # As many as were kept, so that each row is sorted a few times, however many domains.
+        if sum(part.height for part in self.pieces[1:]) > max(WAITING, self.pieces[0].height):
             self._keep_smallest()
 
     def draw(self) -> tuple[np.ndarray, Sample]:
