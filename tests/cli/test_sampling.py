@@ -14,8 +14,9 @@ from landbridge.cli._errors import InputError
 from landbridge.cli._large import ROW, find_large
 from landbridge.cli._more_rows import Cost, learn_in_pieces, predicted
 from landbridge.cli._options import bytes_of
-from landbridge.cli._problem import Problem
+from landbridge.cli._problem import Problem, read_problem
 from landbridge.cli._sampling import Sampler, shares
+from landbridge.cli.select import Select
 from landbridge.model_selection import TransferSearchCV
 
 from .conftest import make_frame
@@ -108,37 +109,51 @@ def test_shares_are_proportional_with_two_of_each(counts, total, sizes):
     assert shares(np.array(counts), total).tolist() == sizes
 
 
-def test_select_and_diagnose_on_datasets_that_are_not_read_whole(landbridge, tmp_path, monkeypatch):
+@pytest.fixture
+def rows(tmp_path):
+    """A table in one file and in three; north, south and west have 240 rows each."""
     frame = pl.concat([make_frame(60, seed=seed) for seed in range(4)])
     frame.write_parquet(tmp_path / "whole.parquet")
     (tmp_path / "rows").mkdir()
     for number, part in enumerate(frame.iter_slices(300)):
         part.write_parquet(tmp_path / "rows" / f"{number}.parquet")
-    (tmp_path / "few.yaml").write_text("nb: GaussianNB\n")
-    question = ("-y", "good", "-d", "region", "-t", "west", "--max-rows", 90, "--drop", "remark")
-    asked = ("--candidates", "few.yaml", "--folds", 2)
+    return tmp_path / "rows"
 
-    def scores(*data):
-        found = landbridge.json("select", *data, *question, *asked)
-        return [(row["name"], row["score"]) for row in found["ranking"]["candidates"]]
 
-    small, ranking = (
-        landbridge("select", "whole.parquet", *question, *asked),
-        scores("whole.parquet"),
-    )
-    sentence = "random sample by domain and label: 270 of 720 rows, at most 90 of each domain"
-    assert sentence in " ".join(small.stdout.split())
-    assert "north: 90 of 240 rows are used" in small.stderr
+def test_datasets_that_are_not_read_whole_give_the_same_sample(rows, monkeypatch):
+    def sample(*data):
+        asked = Select(
+            data=[*map(str, data)], label="good", domain="region", target="west", max_rows=90
+        )
+        problem = read_problem(asked, lambda note: None, target="west", spare_labels=True)
+        return problem.features.with_columns(problem.labels, region=problem.domains), problem.sample
+
+    small, drawn = sample(rows.parent / "whole.parquet")
+    assert drawn.drawn == {"north": 90, "south": 90, "west": 90}
     monkeypatch.setattr(_large, "LARGE", 0)
-    files = sorted((tmp_path / "rows").iterdir())
-    for data in (["whole.parquet"], ["rows"], ["rows/*.parquet"], files):
-        assert scores(*data) == ranking
-    shown = landbridge("diagnose", "rows", *question).stdout
-    assert "270 of 720 rows" in " ".join(shown.split())
+    for data in (
+        [rows.parent / "whole.parquet"],
+        [rows],
+        [rows / "*.parquet"],
+        sorted(rows.iterdir()),
+    ):
+        found, again = sample(*data)
+        assert_frame_equal(found, small)
+        assert again == drawn
+
+
+def test_select_and_diagnose_state_the_sample(landbridge, rows, monkeypatch):
+    monkeypatch.setattr(_large, "LARGE", 0)
+    (rows.parent / "few.yaml").write_text("nb: GaussianNB\n")
+    question = ("-y", "good", "-d", "region", "-t", "west", "--max-rows", 90, "--drop", "remark")
+    done = landbridge("select", "rows", *question, "--candidates", "few.yaml", "--folds", 2)
+    sentence = "random sample by domain and label: 270 of 720 rows, at most 90 of each domain"
+    assert sentence in " ".join(done.stdout.split())
+    assert "north: 90 of 240 rows are used" in done.stderr
     assert "270 of 720" in landbridge.json("diagnose", "rows", *question)["sample"]
     done = landbridge("select", "rows", "-y", "god", "-d", "region", "-t", "west", code=2)
     assert "Did you mean 'good'?" in done.stderr
-    (tmp_path / "rows" / "5.parquet").write_text("cut off")
+    (rows / "5.parquet").write_text("cut off")
     done = landbridge("select", "rows", *question, code=2)
     assert "cannot be read as one table" in done.stderr
 
