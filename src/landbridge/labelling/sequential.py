@@ -15,6 +15,7 @@ the level is exact for every number of looks. A large ρ saves α for the last l
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -90,7 +91,7 @@ def sequential_sign_test(
     boundaries: list[int] = []
     rejected = False
     for won, size, share in zip(wins, informative, shares, strict=True):
-        alive = np.convolve(alive, stats.binom.pmf(np.arange(size + 1), size, 0.5))
+        alive = np.convolve(alive, _fair_coin(size))
         total_wins, total = total_wins + won, total + size
         boundary, crossed = _boundary(alive, alpha * min(share, 1.0) ** spending - spent)
         spent += crossed
@@ -99,6 +100,14 @@ def sequential_sign_test(
         alive[boundary:] = 0.0
     p_value = float(stats.binom.sf(total_wins - 1, total, 0.5))
     return SequentialTest(rejected, total_wins, total, tuple(boundaries), spent / alpha, p_value)
+
+
+@lru_cache(maxsize=256)
+def _fair_coin(size: int) -> Vector:
+    """Probabilities of 0 … size wins; batches have few different sizes, so they are kept."""
+    probabilities = stats.binom.pmf(np.arange(size + 1), size, 0.5)
+    probabilities.flags.writeable = False
+    return probabilities
 
 
 def _boundary(alive: Vector, budget: float) -> tuple[int, float]:
