@@ -1,5 +1,6 @@
 """The page of the labelling benchmark: tables and a picture, generated from the results."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,13 @@ def _extent(lines: Lines) -> str:
         group: len({(x["dataset"], x["task"]) for x in lines if x["group"] == group})
         for group in GROUPS
     }
-    draws = len({x["draw"] for x in lines})
+    draws = Counter((x["dataset"], x["task"]) for x in lines)
+    most = max(draws.values())
+    full = sum(count == most for count in draws.values())
     return (
-        f"{tasks['development']} development and {tasks['confirmation']} confirmation tasks, "
-        f"{draws} draws. Standard errors are over tasks, each the mean of its draws."
+        f"{tasks['development']} development and {tasks['confirmation']} confirmation tasks; "
+        f"{full} have {most} draws, the others at least {min(draws.values())}. Standard errors are over "
+        "tasks, each the mean of its draws."
     )
 
 

@@ -68,6 +68,11 @@ def test_answers_give_a_status_a_picture_and_the_next_batch(asked, landbridge, t
     again = landbridge.json("label", asked, *OPTIONS)
     assert again["n_labels"] == 5
     assert pl.read_csv(tmp_path / "ask.csv", infer_schema=False).equals(second)
+    # The answers are labels of a search, weighted as they were chosen.
+    few = [*QUESTION, "--candidates", "few.yaml", "--folds", 2, "--design", "ask.json"]
+    found = landbridge.json("select", asked, *few)
+    assert found["ranking"]["label_check"]["labelled"] == 25
+    assert "were chosen with known probabilities" in found["verdict"][0]
     # Answers that are known already change nothing.
     first.write_csv(tmp_path / "old.csv")
     assert landbridge.json("label", asked, *OPTIONS, "--answers", "old.csv")["n_labels"] == 5
@@ -165,6 +170,20 @@ def test_wrong_files_and_options(batch, tmp_path):
     assert "got another file" in message(*output, "--state", tmp_path / "a.json")
     (tmp_path / "a.json").write_text("{")
     assert "it cannot be read" in message(*output, "--state", tmp_path / "a.json")
+    design = ["select", table, *QUESTION, "--design"]
+    refused = program(*design, tmp_path / "none.json", code=2).stderr
+    assert "must be a file that `landbridge label` wrote" in refused
+    state = json.loads((folder / "ask.json").read_text())
+    for change, words in (
+        ({"target": "east"}, "--target must be 'east' as in the state"),
+        ({"goal": "prove"}, "say nothing about scores"),
+    ):
+        (tmp_path / "a.json").write_text(json.dumps({**state, **change}))
+        assert words in program(*design, tmp_path / "a.json", code=2).stderr
+    state["planner"]["asked"][0]["label"] = 0
+    state["rows"][str(state["planner"]["asked"][0]["row"])]["name"] = "row 99999"
+    (tmp_path / "a.json").write_text(json.dumps(state))
+    assert "row 99999 is gone" in program(*design, tmp_path / "a.json", code=2).stderr
     (tmp_path / "bad.csv").write_bytes(b'row,good\n"1,\xff\n')
     assert "must be a CSV file" in message(*output, "--answers", tmp_path / "bad.csv")
     table = tmp_path / "moved.csv"

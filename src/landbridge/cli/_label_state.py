@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +12,12 @@ import numpy as np
 from landbridge._storage import whole_file
 from landbridge._version import __version__
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.labelling import LabelPlanner
+from landbridge.labelling import LabelPlanner, design_weights
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from landbridge.cli._problem import Problem
 
 KIND = "landbridge labelling"
 ROW, WHY = "row", "why"
@@ -198,3 +200,50 @@ def _answer(path: Path, name: str, text: str, state: State) -> Any:
             f"{text!r}.{nearest(text, known)}"
         )
     return np.asarray(classes).tolist()[known.index(text)]
+
+
+def with_answers(problem: "Problem", path: Path) -> "Problem":
+    """The problem with the answers of a state as labels, and the weights of the target's labels.
+
+    The labels that the table had count as a first batch that was drawn uniformly.
+    """
+    import polars as pl
+
+    if not path.is_file():
+        raise InputError(f"{path}: --design must be a file that `landbridge label` wrote.")
+    state = State.load(path)
+    assert problem.labels is not None
+    for name, value in (("label", problem.labels.name), ("target", problem.target)):
+        if state.about[name] != value:
+            raise InputError(
+                f"{path}: --{name} must be {state.about[name]!r} as in the state; got {value!r}."
+            )
+    if state.about["goal"] == "prove":
+        raise InputError(
+            f"{path}: labels of the goal 'prove' come from rows on which two models differ and say "
+            "nothing about scores. Use the state of another goal, or none."
+        )
+    answered = {
+        state.rows[str(one.row)]["name"]: one
+        for one in state.planner.asked_
+        if one.label is not None
+    }
+    places = {name: place for place, name in enumerate(problem.row_names)}
+    gone = [name for name in answered if name not in places]
+    if gone:
+        raise InputError(f"{path}: the table must hold the rows of the state; {gone[0]} is gone.")
+    labels, first = problem.labels.to_list(), problem.is_target & problem.has_label
+    for name, one in answered.items():
+        label = state.planner._name(one.label)
+        labels[places[name]], first[places[name]] = label, False
+    rows = [*np.flatnonzero(first).tolist(), *(places[name] for name in answered)]
+    n_first = int(first.sum())
+    batches = [0] * n_first + [one.batch + 1 for one in answered.values()]
+    uniform = n_first / max(int(problem.is_target.sum()), 1)
+    chances = [uniform] * n_first + [one.probability for one in answered.values()]
+    numbers = np.unique(batches, return_inverse=True)[1]
+    weights = np.zeros(len(labels))
+    weights[rows] = design_weights(numbers, np.array(chances))
+    weights[rows] /= weights[rows].mean()
+    filled = pl.Series(problem.labels.name, labels, dtype=problem.labels.dtype)
+    return replace(problem, labels=filled, target_weights=weights)

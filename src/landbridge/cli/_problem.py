@@ -42,6 +42,7 @@ class Problem:
     times: np.ndarray | None = None
     time_words: Sequence[str] = ()  # times as they are written
     sample: Sample | None = None
+    target_weights: np.ndarray | None = None  # of rows whose label was chosen by a design
 
     @property
     def is_target(self) -> np.ndarray:
@@ -114,6 +115,8 @@ class Problem:
         if labelled.any():
             arguments["X_target"] = self.rows(labelled)
             arguments["y_target"] = self.answers(labelled)
+            if self.target_weights is not None:
+                arguments["sample_weight_target"] = self.target_weights[self.in_order(labelled)]
         if unlabelled.any():
             arguments["X_unlabeled"] = self.rows(unlabelled)
         return arguments

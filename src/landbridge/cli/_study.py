@@ -24,6 +24,7 @@ from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
 from landbridge.cli._problem import Problem, make_encoder, read_problem, require_labels
 from landbridge.cli._table_encoder import is_free_text
 from landbridge.cli._trust import column_cautions
+from landbridge.inference.label_check import check_of_design
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
 from landbridge.model_selection._sources import POOLED
@@ -82,6 +83,8 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
     for sentence in column_cautions(problem):
         session.warn(sentence)
     search = run_search(problem, asked, session)
+    if problem.target_weights is not None:
+        read_design(search, problem)
     parts = report_parts(problem, search, asked, session) if asked.whole_report else {}
     summary = summarise(
         title=f"{problem.labels.name} for {problem.target}: which source, which model",  # type: ignore[union-attr]
@@ -99,6 +102,14 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
     add_scores_over_time(problem, search, summary)
     card = make_card(problem, search, summary, asked=asked, command=command)
     return Study(search, summary, card)
+
+
+def read_design(search: TransferSearchCV, problem: Problem) -> None:
+    """Replace the check of the labels, which were not handed out at random, by their design."""
+    labelled = problem.is_target & problem.has_label
+    weights = problem.target_weights[labelled]  # type: ignore[index]
+    check = check_of_design(weights, int((problem.is_target & ~problem.has_label).sum()))
+    search.results_ = replace(search.results_, label_check_=check)
 
 
 def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Session") -> Study:

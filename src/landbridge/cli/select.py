@@ -67,6 +67,12 @@ class Select(options.LearnOptions):
         str | None,
         typer.Option(help="Column of times: models are trained on the past of each fold."),
     ] = None
+    design: Annotated[
+        Path | None,
+        typer.Option(
+            help="State of `landbridge label`: use its answers, weighted as they were chosen."
+        ),
+    ] = None
     budget: options.Budget = "10m"
     dask: options.Dask = None
     memory: options.Memory = "1g"
@@ -109,6 +115,10 @@ class Select(options.LearnOptions):
             group=self.group,
             time=self.time,
         )
+        if self.design is not None:
+            from landbridge.cli._label_state import with_answers
+
+            problem = with_answers(problem, self.design)
         study = run_study(problem, self, current, command=command_line())
         # The answer first: a file that cannot be written must not hide it.
         current.show(

@@ -88,6 +88,8 @@ class LabelCheck:
         Whether the rows overlap too little for any estimate of the whole target.
     rows_to_label : array of int
         Positions of unlabelled rows, drawn at random from those that are unlike the labelled ones.
+    by_design : bool
+        Whether the rows were chosen with known probabilities, so that nothing was tested.
     """
 
     n_labelled: int
@@ -101,10 +103,17 @@ class LabelCheck:
     overlap: float
     withheld: bool
     rows_to_label: Vector
+    by_design: bool = False
 
     @property
     def verdict(self) -> str:
         """What to tell the user; empty if the labels are representative."""
+        if self.by_design:
+            return (
+                f"The {self.n_labelled} labelled target rows were chosen with known probabilities. "
+                "Scores weight them by the inverse, which makes them worth "
+                f"{self.effective_sample_size:.0f} random labels."
+            )
         return "" if self.representative else _in_words(self)
 
     def __repr__(self) -> str:
@@ -188,6 +197,38 @@ def _representative(
         overlap=1.0,
         withheld=False,
         rows_to_label=np.empty(0, dtype=int),
+    )
+
+
+def check_of_design(weights: Vector, n_unlabelled: int) -> LabelCheck:
+    """Describe labels that were chosen with known probabilities, as `LabelPlanner` does.
+
+    Parameters
+    ----------
+    weights : array of shape (n_labelled,)
+        Inverse probabilities, which the scores use as sample weights.
+    n_unlabelled : int
+
+    Returns
+    -------
+    LabelCheck
+        Not representative, but never withheld.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    effective = float(weights.sum() ** 2 / (weights @ weights))
+    return LabelCheck(
+        n_labelled=weights.size,
+        n_unlabelled=n_unlabelled,
+        p_value=0.0,
+        auc=0.5,
+        representative=False,
+        columns=(),
+        weights=np.ones(weights.size),
+        effective_sample_size=effective,
+        overlap=1.0,
+        withheld=False,
+        rows_to_label=np.empty(0, dtype=int),
+        by_design=True,
     )
 
 

@@ -220,17 +220,15 @@ class Judge:
         rival = self.pool.names[order[1]] if len(order) > 1 else ""
         scale = 1.0 if self.zero_one or not self.losses.size else float(self.losses.mean())
         gap = planner.gap * scale
-        noise = np.hypot(found.sd, found.sd[leader])
-        margin = found.mean - found.mean[leader] + gap
+        noise = np.hypot(found.error, found.error[leader])
+        margin = found.measured - found.measured[leader] + gap
         others = np.arange(found.mean.size) != leader
         sure = stats.norm.cdf(margin[others] / np.maximum(noise[others], 1e-12))
         reached = bool(self.known.y.size >= FEWEST and (sure.size == 0 or sure.min() >= SURE))
         # Variances fall as 1/n, so the labels needed grow with the square of the noise.
         n = max(self.known.y.size, 1)
         counts = [
-            max((float(np.max((z * noise[others] / margin[others]) ** 2)) - 1) * n, 0.0)
-            if others.any()
-            else 0.0
+            self._labels_to_separate(noise[others], margin[others], n, z)
             for z in (1.0, stats.norm.ppf(SURE), 2.5)
         ]
         low, left, high = (
@@ -246,6 +244,15 @@ class Judge:
             "left_low": 0.0 if reached else float(low),
             "left_high": 0.0 if reached else float(high),
         }
+
+    @staticmethod
+    def _labels_to_separate(noise: Vector, margin: Vector, n: int, z: float) -> float:
+        """Further labels until every margin is z standard errors; ∞ for margins below zero."""
+        if noise.size == 0:
+            return 0.0
+        if (margin <= 0).any() or not np.isfinite(noise).all():
+            return math.inf
+        return max((float(np.max((z * noise / margin) ** 2)) - 1) * n, 0.0)
 
     def _labels_to_measure(
         self, cell: int, found: dict[str, Any], planner: "LabelPlanner"

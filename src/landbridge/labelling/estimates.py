@@ -21,10 +21,16 @@ TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """Losses relative to the average candidate, posterior mean and standard deviation."""
+    """Losses relative to the average candidate.
+
+    ``mean`` and ``sd`` are those of the posterior, which choose rows and the leader. ``measured``
+    and ``error`` are free of the prior: they decide whether the leader is shown to lead.
+    """
 
     mean: Vector
     sd: Vector
+    measured: Vector
+    error: Vector
 
     @property
     def leader(self) -> int:
@@ -39,12 +45,12 @@ class Relative:
         return weights / weights.sum()
 
     def probability_of_lead(self) -> float:
-        """Probability that the leader is better than the runner-up, as far as is known."""
+        """Probability that the leader is better than the runner-up, by the labels alone."""
         if self.mean.size == 1:
             return 1.0
         first, second = np.argsort(self.mean, kind="stable")[:2]
-        noise = math.hypot(self.sd[first], self.sd[second]) + TINY
-        return float(stats.norm.cdf((self.mean[second] - self.mean[first]) / noise))
+        noise = math.hypot(self.error[first], self.error[second]) + TINY
+        return float(stats.norm.cdf((self.measured[second] - self.measured[first]) / noise))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,8 @@ def relative_losses(
     scale = 1.0 if np.isin(losses, (0.0, 1.0)).all() else max(scale, TINY)
     prior, centre, n = PRIOR_SPREAD * scale, means - means.mean(), weights.size
     if n < 2:
-        return Relative(centre, np.full(centre.size, prior))
+        unknown = np.full(centre.size, np.inf)
+        return Relative(centre, np.full(centre.size, prior), centre, unknown)
     share = weights / n_pool
     relative, at_rows = losses - losses.mean(axis=0), expected - expected.mean(axis=0)
     slope = (share * relative * at_rows).sum() + PRIOR_SLOPE * SLOPE_WEIGHT * scale**2
@@ -102,7 +109,8 @@ def relative_losses(
     # A variance from few rows is wild: it is averaged with that of all candidates.
     variance = (n * variance + PRIOR_ROWS * variance.mean()) / (n + PRIOR_ROWS) + TINY * scale**2
     trust = prior**2 / (prior**2 + variance)
-    return Relative(trust * measured + (1 - trust) * centre, np.sqrt(trust * variance))
+    posterior = trust * measured + (1 - trust) * centre
+    return Relative(posterior, np.sqrt(trust * variance), measured, np.sqrt(variance))
 
 
 def mean_loss(

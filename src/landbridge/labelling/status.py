@@ -41,8 +41,8 @@ class LabelStatus:
     probability : float
         Of ``"choose"``: that the leader is better than the runner-up; NaN for the other goals.
     left, left_low, left_high : float
-        Labels needed until the goal with an 80 % interval; infinite beyond the budget, NaN for
-        ``"train"``, which has no end.
+        Labels needed until the goal with an 80 % interval (rough for ``"choose"``); infinite beyond
+        the budget, NaN for ``"train"``, which has no end.
     worth : float
         Number of random labels that would tell as much.
     """
@@ -120,7 +120,9 @@ class LabelStatus:
         if math.isinf(self.left):
             return f"More than the planned {self.budget} labels would likely be needed."
         high = "more than planned" if math.isinf(self.left_high) else f"{self.left_high:.0f}"
+        # Only the interval of the other goals was measured.
+        how_sure = "roughly" if self.goal == "choose" else "80 % interval"
         return (
-            f"About {self.left:.0f} more labels are needed (80 % interval {self.left_low:.0f} to "
+            f"About {self.left:.0f} more labels are needed ({how_sure} {self.left_low:.0f} to "
             f"{high})."
         )

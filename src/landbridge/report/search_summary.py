@@ -296,6 +296,7 @@ def _label_check(result: SearchResult) -> dict[str, Any] | None:
         return None
     return {
         "representative": check.representative,
+        "by_design": check.by_design,
         "withheld": check.withheld,
         "p_value": check.p_value,
         "auc": check.auc,

@@ -213,6 +213,8 @@ def _representative(ranking: dict[str, Any]) -> dict[str, str] | None:
             f"The {check['labelled']} labelled target rows look like the unlabelled ones "
             f"(p = {check['p_value']:.2g}).",
         )
+    if check.get("by_design"):
+        return _check("Labels are a sample", "caution", check["words"])
     return _check(
         "Labels are a sample",
         "problem",

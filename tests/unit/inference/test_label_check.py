@@ -255,3 +255,11 @@ def test_no_interval_without_overlap_or_labels():
 def test_losses_of_other_rows_are_refused():
     with pytest.raises(ValueError, match="`losses` must hold one loss for each of the 40 labelled"):
         reweighted_interval(np.zeros(39), checked(np.ones(40)))
+
+
+def test_labels_of_a_design_are_weighted_and_not_tested():
+    check = module.check_of_design(np.array([1.0, 1.0, 2.0]), 50)
+    assert check.effective_sample_size == pytest.approx(16 / 6)
+    assert not check.representative
+    assert not check.withheld
+    assert "worth 3 random labels" in check.verdict
