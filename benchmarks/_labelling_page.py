@@ -56,8 +56,8 @@ def _extent(lines: Lines) -> str:
     full = sum(count == most for count in draws.values())
     return (
         f"{tasks['development']} development and {tasks['confirmation']} confirmation tasks; "
-        f"{full} have {most} draws, the others at least {min(draws.values())}. Standard errors are over "
-        "tasks, each the mean of its draws."
+        f"{full} have {most} draws, the others at least {min(draws.values())}. Standard "
+        "errors are over tasks, each the mean of its draws."
     )
 
 
