@@ -7,6 +7,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from landbridge import _sklearn_versions
 from landbridge import _validation as door
 from landbridge.exceptions import NoTargetWarning
 
@@ -238,3 +239,20 @@ def test_more_than_thirty_whole_numbers_are_no_classes():
     assert door.task_of(np.arange(30)) == "classification"
     assert door.task_of(np.arange(31)) == "regression"
     assert door.task_of(np.array([0.0, 0.5])) == "regression"
+
+
+def test_earlier_versions_of_scikit_learn_see_the_names_of_any_table(monkeypatch):
+    class Table:  # like polars 2: no interchange protocol
+        columns, shape = ("a", "b"), (1, 2)
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([[1.0, 2.0]], dtype=dtype)
+
+    seen = []
+    monkeypatch.setattr(_sklearn_versions, "VERSION", (1, 8))
+    monkeypatch.setattr(_sklearn_versions.validation, "validate_data", lambda _, X: seen.append(X))
+    for X in (Table(), np.ones((1, 2))):
+        _sklearn_versions.validate_data(Probe(), X)
+    assert seen[0].__dataframe__().column_names() == ["a", "b"]
+    np.testing.assert_array_equal(np.asarray(seen[0]), [[1.0, 2.0]])
+    assert isinstance(seen[1], np.ndarray)

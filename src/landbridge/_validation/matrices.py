@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
 
+from landbridge._sklearn_versions import validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector
 
 FLOATS = [np.float64, np.float32]

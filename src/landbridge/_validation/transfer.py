@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
+from landbridge._sklearn_versions import validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation.labels import (
     TargetLabels,
