@@ -98,6 +98,10 @@ def test_every_public_name_is_there_and_documented():
             assert getattr(landbridge, name).__doc__, name
 
 
+def test_dir_lists_public_names_only():
+    assert dir(landbridge) == sorted(landbridge.__all__)
+
+
 CORE_ONLY = """
 import sys
 
