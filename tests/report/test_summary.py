@@ -149,6 +149,7 @@ class LabelCheckStub:
     n_unlabelled: int = 100
     columns: tuple = ()
     rows_to_label: tuple = ()
+    by_design: bool = False
     weights: np.ndarray = field(default_factory=lambda: np.ones(30))
 
 
