@@ -1,10 +1,14 @@
 """One search of the transfer cross-validation paper in its own setting: learners and truths."""
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -14,6 +18,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
 from benchmarks._paper_tasks import PaperTask
+from landbridge.model_selection import _fit_tasks
+from landbridge.model_selection.candidates import takes_target
 
 FOLDS = 10
 CRITERIA = ("scv", "tcv", "stv", "wcv", "trcv", "rv")
@@ -76,7 +82,38 @@ def cheap_learners() -> dict[str, Any]:
     return {name: every[name] for name in ("NB", "SVM", "C4.5", "k-NN", "LatentMap")}
 
 
+def transfer_learners() -> dict[str, Any]:
+    """Ten learners, six of which take the target, for the role of L in reverse fits."""
+    every = eight_learners()
+    kept = ("NB", "SVM", "C4.5", "k-NN", "TrAdaBoost", "LatentMap")
+    members = [(name, every[name]) for name in ("NB", "k-NN", "C4.5")]
+    return {
+        **{name: every[name] for name in kept},
+        "surrogate": lb.SurrogateKernelClassifier(),
+        "Laplacian": lb.LaplacianRLSClassifier(),
+        "reweighted": lb.ReweightedClassifier(LogisticRegression(max_iter=1000)),
+        "LWE": lb.LocallyWeightedEnsemble(members, random_state=0),
+    }
+
+
+@contextmanager
+def labelled_rows_in_the_source() -> Iterator[None]:
+    """Reverse fits of transfer learners with L among the source rows, as Fig. 1 has it."""
+    given = _fit_tasks.reverse_rows
+
+    def joined(data: Any, estimator: Any, pseudo_labels: Any, test: Any) -> Any:
+        rows = given(data, estimator, pseudo_labels, test)
+        if not takes_target(estimator) or rows.X_target is None:
+            return rows
+        return _fit_tasks.Training(rows.rows, rows.labels, X_unlabeled=rows.X_unlabeled)
+
+    with mock.patch.object(_fit_tasks, "reverse_rows", joined):
+        yield
+
+
 CANDIDATES = {
+    "L beside S_i": transfer_learners,
+    "L in the source": transfer_learners,
     "algorithms": eight_learners,
     "LatentMap": neighbours,
     "SVM": margins,
@@ -103,7 +140,8 @@ def run_search(
         search = lb.TransferSearchCV(
             candidates, criterion=CRITERIA, cv=cv, refit=False, random_state=seed
         )
-        search.fit(task.X, task.y, X_unlabeled=task.X_target[rest], **given)
+        with labelled_rows_in_the_source() if kind == "L in the source" else nullcontext():
+            search.fit(task.X, task.y, X_unlabeled=task.X_target[rest], **given)
         result, truth = search.results_, task.y_target[rest]
         by_name = {cell.candidate: number for number, cell in enumerate(result.cells)}
         both, source = [], []

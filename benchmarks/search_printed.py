@@ -64,7 +64,13 @@ def plans() -> list[dict[str, Any]]:
         {"kind": "curves", "task": "WR", "draw": 0, "cv": 10, "share": share}
         for share in SHARES[1:]
     ]
-    return small + tuning + curves + large
+    roles = [
+        {"kind": kind, "task": task, "draw": draw, **common}
+        for task in ("Sp", "Bl", "Gs")
+        for draw in range(4)
+        for kind in ("L beside S_i", "L in the source")
+    ]
+    return small + tuning + curves + roles + large
 
 
 def search(task: PaperTask, plan: dict[str, Any]) -> dict[str, Any]:
