@@ -557,16 +557,13 @@ class SearchResult:
 
     def _anchored_values(self, metric: Metric) -> Vector:
         """The posterior mean; baselines and stopped cells have their own measurement."""
-        status = self.status("anchored", metric)
-        values = np.array(
-            [
-                self._value("tlv", cell, metric) if status[cell] != "failed" else np.nan
-                for cell in range(len(self.cells))
-            ]
-        )
+        status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
         if any(s == "complete" and c.role != "baseline" for s, c in zip(status, self.cells)):  # noqa: B905
             cells, posterior = self.anchored(metric)
             values[cells] = posterior.mean
+        for cell, word in enumerate(status):
+            if np.isnan(values[cell]) and word != "failed":
+                values[cell] = self._value("tlv", cell, metric)
         return _read_only(values)
 
     def _unlabelled_of(self, cells: Sequence[int]) -> np.ndarray | None:
