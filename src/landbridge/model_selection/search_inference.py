@@ -58,6 +58,12 @@ METHODS = {
     "paper": "trcv",
 }
 BASELINES = ("target-only", "source-only")
+# Metrics of squared errors, whose tails few rows do not show (`benchmarks/search_regression.py`).
+SQUARED = ("RMSE", "MSE", "R²")
+LONG_TAILS = (
+    "Squared errors have long tails: with 50 labels such intervals of nominal 90 % held the truth "
+    "in 0.78 of 41 searches"
+)
 
 
 class Withheld(StrEnum):
@@ -220,9 +226,8 @@ def _from_rows(
     options = {"estimate": estimate, "sample_weight": weight, "variance_factor": factor}
     plain = metric_interval(metric, y, values, level, **options)
     if _is_sample(check):
-        return replace(
-            answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
-        )
+        note = LONG_TAILS if metric.label in SQUARED else plain.note
+        return replace(answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=note)
     # Weights remove what the columns explain, and nobody knows how much else differs: the interval
     # reaches as far as the unweighted one, too.
     own = check.weights[seen]  # type: ignore[union-attr]
