@@ -358,7 +358,8 @@ def _large_tables(selects: list[dict[str, Any]], predicts: list[dict[str, Any]])
     text += [
         f"`landbridge select` on {x['rows'] / 1e6:.0f} million rows × {tasks.COLUMNS} columns of "
         f"Parquet takes {x['cpu']:.0f} s of CPU and {x['megabytes']:.0f} MB. The search on the "
-        f"sample of 20 000 rows per domain, with two fast candidates, takes {x['search_cpu']:.0f} s of it; the rest is "
+        "sample of 20 000 rows per domain, with two fast candidates, takes "
+        f"{x['search_cpu']:.0f} s of it; the rest is "
         f"{x['beyond']:.1f} × one pass over the dataset ({x['pass_cpu']:.1f} s; at most 3 × and "
         "2000 MB are allowed)."
         for x in selects
