@@ -99,7 +99,7 @@ def role_of_labels(lines: Lines) -> list[str]:
         "with their labels, or among the source rows, as Figure 1 has it for a plain learner. "
         f"corr of ten learners (of 45) in {len(both)} searches on Sp, Bl and Gs:"
     )
-    verdict = "A transfer learner is given L beside S_i, where it counts most."
+    verdict = "Where the difference is within its noise, L stays beside S_i, as a search has it."
     header = ["criterion", *kinds, "difference"]
     title = "## The labelled target rows in reverse fits"
     return [title, text, markdown_table(header, rows), verdict]
