@@ -190,7 +190,7 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
-    With its default trees it lay 16 points of accuracy below pooled logistic regression on tasks with
+    Its defaults lay 16 points of accuracy below pooled logistic regression on tasks with
     three sources and 60 target labels (benchmark ``defaults``).
 
     Parameters
@@ -292,7 +292,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
-    With its default trees it lay 13 points of accuracy below pooled logistic regression on tasks with
+    Its defaults lay 13 points of accuracy below pooled logistic regression on tasks with
     three sources and 60 target labels (benchmark ``defaults``).
 
     Parameters
