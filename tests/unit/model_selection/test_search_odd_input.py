@@ -309,7 +309,7 @@ def test_intervals_and_probabilities_rest_on_what_has_not_failed():
         found = search(candidates, **{**options, "criterion": ["scv", "trcv"]}).fit(X, Y, **TARGET)
     assert np.isfinite(found.prob_better()).all()
     with pytest.raises(ValueError, match="validated by 'trcv' and accuracy; got .*, which failed"):
-        found.interval(cell=0)
+        found.interval(cell=0, method="paper")
     assert lb.SearchRankingDisplay.from_estimator(found).ax_ is not None
     assert lb.SourceCandidateDisplay.from_estimator(found, criterion="scv").ax_ is not None
 
