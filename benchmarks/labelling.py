@@ -3,7 +3,8 @@
 A simulated person labels rows of the target domains of real tasks. Ten candidates are fitted once
 per task and draw on at most 800 source rows and 20 target rows; the other target rows (400 to 2000)
 are the pool, and the truth is that of the whole pool. Rules and constants were chosen on the
-development tasks; the confirmation tasks were looked at with the final rules.
+development tasks. The kind of pairs of "prove" was chosen after a look at both groups: for pairs of
+any two candidates a single test on disputed rows has power 0.46 and 0.69 (confirmation).
 
 ``LANDBRIDGE_CACHE`` names a folder for the candidates' predictions, which take most of the time.
 """
