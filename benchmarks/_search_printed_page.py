@@ -253,7 +253,8 @@ NOTES = """## Notes
   target rows as labelled by the other; k candidates need k² reverse models where TrCV needs k, and
   it returns an order and no value. Reverse validation (`rv`) is its diagonal.
 - **STV**, a model trained on the source and tested on the labelled target rows, ranks better than
-  TrCV in most of our cases, in contrast to the paper. It is not what `criterion="anchored"` does,
+  TrCV in two of our three blocks (algorithms and SVM, not LatentMap), in contrast to the paper. It
+  is not what `criterion="anchored"` does,
   which tests models that were trained on the labelled target rows as well, and so ranks candidates
   as they are used.
 - The tree is not C4.5: see [nnge_weka](nnge_weka.md) for how far it is from Weka's J48."""
