@@ -75,7 +75,8 @@ PRINTED = """The exact kernel, a jitter of 1e-6 of the mean diagonal on K_X, γ 
 on 50 labelled target rows; counts of words without English stop words, 900 rows per domain (the
 paper's splits have 2000 to 2900, which take twenty times as long). The figures show whether the
 claim holds in the paper's setting. With stop words kept, one draw per task put the surrogate about
-1.2 points below the SVM, so the removal of stop words decides its sign; with tf-idf and tuned ridges see the sections below.
+1.2 points below the SVM, so the removal of stop words decides its sign.
+With tf-idf and tuned ridges see the sections below.
 
 *Minimiser of Eq. 8*: the printed Eq. (9) is not the T of least norm among those with T'K_Z T = S.
 The one that is pairs the eigenvectors of S with those of K_Z by rank and rotates the source rows
