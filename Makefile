@@ -5,7 +5,7 @@ STAMPS := .venv/.stamps
 # One thread for each linear algebra call: with two test workers more threads only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: demo test slow mutants lowest lint format bench docs docs-fast doctest clean
+.PHONY: demo test slow mutants lowest sentences lint format bench docs docs-fast doctest clean
 
 demo: $(STAMPS)/demo
 	$(ONE_THREAD) $(BIN)/landbridge demo
@@ -20,6 +20,10 @@ slow: $(STAMPS)/dev
 # Breaks the source on purpose, line by line, and reports what no test notices (minutes).
 mutants: $(STAMPS)/dev
 	$(BIN)/python tests/mutants.py $(NAME)
+
+# A random sample of the project's sentences, for a reader who corrects the prose.
+sentences:
+	$(PYTHON) tests/sentences.py --seed $(or $(SEED),0)
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 lowest: $(STAMPS)/dev

@@ -222,7 +222,7 @@ def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of what decides about the answers of a model."""
+    """Versions of the packages that affect predictions."""
     import numpy
     import scipy
     import sklearn

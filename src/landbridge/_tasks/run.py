@@ -111,7 +111,7 @@ def _engine(
     fit_timeout: float | None,
     deadline: float | None,
 ) -> Iterator[TaskResult]:
-    """The way to run tasks that suits joblib's active backend."""
+    """Run tasks in the way that suits joblib's active backend."""
     backend = get_active_backend()[0]
     if type(backend).__name__ == "DaskDistributedBackend":
         from landbridge._tasks.dask_cluster import run_on_dask

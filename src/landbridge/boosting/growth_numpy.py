@@ -1,4 +1,4 @@
-"""Growing a tree in numpy, `numpy.bincount` a node at a time: the route without numba."""
+"""Grow a tree with one `numpy.bincount` per node, for use without numba."""
 
 import numpy as np
 

@@ -116,7 +116,7 @@ class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
     n_estimators : int, default=30
         Number of rounds. Each fits 2 + (number of sources) learners.
     random_state : int, RandomState or None, default=None
-        For base learners that draw.
+        Controls the randomness of the base learners.
 
     Attributes
     ----------

@@ -287,6 +287,6 @@ def auto_error(n_target: int) -> float:
 
 
 def class_codes(data: TransferData, labels: Vector) -> Vector:
-    """Labels as positions in the classes, in the smallest type: they stand beside the bins."""
+    """Encode labels as class indices of the smallest type, to be stored with the bins."""
     small = np.uint8 if data.classes is not None and data.classes.size < 256 else np.int32
     return data.encode(labels).astype(small)

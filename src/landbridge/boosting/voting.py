@@ -74,7 +74,7 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, TransferEstimator):
 
     @property
     def feature_importances_(self) -> Vector:
-        """Importances of the voting learners, averaged with their votes; where they have them."""
+        """Vote-weighted mean of the learners' feature importances, if they have any."""
         check_is_fitted(self, "estimators_")
         if not hasattr(self.estimators_[0], "feature_importances_"):
             raise AttributeError(

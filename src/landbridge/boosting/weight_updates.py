@@ -31,7 +31,7 @@ def vote_weight(error: float, n_classes: int = 2, floor: float = 0.0) -> float:
 
 
 def error_limit(n_classes: int) -> float:
-    """Boosting goes on while ε is below 1 − 1/c, by more than rounding."""
+    """Error that stops boosting: 1 − 1/c, less a margin for rounding."""
     return 1.0 - 1.0 / n_classes - 1e-9
 
 

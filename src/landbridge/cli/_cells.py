@@ -88,7 +88,7 @@ def find_types(frame: "pl.DataFrame", place: str, *, keep: set[str], comma: bool
 
 
 def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) -> "pl.Series":
-    """The column with the type of most of its cells; what does not fit is announced."""
+    """Convert a column to the type of most of its cells and warn about the others."""
     filled = text.drop_nulls()
     if not len(filled) or is_code(filled):
         return text

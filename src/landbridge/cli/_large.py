@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-# Cells from which a table is not read whole: 160 MB of numbers.
+# Tables with more cells than this (160 MB of numbers) are not read whole.
 LARGE = 20_000_000
-# The place of a row in the table, under a name that no file can have.
+# Name of the column of row numbers; no column of a file can have it.
 ROW = "\0row"
 
 

@@ -146,11 +146,11 @@ def read_problem(
     group: str | None = None,
     time: str | None = None,
 ) -> Problem:
-    """Read the table and settle the question; every way in which it cannot be asked raises.
+    """Read the table and derive the learning problem; raise if there is none.
 
-    With ``spare_labels``, labelled rows are the last that ``max_rows`` leaves out. Commands without
-    an option for the task do not announce it. Columns that identify rows or are constant are no
-    features, nor is ``group``.
+    With ``spare_labels``, ``max_rows`` drops unlabelled rows first. Commands without an option for
+    the task do not print it. Constant columns, columns that identify rows and ``group`` are not
+    used as features.
     """
     domain = table.domain or DEFAULT_DOMAIN
     label = () if table.label is None else (table.label,)

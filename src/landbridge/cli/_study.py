@@ -387,7 +387,7 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
 
 
 def without_target(model: Any) -> Any:
-    """The estimator that is wrapped: on unseen sources there is no target to adapt to."""
+    """Return the wrapped estimator: unseen sources have no target to adapt to."""
     wrappers = (Pooled, ReweightedClassifier, ReweightedRegressor, SourceOnly, TargetOnly)
     return model.estimator if isinstance(model, wrappers) else model
 

@@ -1,7 +1,7 @@
-"""What is wrong with a text file of columns, said with the line where it happens.
+"""Find malformed lines in delimited text files and report their line numbers.
 
-polars reads fast but forgives too much: short rows are filled with empty cells and columns of the
-same name are renamed. A table that is silently different from the file must not be learnt from.
+polars is fast but too lenient: it fills short rows with empty cells and renames columns of the same
+name. No model should be trained on a table that silently differs from its file.
 """
 
 import codecs

@@ -101,7 +101,7 @@ class Select(options.LearnOptions):
         check_output(self.report, *REPORTS)
         check_output(self.results, ".json", ".npz")
         check_output(self.save, ".skops")
-        options.bytes_of(self.memory)  # refused before hours are spent
+        options.bytes_of(self.memory)  # fail before the search starts
         check_distinct(report=self.report, results=self.results, save=self.save)
         from landbridge.cli._study import run_study, save_results, with_more_rows
         from landbridge.report import write_report

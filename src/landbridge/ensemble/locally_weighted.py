@@ -123,7 +123,7 @@ def fit_member(
 
 
 def default_estimators() -> list[tuple[str, Any]]:
-    """Two learners that err in different ways and take dense and sparse rows."""
+    """Two learners with different errors that accept both dense and sparse rows."""
     return [
         ("linear", linear_learner()),
         ("trees", ExtraTreesClassifier(100, min_samples_leaf=3)),
@@ -175,9 +175,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         What ``min_purity`` is compared with; ``None`` without target rows.
     clusterer_ : the fitted clusterer, ``None`` where models are averaged plainly.
     similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
-        s_M of a row in each cluster with each predicted label; there is none, nor the next, where
-        models are averaged plainly. The last cluster stands for those in which new rows may fall,
-        but no target row of ``fit`` did.
+        s_M of a row in each cluster, for each predicted label. Neither this nor ``cluster_proba_``
+        is set if models are averaged with equal weights. The last entry is for new rows in clusters
+        that contained no target row in ``fit``.
     cluster_proba_ : array of shape (n_clusters + 1, n_classes)
         Mean prediction of the confident rows, NaN where a cluster has none.
 

@@ -82,7 +82,7 @@ class Foresight:
         return sorted(picks)
 
     def _factor(self, followed: Vector) -> np.ndarray:
-        """F with F'F ≈ Ḡ among the features that are followed."""
+        """Return F with F'F ≈ Ḡ for the tracked features."""
         among = self._columns[:, self._features]
         among[np.diag_indices_from(among)] += RIDGE
         root = cholesky(among, lower=True)

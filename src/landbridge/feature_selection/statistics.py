@@ -48,7 +48,7 @@ class Statistics(Protocol):
 
 
 class FullStatistics:
-    """All second moments at hand."""
+    """Statistics from a full matrix of second moments."""
 
     def __init__(self, moments: Moments):
         counts = moments.counts[:, None]

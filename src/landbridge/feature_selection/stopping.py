@@ -23,10 +23,10 @@ JITTER = 1e-10
 
 
 def held_out_losses(statistics: Statistics, n_steps: int, **options: Any) -> np.ndarray:
-    """Squared loss on each domain of a path that never saw it, after 0 … ``n_steps`` steps.
+    """Squared loss on each domain of a path fitted without it, after 0 … ``n_steps`` steps.
 
-    The path that leaves a domain out centres, picks and weighs without it. With two domains one
-    is left to learn from, which has no T: such paths pick by the loss.
+    Centring, selection and weighting all exclude that domain. With two domains, only one is left
+    for training and T is undefined, so such paths select by the loss.
     """
     n = statistics.means.shape[0]
     curves = np.empty((n_steps + 1, n))

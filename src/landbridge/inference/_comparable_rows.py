@@ -11,9 +11,9 @@ from scipy import sparse
 from landbridge._typing import Matrix, MatrixLike, Vector
 from landbridge._validation import column_names
 
-# Values of a text column that get an indicator each; columns of a sparse matrix that are compared.
+# Largest number of indicators per text column, and of columns compared in a sparse matrix.
 MOST_VALUES, MOST_SPARSE = 10, 2000
-# Words of a column of free text that get an indicator each.
+# Largest number of word indicators per column of free text.
 MOST_WORDS = 50
 
 

@@ -90,7 +90,7 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
     predicted : array of shape (n_candidates, n_rows)
         Classes that the candidates predict for the same unlabelled target rows.
     level : float, default=0.9
-        Share of the other datasets' differences that the interval holds; at most 0.99.
+        Share of the differences on the other datasets that the interval contains; at most 0.99.
 
     Returns
     -------
@@ -120,7 +120,7 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
 
 
 def labels_for_accuracy(accuracy: float, *, within: float = 0.05, level: float = 0.9) -> int:
-    """How many random labels measure an accuracy to within so much, rounded up to tens.
+    """Number of random labels needed to estimate an accuracy to a given precision.
 
     Parameters
     ----------

@@ -226,7 +226,7 @@ def _variance_and_freedom(summary: SourceSummary, method: str) -> tuple[float, f
 
 
 def _ratio_test(difference: float, variance: float, freedom: float) -> tuple[float, float]:
-    """Two-sided test of difference / √variance; without a variance only 0 is known."""
+    """Two-sided test of difference / √variance; a zero variance gives ±inf or NaN."""
     if variance <= 0:
         rejects = variance == 0 and difference != 0
         return (math.copysign(math.inf, difference), 0.0) if rejects else (math.nan, 1.0)

@@ -17,7 +17,7 @@ the number of sources in t, f and 1 + 1/K is the effective one, 1/Σπ_k².
 f = (K + 1)/(K − 1) allows for the training rows that folds share: their losses are correlated, and
 the source means vary less around their mean than that varies around the truth. On simulated sources
 the variance of μ̂ was 1.6, 1.2 and 1.1 times θ^γ with 5, 10 and 20 sources. Source means of squared
-errors have a long tail besides, and 90 % intervals for them covered .83 to .88; ask for RMSE.
+errors also have a long tail: their 90 % intervals covered .83 to .88. Use RMSE instead.
 """
 
 import math

@@ -185,7 +185,7 @@ def audit_columns(
 def audit_column(
     name: str, values: Vector, labels: Vector | None = None, domains: Vector | None = None
 ) -> AuditedColumn:
-    """Examine one column, beside the labels and the domains of the same rows."""
+    """Audit one column, given the labels and domains of the same rows."""
     values = tests.plain(values)
     missing = tests.is_missing(values)
     known = values[~missing]

@@ -9,7 +9,7 @@ from landbridge._extras import import_extra
 from landbridge._typing import Vector
 from landbridge.feature_selection import FeaturePath, TGreedySelector
 
-# Blue and orange differ for every kind of colour vision.
+# Blue and orange are distinguishable for colour-blind readers.
 PICK, HELD_OUT, QUIET = "#2a6f97", "#c1440e", "#9aa5b1"
 
 
@@ -23,7 +23,7 @@ class FeatureStabilityDisplay:
     Parameters
     ----------
     T : array of shape (n_steps,)
-        T of each pick; its absolute value is drawn.
+        T of each selected feature; the plot shows its absolute value.
     effects : array of shape (n_steps, n_domains)
         Effect of the pick in each domain, before the step.
     names : list of str

@@ -225,7 +225,7 @@ def make_booster(name: str, params: dict[str, Any]) -> BoosterClassifier | Boost
 
 
 def check_text(library: str, text: str, n_features: int) -> None:
-    """Raise for text whose trees lead outside of themselves or use columns that X has not."""
+    """Raise if tree indices in `text` are out of range or refer to columns not in X."""
     try:
         _CHECK[library](text, n_features)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:

@@ -111,7 +111,7 @@ def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
 
 
 class _LaplacianRLS(TransferEstimator):
-    """Fits f to columns of numbers; what the numbers mean is for the subclasses to say."""
+    """Fit f to numeric columns; subclasses define what the columns encode."""
 
     def __init__(
         self,
@@ -209,7 +209,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     """Least squares on ±1 labels, smooth over the graph of source and target rows.
 
     min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f, one class against the
-    rest. Without target rows the graph joins the source rows alone.
+    rest. Without target rows, the graph has source rows only.
 
     Parameters
     ----------
@@ -220,14 +220,14 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
     n_neighbors : int, default=10
-        Each row is joined with this many nearest rows (normalised Laplacian).
+        Number of nearest rows that each row is connected to (normalised Laplacian).
     n_components : int, "auto" or None, default=None
-        None is exact; a number or "auto" uses low-rank features, linear in the rows.
+        ``None`` is exact; a number or "auto" uses low-rank features, with cost linear in the rows.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed for drawing the landmarks.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight that the labelled target rows carry together, as in `Pooled`.
-        ``None`` counts every labelled row the same.
+        ``None`` gives every labelled row the same weight.
 
     Attributes
     ----------
@@ -296,8 +296,21 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
 
     Parameters
     ----------
-    ridge, smoothness, kernel, width, n_neighbors, n_components, random_state : various
-        As in `LaplacianRLSClassifier`.
+    ridge : float, default=1e-3
+        γ_A, the weight of ‖f‖².
+    smoothness : float, default=0.1
+        Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
+    kernel, width : str or callable, and float or str
+        As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
+    n_neighbors : int, default=10
+        Number of nearest rows that each row is connected to (normalised Laplacian).
+    n_components : int, "auto" or None, default=None
+        ``None`` is exact; a number or "auto" uses low-rank features, with cost linear in the rows.
+    random_state : int, RandomState or None, default=None
+        Seed for drawing the landmarks.
+    target_share : float in (0, 1) or None, default=0.5
+        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        ``None`` gives every labelled row the same weight.
 
     Examples
     --------

@@ -154,13 +154,13 @@ def composite_kernel(
     Parameters
     ----------
     K_z : arrays of shape (n_source, n_source)
-        Kernel of the source rows, and what `align_kernel` returns.
+        Kernel of the source rows, and the result of `align_kernel`.
     K_zx : array of shape (n_source, n_target)
         Kernel between source and target rows.
     K_x : array of shape (n_target, n_target)
         Kernel of the target rows.
     T : arrays of shape (n_source, n_source)
-        Kernel of the source rows, and what `align_kernel` returns.
+        Kernel of the source rows, and the result of `align_kernel`.
 
     Returns
     -------

@@ -41,7 +41,7 @@ class AskedRow:
     Parameters
     ----------
     row : int
-        Its place among the unlabelled rows.
+        Index of the row among the unlabelled rows.
     batch : int
         Number of the batch, from 0.
     probability : float
@@ -273,7 +273,7 @@ class LabelPlanner:
 
     def _ask(self, pool: Pool, places: Vector) -> Batch:
         number = max((one.batch for one in self.asked_), default=-1) + 1
-        # A batch is a function of the seed and its number, whatever was drawn in between.
+        # A batch depends only on the seed and its number, not on draws in between.
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng([seed, number])
         left = ~np.isin(places, [one.row for one in self.asked_])

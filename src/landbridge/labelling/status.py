@@ -27,24 +27,25 @@ class LabelStatus:
     reached : bool
         Whether the goal is reached.
     estimate, low, high : float
-        With interval: for ``"prove"`` the loss of the baseline minus that of the candidate, for the
-        other goals the score of the candidate. NaN with too few labels.
+        Estimate and interval: for ``"prove"``, the loss of the baseline minus that of the
+        candidate; for the other goals, the score of the candidate. NaN with too few labels.
     level : float
         Coverage of the interval.
     score : str
-        Name of what is estimated.
+        Name of the estimated score.
     e_value : float
-        Evidence for ``"prove"`` that holds however often one looks; at least 20 is a proof at 5 %.
-        NaN for the other goals.
+        Evidence for ``"prove"``, valid however often it is inspected; a value of 20 or more is
+        significant at 5 %. NaN for the other goals.
     test : SequentialTest or None
         The group-sequential test of ``"prove"``, valid for looks after each batch.
     probability : float
-        Of ``"choose"``: that the leader is better than the runner-up; NaN for the other goals.
+        For ``"choose"``, probability that the leader is better than the runner-up; NaN for the
+        other goals.
     left, left_low, left_high : float
-        Labels needed until the goal with an 80 % interval (rough for ``"choose"``); infinite beyond
-        the budget, NaN for ``"train"``, which has no end.
+        Number of labels still needed to reach the goal, with an 80 % interval (rough for
+        ``"choose"``). Infinite beyond the budget; NaN for ``"train"``, which has no end point.
     worth : float
-        Number of random labels that would tell as much.
+        Number of random labels that would give the same precision.
     """
 
     goal: Goal

@@ -103,7 +103,7 @@ def ridge_coefficients(
 
 
 def learn_fill(donor: Matrix, shared: Vector, missing: Vector, ridge: float) -> Fill:
-    """Step 1: what the rows of the donor domain say about features that the other has not."""
+    """Step 1: learn from the donor domain to predict features missing in the other."""
     n_features = donor.shape[1]
     keep = aslinearoperator(sparse.diags_array((~missing).astype(float), format="csr"))
     offset = np.zeros(n_features)
@@ -151,7 +151,7 @@ def filled_rows(domains: list[tuple[Matrix, Fill]]) -> LinearOperator:
 
 
 def right_singular_vectors(F: LinearOperator, k: int) -> tuple[np.ndarray, Vector]:
-    """The k leading ones as columns, largest first, and their singular values; signs are fixed."""
+    """Return the k leading vectors as columns, largest first, and their singular values."""
     smaller = min(F.shape)
     if smaller <= max(FULL_SIZE, k):
         dense = F @ np.eye(F.shape[1]) if smaller == F.shape[1] else (F.T @ np.eye(smaller)).T

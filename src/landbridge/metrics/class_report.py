@@ -23,12 +23,12 @@ class ClassReport:
 
     @property
     def n_rows(self) -> Vector:
-        """Rows (their weight) of each true class."""
+        """Number (or total weight) of rows per true class."""
         return self.confusion.sum(axis=1)
 
     @property
     def n_predicted(self) -> Vector:
-        """Rows (their weight) of each predicted class."""
+        """Number (or total weight) of rows per predicted class."""
         return self.confusion.sum(axis=0)
 
     @property

@@ -43,16 +43,16 @@ from landbridge.metrics.metric import Metric, format_number
 N_REPLICATES = 1000
 # A metric that is called once per replicate gets fewer: its standard error is known to 5 %.
 N_LOOPED = 200
-# Kurtosis of squares of normal errors, E(z² − 1)⁴ / 2²; few rows do not show their own.
+# Kurtosis of squared normal errors, E(z² − 1)⁴ / 2²; few rows cannot estimate their own.
 KURTOSIS = 15.0
-# Differences that are the same in every row have no variance but rounding.
+# Differences that are equal in every row have a variance from rounding errors only.
 SAME_IN_EVERY_ROW = 1e7
 FEW_ROWS_OF_A_CLASS = 5
-# A log loss above this stems from a probability that is zero but for rounding.
+# A log loss above this comes from a probability that is zero up to rounding.
 ZERO = 30.0
-# Models that are cross-validated on the rows which they learn from differ from the final model.
-# Relative to a fixed model the error of their accuracy had 1.3 times the variance over 66 tasks
-# with natural domains (`benchmarks/search_regret.py`).
+# Cross-validation evaluates other models than the final one. On 66 tasks with natural domains, the
+# variance of the error of the estimated accuracy was 1.3 times that of a fixed model
+# (`benchmarks/search_regret.py`).
 CROSS_VALIDATED = 4 / 3
 
 
@@ -185,7 +185,8 @@ def metric_interval(
         rows = _rows_of_rate(
             metric, y, own, n / variance_factor, math.hypot(of_score, centre - own)
         )
-        # The score interval depends on z²/rows alone, so fewer rows stand for Student's quantile.
+        # The score interval depends on z²/rows only, so reducing the rows has the effect of using
+        # Student's quantile.
         low, high = score_interval(
             centre, rows * (normal_quantile(level) / t_quantile(level, n - 1)) ** 2, level
         )

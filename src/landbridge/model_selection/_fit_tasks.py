@@ -314,8 +314,8 @@ class OneClass(DummyClassifier):
 
 
 def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int) -> Any:
-    """A fitted clone; labels of one class give a constant, as pseudo-labels may be."""
-    # The labels of the target cannot save a candidate that never sees them from one class.
+    """Fit a clone; predict a constant if all labels, such as pseudo-labels, are equal."""
+    # A source-only candidate never sees target labels, so they cannot add a second class.
     used = rows.y if candidate.role == "source-only" else rows.labels
     one_class = task == "classification" and np.unique(rows.y).size == 1
     if one_class and np.unique(used).size == 1:
@@ -401,7 +401,7 @@ def _with_routing(
 
 
 def run_fit(context: FitContext, task: FitTask) -> dict[str, Any]:
-    """Run one task; arrays of predictions and plain numbers, ready to be cached."""
+    """Run one task and return arrays of predictions and plain numbers, ready to be cached."""
     return _FitRun(context, task).outcome()
 
 

@@ -316,10 +316,11 @@ class _Run:
         return None if self.settings.cache is None else _CacheKeys(self.context)
 
     def _one_candidate_after_the_other(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
-        """Rounds of a search with a time budget: simple candidates first, each until it is whole.
+        """Rounds of a search with a time budget: simple candidates first, one after the other.
 
-        So whatever was validated when the time is up has a complete ranking. The first fits of a
-        candidate, one per job, are a round of their own: they tell how long the others will take.
+        This gives a complete ranking of the candidates that were validated in time. The first fits
+        of a candidate, one per job, form a separate round to estimate how long the others will
+        take.
         """
         candidates, n_first = self.context.candidates, count_jobs(self.settings.n_jobs)
         rounds = []

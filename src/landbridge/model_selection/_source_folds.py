@@ -255,7 +255,7 @@ def predict_fold(context: FoldContext, task: FoldTask) -> dict[str, Any]:
 def fit_with_options(
     model: Any, X: MatrixLike, y: Vector, *, groups: VectorLike, **options: Any
 ) -> Any:
-    """Fit with the options that are not None; in a pipeline each reaches the steps that take it."""
+    """Fit with the options that are not None, passed to the pipeline steps that accept them."""
     given = {name: value for name, value in options.items() if value is not None}
     direct = {} if groups is None else {"groups": groups}
     if not given or not isinstance(model, Pipeline):
@@ -367,7 +367,7 @@ def _takes_groups(estimator: Any) -> bool:
 
 
 def _takes(estimator: Any, name: str) -> bool:
-    """Whether ``fit``, for a pipeline that of any step, has this parameter."""
+    """Whether ``fit`` of the estimator, or of any pipeline step, has this parameter."""
     if isinstance(estimator, Pipeline):
         return any(_takes(step, name) for _, step in estimator.steps if hasattr(step, "fit"))
     return has_fit_parameter(estimator, name)

@@ -68,7 +68,7 @@ SPREADS = np.geomspace(1e-3, 1e3, 61)
 SLOPES = np.linspace(0.0, 4.0, 17)
 # Standard deviation of a role's intercept, in the same units.
 ROLE_SPREAD = 1.0
-# Order of the norm that each distance is, and the power of it that the loss is.
+# Order of the norm used as distance, and the power of the norm that gives the loss.
 NORMS: dict[str, tuple[int, int]] = {"rmse": (2, 1), "mse": (2, 2), "mae": (1, 1)}
 
 

@@ -33,10 +33,10 @@ from landbridge._validation import check_choice
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """Which kept predictions a criterion reads.
+    """Stored predictions that a criterion uses.
 
-    ``predictions`` is one of the arrays of `SearchResult`; ``needs`` are the arrays that the fits
-    must fill, from whose union the fits are planned.
+    ``predictions`` is one of the arrays of `SearchResult`; ``needs`` lists the arrays that the fits
+    must fill, and the search plans the fits for the union over all criteria.
     """
 
     predictions: str

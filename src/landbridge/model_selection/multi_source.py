@@ -197,8 +197,24 @@ def compare_estimators(
     ----------
     a, b : estimators, or dictionaries of them by name
         ``b`` may be None when ``a`` is a dictionary of several.
-    X, y, groups, scoring, sample_weight, unlabeled_target, cache, n_jobs, random_state : various
-        As in `MultiSourceCV`.
+    X : array-like of shape (n_rows, n_features)
+        Rows of all sources.
+    y : array-like of shape (n_rows,)
+        Labels.
+    groups : array-like of shape (n_rows,)
+        Source of each row.
+    scoring : str, scorer, callable, list or dict, default=None
+        One or several metrics, as in `MultiSourceCV`.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows, as in `MultiSourceCV.fit`.
+    unlabeled_target : bool, default=False
+        Pass the rows of the left-out source, without labels, to ``fit`` as ``X_unlabeled``.
+    cache : str or path, optional
+        Directory in which finished fits are stored, as in `TransferSearchCV`.
+    n_jobs : int, default=None
+        Number of parallel jobs. Results are identical for any value.
+    random_state : int, RandomState instance or None, default=None
+        If given, sets unset random states of the estimators by fold.
 
     Returns
     -------

@@ -285,7 +285,7 @@ class MultiSourceResult(KeptPredictions):
         return self._each_source(score)
 
     def _each_source(self, read: Callable[..., Any], n_values: int | None = None) -> np.ndarray:
-        """``read(rows, weight)`` of every source that has predictions; NaN for the others."""
+        """Call ``read(rows, weight)`` for every source with predictions; NaN for the others."""
         shape = (
             (len(self.source_names),) if n_values is None else (len(self.source_names), n_values)
         )

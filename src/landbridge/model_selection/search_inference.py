@@ -89,13 +89,13 @@ class SearchInterval:
     method : str
         Name of the method.
     n_rows : float
-        How many rows it rests on; an effective number where they are weighted.
+        Number of rows used; the effective number if they are weighted.
     of_target : bool
         Whether these are labelled target rows.
     note : str
-        What is known to fall short of the level.
+        Known reason why the coverage is below the level.
     withheld : Withheld or None
-        Why there are no bounds.
+        Reason why there are no bounds.
     """
 
     estimate: float

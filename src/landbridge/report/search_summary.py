@@ -16,7 +16,7 @@ from landbridge.model_selection.search_result import VOTE, SearchResult
 ALL_SOURCES = "all sources"
 MOST_PAIRS = 8
 REFERENCE_LEVEL = 0.9
-# How exactly labels should measure an accuracy, and an error relative to its size.
+# Desired precision of an accuracy, and of an error relative to its size.
 WITHIN, WITHIN_ERROR = 0.05, 0.2
 CRITERION_WORDS = {
     "scv": "cross-validation on the source, which knows nothing of the target",

@@ -59,7 +59,7 @@ def _answer(ranking: dict[str, Any], target: str) -> str:
 
 
 def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
-    """The agreement of candidates, what it has meant elsewhere, and how many labels to get."""
+    """Describe the agreement of candidates, its past reliability, and the labels needed."""
     found, needed = ranking["agreement"], ranking["labels_needed"]
     sentences = []
     if found is not None:

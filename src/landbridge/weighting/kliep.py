@@ -187,7 +187,8 @@ class KLIEP(Weighting):
         """Basis, coefficients and regret; zeros with an infinite regret where no row is reached."""
         basis = GaussianBasis.draw(X_target, self.n_centers, gamma, rng)
         source_mean = basis.mean(X)
-        # A centre that no source row feels cannot be normalised; the constraint leaves it out.
+        # A centre with no source rows nearby cannot be normalised and is dropped from the
+        # constraint.
         source_mean = np.where(source_mean > 1e-100, source_mean, np.inf)
         P = basis.matrix(X_target, scale=1.0 / source_mean)
         # A target row that no centre reaches has likelihood 0 whatever α is.
