@@ -265,8 +265,12 @@ def test_an_interrupt_that_a_task_catches_still_ends_the_run():
             signal.raise_signal(signal.SIGINT)
         return {"content": content}
 
-    handler = signal.getsignal(signal.SIGINT)
-    results = run_tasks(stubborn, [Task(1), Task(2)])
-    with pytest.raises(KeyboardInterrupt):
-        next(results)
-    assert signal.getsignal(signal.SIGINT) is handler
+    # A process that a shell starts in the background ignores SIGINT, so the handler is set here.
+    earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        results = run_tasks(stubborn, [Task(1), Task(2)])
+        with pytest.raises(KeyboardInterrupt):
+            next(results)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, earlier)
