@@ -50,7 +50,7 @@ def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> Non
 def _check_array(
     archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str | os.PathLike[str]
 ) -> None:
-    """Compare the shape that an array announces with the bytes that are there."""
+    """Compare the declared shape of an array with the number of bytes stored."""
     with archive.open(member) as file:
         try:
             version = np.lib.format.read_magic(file)

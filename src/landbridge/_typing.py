@@ -4,10 +4,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-# numpy arrays, pandas and polars tables, CSR matrices: whatever the front door accepts.
+# numpy arrays, pandas and polars tables, CSR matrices: any accepted input.
 MatrixLike: TypeAlias = Any
 VectorLike: TypeAlias = Any
-# What the front door hands on: a dense array or a CSR matrix, checked.
+# Validated input: a dense array or a CSR matrix.
 Matrix: TypeAlias = Any
 Vector: TypeAlias = np.ndarray
 RandomState: TypeAlias = int | np.random.RandomState | None

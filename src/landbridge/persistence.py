@@ -201,7 +201,7 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
-    """Raise for a card that was edited into something else, or that is of a newer format."""
+    """Raise if the model card is malformed or of a newer format."""
     if not isinstance(card, dict) or not isinstance(card.get("format"), int):
         raise ValueError(
             f"`{path}` must be a model saved by landbridge; got a card without its format. "

@@ -27,11 +27,11 @@ class Answer:
     seconds: float
 
     def as_result(self, index: int, task: Task) -> TaskResult:
-        """The answer with its task."""
+        """Return the result together with its task."""
         return TaskResult(index, task, self.outcome, self.failure, self.seconds)
 
     def sendable(self) -> "Answer":
-        """The answer without an exception that cannot be pickled and read back."""
+        """Return the result without an exception that cannot be pickled."""
         if self.failure is None or self.failure.exception is None:
             return self
         error = self.failure.exception

@@ -73,7 +73,7 @@ class _RayObject:
 
 
 def _put_once(shared: Any) -> Any:
-    """The shared data as the backend sends it cheapest."""
+    """Wrap the shared data so that the backend sends it only once."""
     if type(get_active_backend()[0]).__name__ != "RayBackend":
         return shared
     import ray

@@ -124,7 +124,7 @@ class Progress:
             BarColumn(),
             TimeElapsedColumn(),
             TextColumn("{task.fields[left]}"),
-            console=Console(stderr=True),  # standard output is for answers
+            console=Console(stderr=True),  # standard output is for results
             transient=True,
         )
         self.bar.start()
@@ -199,9 +199,9 @@ class TaskProgress(Progress):
         return min(seconds, max(self.deadline - time.monotonic(), 0.0))
 
     def work_left(self, kinds: Iterable[str] | None = None) -> float | None:
-        """Mean seconds per kind times tasks left of the kind; new kinds take the overall mean.
+        """Estimate the remaining seconds from the mean time per kind of task.
 
-        None before a task has ended.
+        Kinds without a finished task use the overall mean. None until a task has finished.
         """
         n_measured = self.measured.total()
         if not n_measured:

@@ -76,7 +76,7 @@ class SharedFile:
 
 
 def read_shared(path: str) -> Any:
-    """The object of a `SharedFile`, with read-only arrays in mapped memory."""
+    """Load the object in a `SharedFile`, with arrays memory-mapped read-only."""
     with open(path, "rb") as file:
         return unpack(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 

@@ -48,7 +48,7 @@ STARTED = b"started"
 
 @dataclass(slots=True)
 class Attempt:
-    """A task on its way to an answer."""
+    """A task that is waiting or running."""
 
     index: int
     task: Task
@@ -275,8 +275,8 @@ class Team:
 
 
 def serve(pipe: Connection, parent: int) -> None:
-    """The life of a worker: orders come in, answers go out."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends its workers
+    """Main loop of a worker: receive tasks and send back results."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     setup: Setup | None = None
     with suppress(EOFError, OSError):

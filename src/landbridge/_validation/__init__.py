@@ -1,6 +1,6 @@
-"""The front door: every argument of every ``fit`` is checked here, once, and nowhere deeper.
+"""Input validation: all arguments of ``fit`` are checked here, once, and nowhere else.
 
-Each message says what must hold, what was given and what to do about it.
+Each error message states the requirement, the value received and what to do.
 """
 
 from landbridge._validation.labels import (

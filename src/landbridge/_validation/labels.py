@@ -71,7 +71,7 @@ def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
 
 
 def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task: Task) -> Vector:
-    """Labels of the target: as many as rows, none missing, of the type of the source's."""
+    """Check that target labels match the rows, are complete and have the type of the source's."""
     if task == "regression":
         y_target = check_numeric_labels(y_target, "y_target")
     y_target = check_array(

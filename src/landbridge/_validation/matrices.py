@@ -88,7 +88,7 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
 
 
 def _usable(low: Any, high: Any) -> bool:
-    """Whether a smallest and a largest number lie within ±`LARGEST`; NaN does not."""
+    """Whether both numbers lie within ±`LARGEST`; False for NaN."""
     return bool(low >= -LARGEST and high <= LARGEST)
 
 

@@ -87,10 +87,10 @@ def check_transfer(
     multi_output: bool = False,
     plain_counterpart: str | None = None,
 ) -> TransferData:
-    """Check what was given to ``estimator.fit`` and record its columns on the estimator.
+    """Check the arguments of ``estimator.fit`` and record the columns on the estimator.
 
-    With ``plain_counterpart`` (in words), the absence of any target row raises a
-    `NoTargetWarning` that names it.
+    ``plain_counterpart`` describes the method without target rows; if it is given and there are
+    none, a `NoTargetWarning` names it.
     """
     X, y = _check_source(estimator, X, y, task, accept_sparse, multi_output)
     if sample_weight is not None:

@@ -78,7 +78,7 @@ def _grow(  # type: ignore[no-untyped-def]
     _, min_depth, min_leaf = limits
     numbers = np.full((FIRST_NODES, 8), LEAF, dtype=np.int32)
     sums = np.zeros((FIRST_NODES, 2 * n_classes + 2))
-    free = np.arange(pool.shape[0])  # those that nobody holds; the first entry is their number
+    free = np.arange(pool.shape[0])  # unused entries; the first element is their number
     free[0] = free.size - 1
     mark = np.empty(max(rows[3].size, 1) - 1, dtype=np.uint8)
     spare, score = np.empty_like(order), np.empty(pool.shape[2])

@@ -151,8 +151,8 @@ def bound_on_mistakes(limits: Limits, target_weight: float) -> float:
 def leaf_of(tree: Tree, X: Matrix) -> Vector:
     """The leaf that each row of ``X`` falls into."""
     used, column = np.unique(tree.feature, return_inverse=True)
-    used, column = used[1:], column - 1  # −1, the mark of leaves, comes first
-    # A tree asks for a few columns only; they are all that is ever made dense.
+    used, column = used[1:], column - 1  # drop −1, which marks leaves
+    # A tree uses few columns, so only those are converted to a dense array.
     X = X[:, used].toarray() if sparse.issparse(X) else X[:, used]
     node = np.zeros(X.shape[0], dtype=np.intp)
     rows = np.arange(X.shape[0])

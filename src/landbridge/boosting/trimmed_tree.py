@@ -32,12 +32,12 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
     target rows is below ``target_error`` is the last one: "a top-down approach where we
     trimmed the tree at the first node that achieved a target error rate that is less than 0.5"
     (Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, 5.1).
-    Without target rows there is nothing to trim by, and the tree is grown in full. A base learner
-    for boosting; alone it loses 16 points to pooled logistic regression (benchmark ``defaults``).
+    Without target rows, the tree is not trimmed. It is meant as a base learner for boosting; on its
+    own it is 16 points less accurate than pooled logistic regression (benchmark ``defaults``).
 
-    Features are binned once into at most 255 slots; up to 255 distinct values that is
-    exact. A CSR matrix stays sparse. With numba (``landbridge[fast]``) growth is compiled; without
-    it the same trees are grown in numpy.
+    Features are binned once into at most 255 bins, which is exact for up to 255 distinct values. A
+    CSR matrix stays sparse. With numba (``landbridge[fast]``) growth is compiled; without it the
+    same trees are grown in numpy.
 
     Parameters
     ----------

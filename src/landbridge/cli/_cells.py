@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LARGEST = 1e18
 # A column keeps its type if at least this share of its filled cells fits it.
 MOST_CELLS = 0.9
-# Below that, a column of which this share are numbers is announced as text.
+# Below that, a column with this share of numbers is read as text, with a caution.
 MANY_CELLS = 0.5
 PLAIN = "plain"
 DECIMAL_COMMA, THOUSANDS, PERCENT = "a decimal comma", "thousands separators", "percent signs"

@@ -1,8 +1,8 @@
-"""What a model saw of each column, and whether new rows look like it.
+"""Summaries of the training columns, and checks of new rows against them.
 
-New rows are read with the types of training. A cell that does not fit its column becomes missing,
-is named in a caution and counts as outside; where half of the cells or more do not fit, the column
-is another one and the table is refused.
+New rows are read with the column types of the training data. A cell that does not fit its column
+becomes missing, is named in a caution and counts as outside. If half of the cells or more do not
+fit, the column is taken to be a different one and the table is refused.
 """
 
 from collections.abc import Iterator, Sequence

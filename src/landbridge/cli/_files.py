@@ -22,7 +22,7 @@ SUFFIXES = TEXT_SUFFIXES | PARQUET_SUFFIXES | JSON_SUFFIXES | EXCEL_SUFFIXES
 
 
 def find_files(path: Path) -> list[Path]:
-    """The files that a path stands for: itself, those in a directory, those of a pattern."""
+    """List the files given by a path: one file, a directory or a pattern."""
     if path.is_dir():
         files = [file for file in path.rglob("*") if _is_part(file, path)]
         if not files:

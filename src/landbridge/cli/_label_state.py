@@ -67,7 +67,7 @@ class State:
         return cls(about, state.get("rows", {}), LabelPlanner.from_dict(state.get("planner", {})))
 
     def open_rows(self) -> list[int]:
-        """Rows of the last batch if nobody has answered any of them."""
+        """Rows of the last batch if none of them has been labelled."""
         asked = self.planner.asked_
         last = max((one.batch for one in asked), default=-1)
         batch = [one for one in asked if one.batch == last]

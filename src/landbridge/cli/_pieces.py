@@ -76,7 +76,7 @@ class Pieces:
 
 
 class _BlankRows:
-    """Rows without any cell, which polars makes of empty lines; those at the end are no rows."""
+    """Track the empty rows that polars reads from blank lines; trailing ones are ignored."""
 
     def __init__(self, place: str):
         self.place = place

@@ -81,7 +81,7 @@ class Problem:
         return replace(self, labels=numbers)
 
     def in_order(self, mask: np.ndarray) -> np.ndarray:
-        """Positions of rows, in the order of time where that is known."""
+        """Positions of the rows in `mask`, sorted by time if times are known."""
         positions = np.flatnonzero(mask)
         if self.times is None:
             return positions

@@ -72,7 +72,7 @@ class Study:
         return checks_table(self.summary["checks"])
 
     def save(self, path: Path) -> None:
-        """Write the model that answers with its card."""
+        """Save the selected model with its card."""
         search = self.search
         save_model(getattr(search, "vote_", search.best_estimator_), path, self.card)
 
@@ -175,7 +175,7 @@ def add_scores_over_time(
 
 
 def name_rows_to_label(problem: Problem, summary: dict[str, Any]) -> None:
-    """Put names of rows in the place of their positions among the unlabelled ones."""
+    """Replace positions among the unlabelled rows by row names."""
     check = summary["ranking"]["label_check"]
     if check is None or not check["rows_to_label"]:
         return

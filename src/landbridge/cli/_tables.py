@@ -1,7 +1,7 @@
 """Tables from files: one file with a domain column, or one file per domain.
 
 Columns get a type from the whole file. The label and the domain stay text, because `1`, `01` and
-`1.0` are different names. Cells that do not fit their column are announced, never dropped silently.
+`1.0` are different names. Cells that do not fit their column are reported, never dropped silently.
 """
 
 import warnings

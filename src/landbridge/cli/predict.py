@@ -1,4 +1,4 @@
-"""``landbridge predict``: answers for new rows, with a word about rows that are unlike training."""
+"""``landbridge predict``: predictions for new rows, with notes on rows unlike the training data."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -29,8 +29,8 @@ def load_auto_mpg(
 
     398 cars of the model years 1970 to 1982: 249 from the USA, 70 from Europe, 79 from Japan. The
     horsepower of 6 cars is unknown (4 from the USA, 2 from Europe). American cars of that time are
-    larger, so that a model of them meets light cars that it has hardly seen: a covariate shift. At
-    the same measurements a Japanese car goes farther on a gallon: a concept shift besides.
+    larger, so a model trained on them has seen few light cars: a covariate shift. Given the same
+    measurements, a Japanese car goes farther per gallon: a concept shift as well.
 
     Parameters
     ----------

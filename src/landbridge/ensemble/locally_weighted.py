@@ -151,8 +151,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         cluster per class. For text, k-means after TruncatedSVD and Normalizer finds the classes
         much better.
     threshold : float, default=0.5
-        δ: mean similarity below which a row takes the answer of its cluster's confident rows. 0
-        switches that off.
+        δ: mean similarity below which a row gets the prediction of the confident rows in its
+        cluster. 0 switches that off.
     min_purity : float, default=0.5
         Clusters of the sources that hold the classes less purely than this are not relied on: share
         of rows of their cluster's main class, 0 for chance and 1 for pure clusters, in the mean

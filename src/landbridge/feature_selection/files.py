@@ -99,7 +99,7 @@ def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Generator
 
 @contextmanager
 def _polars_errors(path: str | Path) -> Iterator[Any]:
-    """polars, whose own errors are completed with what to do about them."""
+    """Yield polars, and add advice to the errors that it raises."""
     pl = import_extra("polars", "polars")
     try:
         yield pl

@@ -56,7 +56,7 @@ class Moments:
         )
 
     def map_label(self, scale: float, offset: float) -> "Moments":
-        """The moments with ``scale · y + offset`` in the place of y."""
+        """The moments with ``scale · y + offset`` instead of y."""
         factors = np.ones(self.means.shape[1])
         factors[-1] = scale
         means = self.means * factors
@@ -137,10 +137,10 @@ def _sparse_products(X: Matrix, y: Vector, products: np.ndarray) -> Vector:
 
 
 def centre_full_columns(X: Matrix) -> tuple[Matrix, Vector]:
-    """Sparse rows whose columns without zeros are about their means, and what was taken off.
+    """Centre the columns without zeros of a sparse matrix; return it and the offsets.
 
-    Such a column may have an offset that products about the origin cannot bear; it has no zeros
-    to lose.
+    A large offset in such a column would cost precision in products about the origin, and centring
+    it does not destroy sparsity.
     """
     n, p = X.shape
     if not (np.bincount(X.indices) >= n).any():

@@ -17,7 +17,7 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeaturePath:
-    """The steps of a path, the kept ones first. Fields are also read as ``path["feature"]``.
+    """Steps of a path, selected ones first. ``path["feature"]`` also reads a field.
 
     Parameters
     ----------
@@ -26,19 +26,19 @@ class FeaturePath:
     feature : ndarray
         Index of the feature that the step picked.
     T : ndarray
-        Its T statistic before the step.
+        T statistic of the feature before the step.
     effect : ndarray
-        Its mean effect μ over the domains before the step.
+        Mean effect μ of the feature over the domains before the step.
     effects : ndarray
-        Its effect in each domain before the step, steps × domains.
+        Effect of the feature in each domain before the step, steps × domains.
     delta : ndarray
-        What a stagewise step adds to its weight.
+        Amount that a stagewise step adds to the weight of the feature.
     weight : ndarray
-        Its weight after the step.
+        Weight of the feature after the step.
     loss : ndarray
         Squared loss in each domain after the step, steps × domains.
     held_out_loss : ndarray
-        Squared loss on each domain of a path that never saw it, steps × domains; NaN unless
+        Squared loss on each domain of a path fitted without it, steps × domains; NaN unless
         ``stop="domain"``.
     bound : ndarray
         Corollary 3's bound for the features chosen so far, in units of the squared loss.

@@ -1,4 +1,4 @@
-"""Similarity between rows, learned so that it holds for classes nobody has shown.
+"""Similarity between rows that carries over to classes absent from training.
 
 Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach", Section
 4.2: y = sgn(Σ_i w_i φ_i(x¹) φ_i(x²)), +1 for two rows of one class and −1 otherwise, with the

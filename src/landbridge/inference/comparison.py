@@ -1,4 +1,4 @@
-"""Is one algorithm better than another on sources nobody has seen? Paired tests over sources.
+"""Paired tests over sources: is one algorithm better than another on new sources?
 
 Both algorithms are judged on the same rows, so everything rests on the differences
 d_ki = e_ki^A − e_ki^B: their means d_k in the K sources, the mean d̄ and standard deviation S_d of

@@ -178,7 +178,7 @@ def copies(values: Vector, labels: Vector) -> bool:
 
 
 def _purity(codes: Vector, groups: Vector) -> float:
-    """Share of rows whose group is the most frequent one of their value."""
+    """Share of rows in the most frequent group for their value."""
     table = np.zeros((codes.max() + 1, groups.max() + 1))
     np.add.at(table, (codes, groups), 1)
     return float(table.max(axis=1).sum() / table.sum())

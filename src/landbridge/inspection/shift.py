@@ -105,7 +105,7 @@ class ShiftDiagnosis:
 
     @property
     def verdict(self) -> str:
-        """The answer in a few sentences."""
+        """Verdict in a few sentences."""
         return _verdict.in_words(self)
 
     def summary(self, *, n_features: int = 8) -> str:
@@ -251,7 +251,7 @@ def diagnose_shift(
 
 
 class _Columns(BaseEstimator):
-    """Remembers the columns of the source for the front door."""
+    """Store the columns of the source for input validation."""
 
 
 def standardise(X: Matrix, X_target: Matrix) -> tuple[Matrix, Matrix]:

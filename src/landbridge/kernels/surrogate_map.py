@@ -191,7 +191,7 @@ class SurrogateKernelMap(DomainMap):
 
 
 def check_surrogate_parameters(estimator: Any) -> None:
-    """Raise for parameters that no surrogate kernel has."""
+    """Raise if a parameter of the surrogate kernel is invalid."""
     check_kernel(estimator.kernel, estimator.width)
     check_not_negative(estimator.gamma, "gamma")
     check_not_negative(estimator.ridge, "ridge")

@@ -50,7 +50,7 @@ class Known:
 
     @classmethod
     def of(cls, asked: "Sequence[AskedRow]", *, is_classification: bool) -> Self:
-        """The rows with a label; rows that nobody answered are taken to be missing at random."""
+        """Collect the labelled rows; rows left unanswered are assumed missing at random."""
         known = [one for one in asked if one.label is not None]
         batches = np.array([one.batch for one in known], dtype=int)
         # Batches without answers are left out, so numbers are made consecutive.

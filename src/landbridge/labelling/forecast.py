@@ -110,10 +110,11 @@ def how_many_labels(
     batch_size : int, default=20
         Labels between two looks.
     candidate, baseline : str, optional
-        Names of models. By default the answer of the search, and for ``"prove"`` the best model
-        without transfer, for ``"choose"`` the runner-up.
+        Names of models. The default candidate is the model selected by the search; the default
+        baseline is the best model without transfer for ``"prove"`` and the runner-up for
+        ``"choose"``.
     names : sequence of str, optional
-        Names of the models of an array of predictions.
+        Names of the models if predictions are given as an array.
     random_state : int, RandomState or None, default=0
         Seed; the same seed gives the same result.
 

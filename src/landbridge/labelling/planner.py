@@ -52,7 +52,7 @@ class AskedRow:
         What every candidate predicted when the row was asked for, before its label was known: class
         probabilities, or numbers.
     label : int, float or None
-        Position of the class, or number; ``None`` while nobody has answered.
+        Index of the class, or number; ``None`` until the row is labelled.
     """
 
     row: int
@@ -110,9 +110,9 @@ class LabelPlanner:
     budget : int, default=100
         Planned number of labels. The test of ``"prove"`` spends its level evenly over them.
     candidate, baseline : str, optional
-        Names of the models of ``"prove"`` and ``"measure"``. By default the answer of the search
-        and its best model without transfer; of plain predictions the two that agree most with the
-        consensus.
+        Names of the models of ``"prove"`` and ``"measure"``. By default the model selected by the
+        search and its best model without transfer; of plain predictions the two that agree most
+        with the consensus.
     width : float, default=0.05
         ``"measure"`` is reached when the interval is at most this far from the estimate on average.
     gap : float, default=0.02

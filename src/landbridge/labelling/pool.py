@@ -107,9 +107,9 @@ def make_pool(
 
 
 def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
-    """Predictions that a search keeps for unlabelled rows, and the places of these rows.
+    """Return the stored predictions of a search for unlabelled rows, and their indices.
 
-    The vote is one of the candidates where the search answers with it.
+    The vote is included as a candidate if the search predicts with it.
 
     Parameters
     ----------
@@ -165,7 +165,7 @@ def usable_cells(result: SearchResult) -> list[int]:
 
 
 def pair_of_search(search: Any) -> tuple[str, str | None]:
-    """Names of the answer of a search and of the best model that does without transfer."""
+    """Names of the model selected by a search and of the best model without transfer."""
     result = getattr(search, "results_", search)
     leader = VOTE if result.answer == VOTE else result.labels[int(result.answer)]
     order = [cell for cell in result.ranking() if cell in usable_cells(result)]

@@ -41,7 +41,7 @@ class SequentialTest:
     spent : float
         Share of α that was spent, at most 1.
     p_value : float
-        One-sided exact p-value of the last look alone, as if nobody had looked before.
+        One-sided exact p-value of the last look alone, ignoring earlier looks.
     """
 
     rejected: bool

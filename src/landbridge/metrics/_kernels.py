@@ -224,7 +224,7 @@ def binary_average_precision(scores: Vector, positive: Vector, weights: np.ndarr
     order = np.argsort(-scores, kind="stable")
     ordered, hit = weights[order], np.flatnonzero(positive[order])
     descending = -scores[order]
-    # Rows that tie count as found together: look at the last row of the ties.
+    # Tied rows are retrieved together, so use the last row of each tie.
     last = np.searchsorted(descending, descending[hit], side="right")
     found = np.cumsum(ordered[hit], axis=0)
     above = np.cumsum(ordered, axis=0)

@@ -201,7 +201,7 @@ def _shared_target_fits(
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What one fit is given."""
+    """Arguments of one call of ``fit``."""
 
     X: MatrixLike
     y: Vector

@@ -696,7 +696,7 @@ def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
 
 
 class _CacheKeys:
-    """Keys of fits: what a fit reads, and nothing about the other candidates and sources."""
+    """Cache keys of fits, which depend only on the inputs of the fit."""
 
     def __init__(self, context: FitContext):
         self.context = context

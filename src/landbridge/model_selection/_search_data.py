@@ -1,4 +1,4 @@
-"""The rows that a search is given, checked as far as a search may know them.
+"""Input of a search, with the checks that apply to any candidate.
 
 Candidates may be pipelines that begin with an encoder, so tables with text columns, missing values
 and lists of documents are passed on unchanged. Only the importance weights need numbers.

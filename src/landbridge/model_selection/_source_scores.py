@@ -101,7 +101,7 @@ def _replicates(
 
 
 def _variance(replicates: Vector, y: Vector, weight: Vector | None) -> float:
-    """Of the error; NaN for one row, whose spread nobody knows."""
+    """Variance of the error; NaN for a single row."""
     n = effective_rows(y.shape[0], weight)
     return float(np.var(replicates, ddof=1) * inflation(n)) if n > 1 else float("nan")
 

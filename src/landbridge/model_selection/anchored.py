@@ -167,7 +167,7 @@ def anchor(
     if unlabelled is not None and len(prior) > 2:
         voters = _voters(posterior.mean, scale, kinds)
         dissent = centred(dissent_within_roles(unlabelled, voters, groups, distance), groups)
-        # In units of the measured differences, so that a slope of 1 is large for any loss.
+        # Scaled to the measured differences, so that a slope of 1 is large for any loss.
         columns.append(dissent * measured.std() / max(float(dissent.std()), TINY))
         posterior = combine(measured - level, noise, np.column_stack(columns), groups)
     shared = np.maximum(np.diag(covariance) - own, 0.0)

@@ -75,7 +75,7 @@ class Candidate:
 
 
 class LabelBaseline(BaseEstimator):
-    """Predict the shares of the classes, or the mean, of the target labels, whatever the rows.
+    """Predict the class frequencies or the mean of the target labels for every row.
 
     Without target labels it uses those of the source. It takes rows of any kind, also tables that
     the candidates encode themselves.

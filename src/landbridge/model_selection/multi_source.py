@@ -27,7 +27,7 @@ from landbridge.model_selection.source_comparison import Comparison
 
 
 class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
-    """How well does an estimator do on a source it has never seen, and how sure are we?
+    """Estimate how well an estimator does on a new source, with intervals.
 
     Train on all sources but k, predict source k, for each of the K sources (CVS). With s_k the
     score of the predictions for source k, the estimate is the mean over the sources,
@@ -35,8 +35,8 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         μ̂ = (1/K) Σ_k s_k,
 
     which is the expected score on a new source after training on K − 1 of them (Section 4.1).
-    ``scheme="random"`` deals the rows into K random blocks instead (CVR): that is the score on
-    the sources one already has, and optimistic for a new one.
+    ``scheme="random"`` uses K random blocks of rows instead (CVR): this estimates the score on the
+    present sources and is optimistic for a new one.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         rows.
     scoring : str, scorer, callable, list or dict, default=None
         One or several metrics, as in `landbridge.metrics.scoring.check_scoring`. None for
-        accuracy with balanced accuracy, or RMSE with MAE and R². Predictions are kept, so that
-        every other metric can be asked for afterwards.
+        accuracy with balanced accuracy, or RMSE with MAE and R². Predictions are stored, so any
+        other metric can be computed afterwards.
     scheme : {"source", "random"}, default="source"
         Leave out sources, or random blocks for comparison.
     unlabeled_target : bool, default=False
@@ -57,14 +57,15 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     n_jobs : int, default=None
         Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState instance or None, default=None
-        Deals the random blocks and, if given, sets unset random states of the estimator by fold.
+        Seed for the random blocks. If given, it also sets unset random states of the estimator in
+        each fold.
     verbose : int, default=0
-        Above 0 a progress bar or log lines show fits done and time left.
+        If positive, show a progress bar or log lines with the fits done and the time left.
 
     Attributes
     ----------
     result_ : MultiSourceResult
-        Kept predictions, scores, intervals; ``print`` it for the answers in words.
+        Stored predictions, scores and intervals; ``print`` it for a summary in words.
 
     Notes
     -----
@@ -127,7 +128,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         X : array, table, CSR matrix or list of length n_rows
-            Handed to the estimator as it is, so that pipelines can start from raw tables or texts.
+            Passed to the estimator unchanged, so pipelines can start from raw tables or texts.
         y : array of length n_rows
             Labels of the source rows.
         groups : array of length n_rows
@@ -214,13 +215,13 @@ def compare_estimators(
     n_jobs : int, default=None
         Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState instance or None, default=None
-        If given, sets unset random states of the estimators by fold.
+        If given, sets unset random states of the estimators in each fold.
 
     Returns
     -------
     Comparison
         ``pairs()`` tests every pair with Holm's correction, ``friedman()`` ranks three or more,
-        ``result(name)`` has the intervals of one; ``print`` it for the answers in words.
+        ``result(name)`` has the intervals of one; ``print`` it for a summary in words.
 
     Examples
     --------

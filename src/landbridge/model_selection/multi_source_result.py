@@ -343,8 +343,8 @@ class MultiSourceResult(KeptPredictions):
         Returns
         -------
         Interval
-            On the scale of the score. The score of a source is the unit, so that metrics which
-            are no means have the same intervals as means.
+            Interval on the scale of the score. It treats the scores of the sources as the
+            observations, so it also applies to metrics that are not means over rows.
         """
         self._refuse_random(question)
         chosen = self.metric(metric)

@@ -71,14 +71,14 @@ class Cell:
     ----------
     candidate : str
     params : dict
-        The point of the candidate's grid, in values that JSON can hold.
+        Point of the candidate's grid, as JSON-compatible values.
     source : name or None
-        ``None`` where the candidate does not learn from a source.
+        ``None`` if the candidate is not trained on a source.
     role : str
     source_index, candidate_index : int
-        The source whose rows it was validated on, and its place in the list of candidates.
+        Index of the source used for validation, and of the candidate in the list.
     complexity : int
-        Order of preference among equals, smaller for simpler.
+        Used to break ties; smaller for simpler candidates.
     fit_seconds, predict_seconds : float
     fits : int
         Number of models that were fitted.
@@ -87,7 +87,7 @@ class Cell:
     has_proba : bool
         Whether it predicts probabilities.
     stopped_after : int or None
-        Number of folds after which racing gave the cell up.
+        Number of folds after which racing stopped the cell.
     """
 
     candidate: str

@@ -1,7 +1,7 @@
-"""Summaries: what was computed, as plain dictionaries that JSON can hold.
+"""Summaries of results as JSON-compatible dictionaries.
 
 Each part of a report comes from one object of the library. Nothing is estimated here: intervals,
-probabilities and verdicts are asked of those objects, and put into words beside the numbers.
+probabilities and verdicts are taken from those objects and also expressed in words.
 """
 
 import math

@@ -115,7 +115,7 @@ def _one_class(ranking: dict[str, Any]) -> str:
 
 
 def _ignored_class(ranking: dict[str, Any]) -> str:
-    """Classes that the answer predicts never or almost never."""
+    """Describe classes that the selected model never or almost never predicts."""
     classes = ranking["classes"]
     if classes is None or not (classes["never"] or classes["seldom"]):
         return ""

@@ -16,7 +16,7 @@ from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, check_two_domains
 from landbridge.exceptions import WeightingWarning
 
-# Below this share of the rows the weights are announced to be unstable.
+# Weights with a smaller effective share of rows than this are reported as unstable.
 SMALL_SHARE = 0.05
 
 

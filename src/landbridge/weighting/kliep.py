@@ -191,7 +191,7 @@ class KLIEP(Weighting):
         # constraint.
         source_mean = np.where(source_mean > 1e-100, source_mean, np.inf)
         P = basis.matrix(X_target, scale=1.0 / source_mean)
-        # A target row that no centre reaches has likelihood 0 whatever α is.
+        # A target row far from every centre has likelihood 0 for any α.
         reached = P.max(axis=1) > 0
         if not reached.any():
             return basis, np.zeros(P.shape[1]), np.inf
