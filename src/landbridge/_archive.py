@@ -14,7 +14,7 @@ from typing import NoReturn
 
 import numpy as np
 
-# What one file may hold when it is inflated, and what a card or a description of types may.
+# Largest uncompressed size of one file, and of a card or a description of types.
 MOST_BYTES = 16 << 30
 MOST_TEXT = 256 << 20
 

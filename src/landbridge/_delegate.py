@@ -52,8 +52,8 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
         return estimator.fit(X, y)
     if not isinstance(estimator, Pipeline):
         return estimator.fit(X, y, sample_weight=sample_weight)
-    # With metadata routing every step would have to say whether it wants the weights; here it is
-    # known that only the last one does.
+    # With metadata routing every step would have to request or refuse the weights, but only the
+    # last step uses them.
     with config_context(enable_metadata_routing=False):
         return estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": sample_weight})
 

@@ -1,4 +1,4 @@
-"""What transformers between two domains share.
+"""Base class of transformers between two domains.
 
 A map that aligns the source with the target treats a row by its domain. In a scikit-learn Pipeline
 the learner is fitted on ``fit_transform(X)``, where X holds source rows, and asked about
@@ -105,7 +105,7 @@ class TransferMap(BaseEstimator):
         """Raise for wrong parameters, before anything else."""
 
     def _check_rows_given(self, *rows: MatrixLike) -> None:
-        """Raise for rows of a kind that the method cannot take."""
+        """Raise if the method does not support this kind of rows."""
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Learn from checked rows."""

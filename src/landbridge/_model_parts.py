@@ -58,7 +58,7 @@ def _require(holds: Any, part: Any, what: str) -> None:
 
 
 def _check_children(part: Any, inner: np.ndarray, *children: np.ndarray) -> None:
-    """Inner nodes lead to later nodes: no index is outside, no path runs in a circle."""
+    """Check that children of inner nodes are later nodes: in range and without cycles."""
     place = np.arange(inner.size)
     for child in children:
         inside = (child > place) & (child < inner.size)

@@ -161,9 +161,9 @@ class Pooled(_Baseline):
         Fitted on both sets of rows stacked.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight that the target rows carry together, whatever their number, so
-        that a few target rows count beside thousands of source rows. An estimator that takes no
-        ``sample_weight`` is given the rows of the lighter domain several times instead, as often
-        as comes nearest to the share. ``None`` counts every row the same.
+        that a few target rows matter among thousands of source rows. An estimator that takes no
+        ``sample_weight`` is given the rows of the lighter domain several times instead, as often as
+        comes nearest to the share. ``None`` counts every row the same.
 
     Attributes
     ----------

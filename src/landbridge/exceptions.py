@@ -18,15 +18,15 @@ class WeightingWarning(LandbridgeWarning):
 
 
 class NothingToAlignWarning(LandbridgeWarning):
-    """The alignment is the identity: the target already spans the source."""
+    """The alignment is the identity because the target already spans the source."""
 
 
 class FewSourcesWarning(LandbridgeWarning):
-    """There are too few sources for an interval about new ones to be informative."""
+    """There are too few sources for an informative interval about new ones."""
 
 
 class FailedFitWarning(LandbridgeWarning):
-    """A fit failed and was recorded; what is reported rests on the others."""
+    """A fit failed and was recorded; results are based on the others."""
 
 
 class NotConvergedWarning(LandbridgeWarning):
@@ -34,7 +34,7 @@ class NotConvergedWarning(LandbridgeWarning):
 
 
 class WeakLearnerWarning(LandbridgeWarning):
-    """A base learner does no better than chance, so that boosting has nothing to build on."""
+    """A base learner does no better than chance, so boosting cannot improve it."""
 
 
 class ConditionWarning(LandbridgeWarning):

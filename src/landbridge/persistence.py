@@ -29,7 +29,7 @@ CARD = "landbridge-card.json"
 FORMAT = 1
 # Packages whose estimators may be in a file, beyond those that skops trusts itself.
 ESTIMATOR_PACKAGES = ("sklearn", "skrub")
-# Classes of landbridge that a model may be made of besides the public estimators, by module.
+# Classes of landbridge that a model may contain in addition to the public estimators.
 OWN = {
     "boosting.tree_growth": "Tree",
     "cli._table_encoder": "TableEncoder",

@@ -1,4 +1,4 @@
-"""Calls whose results are Python objects, in the order of the calls; the first error is raised."""
+"""Run calls in parallel and yield their results in order; raise the first error."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

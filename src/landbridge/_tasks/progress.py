@@ -28,7 +28,7 @@ class Progress:
     Parameters
     ----------
     name : str
-        What is done, for example "search".
+        Name of the work, for example "search".
     total : float or None
         Units of work; None if unknown.
     verbose : int or bool
@@ -81,7 +81,7 @@ class Progress:
             _shown.release()
 
     def advance(self, amount: float = 1.0, note: str | None = None) -> None:
-        """Some more work is done; ``note`` is shown beside it."""
+        """Report progress; ``note`` is shown next to it."""
         self.done += amount
         if note is not None:
             self.note = note

@@ -1,4 +1,4 @@
-"""What belongs to rows: labels, groups and weights."""
+"""Validation of labels, groups and weights."""
 
 import warnings
 from numbers import Number

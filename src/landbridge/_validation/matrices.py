@@ -1,4 +1,4 @@
-"""Matrices: numbers only, all finite, the same columns in source and target."""
+"""Validation of matrices: numeric, finite, same columns in source and target."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -64,7 +64,7 @@ class SharedBins:
         classes: Vector,
         judged_by_target: bool,
     ):
-        # The constructor costs a fraction of a clone, which counts beside a small tree.
+        # Calling the constructor is much cheaper than `clone`, which matters for small trees.
         self.parameters = estimator.get_params()
         self.classes = classes
         self.labels = codes

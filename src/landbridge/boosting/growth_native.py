@@ -1,12 +1,13 @@
-"""Growing a tree in loops compiled by numba. Imported only where numba is installed.
+"""Grow a tree in loops compiled by numba. Imported only if numba is installed.
 
-The same steps as in ``growth_numpy``, with one device more: the histogram of a node is that of its
-parent minus that of its smaller sibling, as long as the histograms fit beside the binned rows.
+The steps are those of ``growth_numpy`` with one shortcut: the histogram of a node is that of its
+parent minus that of its smaller sibling, as long as the histograms take no more memory than the
+binned rows.
 
-The kernels see a node as a row of two tables. ``numbers`` holds whole numbers, its columns are
-named below; ``sums`` the weights of the classes, the number of rows, the gain, and the weights of
-the classes among the target rows. Positions are unsigned: with signed ones numba asks at every
-access whether they count from the end.
+The kernels store a node as one row in each of two tables. ``numbers`` holds integers, with the
+columns named below; ``sums`` holds the weights of the classes, the number of rows, the gain, and
+the weights of the classes among the target rows. Indices are unsigned, because numba checks signed
+ones for negative values at every access.
 """
 
 from collections.abc import Callable
@@ -25,7 +26,7 @@ LIGHT = 0.01
 FIRST_NODES = 64
 # Columns of the table of whole numbers; HELD is the node's histogram in the pool.
 FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, START, STOP, DEPTH, HELD = range(8)
-# An unsigned number stays one only beside its like.
+# An unsigned integer stays unsigned only if it is combined with unsigned ones.
 ZERO, ONE = np.uint32(0), np.uint32(1)
 
 

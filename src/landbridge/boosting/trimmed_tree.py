@@ -104,7 +104,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
     ) -> Self:
         """Grow the tree on source and labelled target rows; unlabelled rows are left alone.
 
-        ``sample_weight`` weighs the source rows, beside target rows of weight 1.
+        ``sample_weight`` weights the source rows; target rows have weight 1.
 
         Parameters
         ----------

@@ -67,7 +67,7 @@ def errors_by_label(
 
 def source_factor(mistakes: Vector, rate: float, correction: float | Vector = 1.0) -> Vector:
     """w ← w · C · β_src^mistake (line 9): C = 1 is TrAdaBoost, a constant the fixed cost."""
-    if mistakes.dtype == bool:  # the same without a power a row
+    if mistakes.dtype == bool:  # avoids computing a power per row
         factor = np.where(mistakes, rate, 1.0)
     else:
         factor = rate**mistakes

@@ -133,7 +133,7 @@ def is_code(filled: "pl.Series") -> bool:
     cells = filled.str.strip_chars()
     if not cells.str.contains(LEADING_ZERO).any():
         return False
-    # Quantities like 00.5 have cells with a point besides.
+    # Columns of quantities like 00.5 also have cells with a decimal point.
     return not cells.str.contains(r"^[+-]?\d*[.,]\d").any()
 
 

@@ -72,7 +72,7 @@ def fit_on_more(
 
 
 def learn_in_pieces(search: TransferSearchCV, problem: Problem, table: LargeTable) -> list[str]:
-    """Fit the members that learn from sums on all rows of a table; their names."""
+    """Fit the members that need only sums on all rows of a table; return their names."""
     members = _members_that_sum(search)
     fresh = {name: clone(inner) for name, (inner, _) in members.items()}
     encode = search.preprocessor_.transform
@@ -117,7 +117,7 @@ def _domains(source: Any, role: str, problem: Problem) -> list[str]:
 
 
 def predicted(costs: list[Cost], rows: int, what: str) -> float:
-    """Extrapolate the last cost with the power that the last two steps showed, 1 at least."""
+    """Extrapolate the cost by a power law fitted to the last two steps, at least linear."""
     last: Any = getattr(costs[-1], what)
     power = POWER
     if len(costs) > 1 and getattr(costs[-2], what) > 0 and last > 0:

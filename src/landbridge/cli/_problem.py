@@ -228,7 +228,7 @@ def read_problem(
 def audit_features(
     features: "pl.DataFrame", domains: np.ndarray, labels: "pl.Series | None"
 ) -> ColumnAudit:
-    """The columns beside the domains and the labels, on at most 50 000 rows."""
+    """Columns other than the domain and the label, for at most 50 000 rows."""
     import polars as pl
 
     table = features.with_columns(pl.Series(DOMAIN_KEY, domains))

@@ -190,7 +190,7 @@ def name_rows_to_label(problem: Problem, summary: dict[str, Any]) -> None:
 def report_parts(
     problem: Problem, search: TransferSearchCV, asked: "Select", session: "Session"
 ) -> dict[str, Any]:
-    """The shift, and what several labelled domains can say, where there are several."""
+    """Diagnose the shift and, with several labelled domains, evaluate across sources."""
     parts = {"shift": attempt(session, "shift", shift_part, problem, asked.seed)}
     if len(problem.labelled_domains) > 1:
         model = without_target(search.best_estimator_[-1])
@@ -233,9 +233,9 @@ def run_search(
     session: "Session",
     arguments: dict[str, Any] | None = None,
 ) -> TransferSearchCV:
-    """Every candidate on every source; rows are encoded once, without their labels.
+    """Search over all candidates and sources; encode rows once, without their labels.
 
-    ``arguments`` of ``fit`` are those of the problem if omitted.
+    ``arguments`` are passed to ``fit`` and default to those of the problem.
     """
     arguments = problem.transfer_arguments() if arguments is None else arguments
     candidates, dense = None, False

@@ -45,7 +45,7 @@ class TextFile:
     ) -> "TextFile":
         """Read the first line of a file, and all of it where it must be decoded.
 
-        Cells that are in ``missing`` are empty, beside those that always are.
+        Cells in ``missing`` are read as empty, in addition to the usual markers.
         """
         content = None if encoding is None else _decoded(path, encoding)
         file = cls(path, [], "", content)

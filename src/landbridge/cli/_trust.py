@@ -1,4 +1,4 @@
-"""What `diagnose` adds about labels and columns: audit, label check, why a source model loses."""
+"""Parts of `diagnose` about labels and columns: audit, label check and loss split."""
 
 from typing import TYPE_CHECKING, Any
 

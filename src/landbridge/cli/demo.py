@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 LABEL = "demand"
-# One learner in the three roles that every comparison needs; the default list has trees besides.
+# One learner in the three roles that every comparison needs; the default list also has trees.
 CANDIDATES = """\
 # Candidates of the demo; `landbridge select --candidates` takes a file like this.
 {}

@@ -60,7 +60,7 @@ class Label(options.LearnOptions):
     folds: options.Folds = 5
     budget: options.Budget = "10m"
     dask: options.Dask = None
-    # What a search needs besides, as `select` has it by default.
+    # Other settings of a search, with the defaults of `select`.
     criterion = None
     answer = Answer.vote
     sources = Sources.both

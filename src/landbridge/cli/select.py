@@ -93,7 +93,7 @@ class Select(options.LearnOptions):
 
     @property
     def whole_report(self) -> bool:
-        """Whether the parts of a report are needed besides the ranking."""
+        """Whether the other parts of a report are needed in addition to the ranking."""
         as_json = self.results is not None and self.results.suffix == ".json"
         return self.report is not None or as_json
 

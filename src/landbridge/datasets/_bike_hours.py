@@ -31,8 +31,8 @@ def load_bike_hours(
     Parameters
     ----------
     domain : {"season", "day", "year"}, default="season"
-        What the domain of a row is: "winter", "spring", "summer" or "autumn" (849, 881,
-        899 and 847 rows); "working day" or "day off" (2371, 1105); "2011" or "2012" (1729, 1747).
+        Domain of each row: "winter", "spring", "summer" or "autumn" (849, 881, 899 and 847 rows);
+        "working day" or "day off" (2371, 1105); "2011" or "2012" (1729, 1747).
     task : {"regression", "classification"}, default="regression"
         The target is the number of rentals, or their level: the fifth of all hours that the hour
         belongs to, from "very low" to "very high".

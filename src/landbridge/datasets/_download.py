@@ -45,7 +45,7 @@ def download(url: str, path: Path, *, sha256: str | None) -> None:
     resumed = part.exists()
     _receive(url, part)
     if resumed and sha256 is not None and checksum(part) != sha256:
-        # What was left over began another version of the file.
+        # The partial download belongs to another version of the file.
         part.unlink()
         _receive(url, part)
     if sha256 is not None:

@@ -1,4 +1,4 @@
-"""What the generators ask of their arguments."""
+"""Argument checks of the generators."""
 
 from landbridge._validation import is_count, is_number
 

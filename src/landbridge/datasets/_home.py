@@ -1,4 +1,4 @@
-"""Where data files live, and how a loader gets hold of one.
+"""Location of the data files, and how a loader finds them.
 
 A file is looked for in the data home: the argument ``data_home``, else the environment variable
 ``LANDBRIDGE_DATA``, else the user's cache folder. What is found in a folder that the user names is

@@ -107,9 +107,9 @@ def fit_member(
     target_share: float | None,
     seed: int | None,
 ) -> Any:
-    """A fitted clone, where the last ``n_target`` rows are the target's.
+    """Fit a clone; the last ``n_target`` rows belong to the target.
 
-    A source of one class gives the constant.
+    A source with one class gives a constant model.
     """
     if np.unique(y).size == 1:
         return DummyClassifier(strategy="most_frequent").fit(X, y)
@@ -172,7 +172,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         One for each pair of source and estimator, sources outermost.
     model_names_ : list of str
     purity_ : float or None
-        What ``min_purity`` is compared with; ``None`` without target rows.
+        Purity of the clusters, compared with ``min_purity``; ``None`` without target rows.
     clusterer_ : the fitted clusterer, ``None`` where models are averaged plainly.
     similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
         s_M of a row in each cluster, for each predicted label. Neither this nor ``cluster_proba_``

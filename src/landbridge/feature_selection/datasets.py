@@ -49,7 +49,7 @@ def sums_of_batch(batch: Batch, labels: Labels) -> Sums:
 def sums_of_dataset(
     dataset: Any, *, n_jobs: int | None, progress: bool, **how: Any
 ) -> Iterator[Sums]:
-    """What is in the pieces of a dataset that have rows, in their order."""
+    """Yield the sums of each nonempty piece of a dataset, in order."""
     if hasattr(dataset, "to_delayed"):
         outcomes = _on_dask(dataset, how)
     elif hasattr(dataset, "get_fragments"):
@@ -90,7 +90,7 @@ def _of_fragments(
 
 
 def _on_dask(dataset: Any, how: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """One task per partition, wherever Dask computes."""
+    """Run one Dask task per partition."""
     dask = import_extra("dask", "dask")
     piece = dask.delayed(_sums_of_pandas, pure=False)
     yield from dask.compute(*[piece(part, how) for part in dataset.to_delayed()])

@@ -229,7 +229,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return self._add(moments_of(X, labels.encode(y), groups), labels)
 
     def merge(self, other: "TGreedySelector") -> Self:
-        """Add the moments that another selector has accumulated, for example elsewhere.
+        """Add the moments accumulated by another selector, for example on another machine.
 
         Parameters
         ----------

@@ -4,9 +4,9 @@ Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Ap
 4.2: y = sgn(Σ_i w_i φ_i(x¹) φ_i(x²)), +1 for two rows of one class and −1 otherwise, with the
 classes as domains.
 
-Deviation 1: φ is centred first. With p_k the mean of φ_i in class k, its effect there is about
-p_k (p_k − p̄), which is negative wherever a class is below the average of all, so that the effects
-of a feature that is never negative hardly ever agree; centred, it is (p_k − p̄)² in every class.
+Deviation 1: φ is centred first. Let p_k be the mean of φ_i in class k. The effect of φ_i in class k
+is about p_k (p_k − p̄), which is negative for classes below the average, so the effects of a
+nonnegative feature rarely agree in sign. After centring, the effect is (p_k − p̄)² in every class.
 """
 
 from typing import Any, Self

@@ -263,9 +263,9 @@ def residual_path(
     alpha: float = 0.05,
     center: bool = True,
 ) -> tuple[Vector, Vector, Vector]:
-    """The same path from residuals, one pass over the rows a step: features, T and δ.
+    """Compute the same path from residuals, one pass over the rows per step.
 
-    The form in which the paper writes the algorithm, kept to check the other one against.
+    Returns features, T and δ. This is the form printed in the paper, kept as a reference for tests.
     """
     domains = list(by_domain(X, y, codes))
     X_mean = np.mean([rows.mean(axis=0) for rows, _ in domains], axis=0)

@@ -46,7 +46,7 @@ class AgreementInterval:
 
     @property
     def basis(self) -> str:
-        """What the interval rests on, in words."""
+        """Basis of the interval, in words."""
         return (
             f"agreement of {len(self.estimate)} candidates on {self.n_rows} unlabelled rows; the "
             f"interval holds {100 * self.level:.0f} % of the differences between agreement and "
@@ -125,7 +125,7 @@ def labels_for_accuracy(accuracy: float, *, within: float = 0.05, level: float =
     Parameters
     ----------
     accuracy : float
-        What it may be; 0.5 asks for the most.
+        Assumed accuracy; 0.5 needs the most labels.
     within : float, default=0.05
         Half the width of the interval.
     level : float, default=0.9

@@ -87,7 +87,7 @@ class ClassBalance:
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------

@@ -125,7 +125,7 @@ def paired_test(
     sample_weight, source_weight : array or None, and str
         As in `cv_variance`.
     names : pair of str
-        What to call the two.
+        Names of the two.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Where the variance of a cross-validation error comes from, seen over repeated runs.
+"""Components of the variance of a cross-validation error over repeated runs.
 
 Geras and Sutton, *Multiple-source cross-validation*, Eqs. (2), (6) and (7). One data set cannot
 tell the three parts apart; several data sets drawn anew can.

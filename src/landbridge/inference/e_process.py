@@ -1,9 +1,9 @@
-"""Evidence that one model is better which survives repeated looks: e-values of paired losses.
+"""E-values of paired losses: evidence that remains valid under repeated looks.
 
 A gambler with one unit of money bets on the sign of each paired difference
 dᵢ = lossᵢ(a) − lossᵢ(b). If neither model is better, no strategy makes money on average, and by
-Ville's inequality the wealth ever reaches 1/α with probability at most α. So the wealth can be
-looked at after every label, where a fixed-n test errs far more often than it says.
+Ville's inequality the wealth ever reaches 1/α with probability at most α. The wealth can therefore
+be inspected after every label, whereas a fixed-n test would exceed its error rate by far.
 
 Bounded differences (|d| ≤ B): wealth Π (1 + λ dᵢ/B), a martingale for every λ in [−1, 1] when the
 mean of d is zero (Waudby-Smith and Ramdas, *Estimating means of bounded random variables by

@@ -42,9 +42,9 @@ FEW_SOURCES = 5
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with its interval and what the width is made of.
+    """An estimate with its interval and the components of its width.
 
-    Printing it says the same in words.
+    ``print`` shows it in words.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ class Interval:
     n_sources : int
         Number of sources.
     effective_sources : float
-        Number of equally weighted sources that would count as much.
+        Effective number of sources, given their weights.
     between : float
         Variance of the true source means.
     within : float
-        Variance of a source mean because of finitely many rows; NaN if a source has one row.
+        Variance of a source mean due to the finite number of rows; NaN if a source has one row.
     name : str, default="loss"
         What to call the loss in words.
     """
@@ -144,7 +144,7 @@ class Interval:
         return f"{answer} ({self.n_sources} sources; {self.advice()})" if why else answer
 
     def advice(self) -> str:
-        """What the width is made of and what would shrink it.
+        """Explain the width and what would reduce it.
 
         Returns
         -------

@@ -107,7 +107,7 @@ class LabelCheck:
 
     @property
     def verdict(self) -> str:
-        """What to tell the user; empty if the labels are representative."""
+        """Message to the user; empty if the labels are representative."""
         if self.by_design:
             return (
                 f"The {self.n_labelled} labelled target rows were chosen with known probabilities. "

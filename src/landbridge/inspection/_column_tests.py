@@ -146,7 +146,7 @@ def constant_within(values: Vector, groups: Vector) -> bool:
 
 
 def names_groups(values: Vector, groups: Vector) -> bool:
-    """Whether values tell groups apart: ranges that do not meet, or values of one group each."""
+    """Whether values identify groups: by disjoint ranges, or by values that occur in one group."""
     names = np.unique(groups)
     if names.size < 2 or values.size < FEWEST_ROWS:
         return False

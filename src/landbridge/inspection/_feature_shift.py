@@ -83,7 +83,7 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
         mean, variance = mean_variance_axis(X, axis=0)
     else:
         mean, variance = X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
-    # What is left of a constant by rounding is no variance.
+    # Rounding errors of a constant are not variance.
     variance = np.where(variance <= (ROUNDING * mean) ** 2, 0.0, variance)
     return mean, variance * (X.shape[0] / (X.shape[0] - 1))
 

@@ -16,7 +16,7 @@ from landbridge.inspection import _column_tests as tests
 
 
 class Finding(Enum):
-    """What is odd about a column; the value says what it means and what to do."""
+    """Problem with a column; the value describes it and says what to do."""
 
     IDENTIFIER = "every row has its own value; left out (--keep to use it)"
     CONSTANT = "has one value only; left out (--keep to use it)"
@@ -54,7 +54,7 @@ LEFT_OUT = (Finding.IDENTIFIER, Finding.CONSTANT, Finding.EMPTY)
 
 @dataclass(frozen=True, slots=True)
 class AuditedColumn:
-    """One column as it was read, and what is odd about it.
+    """One column as it was read, with its findings.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class AuditedColumn:
     unique : float
         Number of different values over the number of rows that have one.
     findings : tuple of Finding
-        What was found.
+        Problems found in the column.
     """
 
     name: str
@@ -84,7 +84,7 @@ class AuditedColumn:
 
 @dataclass(frozen=True, slots=True)
 class ColumnAudit:
-    """What `audit_columns` found.
+    """Result of `audit_columns`.
 
     Parameters
     ----------

@@ -91,7 +91,7 @@ class FeatureStabilityDisplay:
         n_features : int, default=12
             Largest number of features to draw.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         names = selector.__dict__.get("feature_names_in_")
         return cls.from_path(
@@ -121,7 +121,7 @@ class FeatureStabilityDisplay:
         n_features : int, default=12
             Largest number of features to draw.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         labels = [str(i) if names is None else str(names[i]) for i in path.feature]
         display = cls(
@@ -143,7 +143,7 @@ class FeatureStabilityDisplay:
         n_features : int, default=12
             Largest number of features to draw.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------

@@ -37,7 +37,7 @@ class EigenfunctionDisplay:
     eigenvalue : float
         Its eigenvalue.
     coordinate : str
-        What the coordinate is called.
+        Name of the coordinate.
 
     Attributes
     ----------
@@ -98,7 +98,7 @@ class EigenfunctionDisplay:
         width : float or "median", default="scale"
             Width of the kernel; the median heuristic by default.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         Z, target, coordinate = _one_coordinate(X, X_target, column)
         width = resolve_width(width, np.vstack([Z, target]))
@@ -133,7 +133,7 @@ class EigenfunctionDisplay:
         Parameters
         ----------
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class EigenfunctionDisplay:
 
 @dataclass
 class KernelAlignmentDisplay:
-    """Kernel matrices of the source before and after alignment, beside that of the target.
+    """Kernel matrices of the source before and after alignment, and of the target.
 
     Each is divided by its mean diagonal, and rows are ordered by label (then, or without labels,
     along the leading principal axis), so that blocks are classes.
@@ -240,7 +240,7 @@ class KernelAlignmentDisplay:
         random_state : int, RandomState or None, default=0
             Seed; the same seed gives the same result.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         Z, target = check_two_domains(SurrogateKernelMap(), X, X_target)
         width = resolve_width(width, stack_rows([Z, target]))
@@ -281,7 +281,7 @@ class KernelAlignmentDisplay:
         y_target : array-like of shape (n_labelled,), optional
             Their labels.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         names = ("kernel", "gamma", "ridge", "symmetric")
         return cls.from_data(
@@ -300,7 +300,7 @@ class KernelAlignmentDisplay:
         Parameters
         ----------
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------

@@ -38,7 +38,7 @@ LEAST_OVERLAP = 0.3
 
 
 class Cause(Enum):
-    """What most of a change of the loss comes from."""
+    """Main cause of a change in loss."""
 
     NONE = "no change of the loss beyond chance"
     FEATURES = "moved features (X)"
@@ -47,7 +47,7 @@ class Cause(Enum):
 
 
 class Advice(Enum):
-    """What to do about it."""
+    """Recommended action."""
 
     STOP = "Use the source model: nothing is lost beyond chance."
     REWEIGHT = "Reweight the source rows to the target."

@@ -26,9 +26,9 @@ class MultiSourceDisplay:
     means, lows, highs : arrays of shape (n_sources,)
         Mean loss of each source, or the difference of two mean losses, with its interval.
     answers : sequence of (label, estimate, low, high)
-        What is said about all sources, drawn below them.
+        Intervals for all sources, drawn below them.
     xlabel : str
-        What is measured.
+        Name of the score.
     reference : float, optional
         Where to draw a vertical line; by default at the estimate.
     level : float
@@ -71,7 +71,7 @@ class MultiSourceDisplay:
         result : MultiSourceResult
             Result of `MultiSourceCV`.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         level : float, default=0.95
             Nominal coverage.
         """
@@ -142,7 +142,7 @@ class MultiSourceDisplay:
         second : str, optional
             Name of the second estimator.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         method : str, optional
             Name of the method.
         level : float, default=0.95
@@ -185,7 +185,7 @@ class MultiSourceDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------

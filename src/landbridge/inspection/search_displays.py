@@ -51,7 +51,7 @@ class SearchRankingDisplay(_SearchDisplay):
     scores, lows, highs : arrays of shape (n_rows,)
         NaN bounds where there is no interval.
     xlabel : str
-        What is measured, and the level of the intervals.
+        Name of the score, and the level of the intervals.
     baseline : float, optional
         Score of the majority class or mean, drawn as a line.
 
@@ -96,11 +96,11 @@ class SearchRankingDisplay(_SearchDisplay):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         most : int, default=20
             Largest number of rows to draw.
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         known = result.find_metric(metric)
         rows: list[Any] = ["vote"] if result.answer == "vote" else []
@@ -128,7 +128,7 @@ class SearchRankingDisplay(_SearchDisplay):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------
@@ -187,7 +187,7 @@ class CriteriaDisplay(_SearchDisplay):
         y : array-like of shape (n_rows,)
             Labels of the rows.
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         label = result.metric.label
         return cls(
@@ -204,7 +204,7 @@ class CriteriaDisplay(_SearchDisplay):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------
@@ -264,7 +264,7 @@ class PairwiseDisplay(_SearchDisplay):
         most : int, default=15
             Largest number of rows to draw.
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         status = result.status()
         cells = [cell for cell in result.ranking() if status[cell] != "failed"][:most]
@@ -278,7 +278,7 @@ class PairwiseDisplay(_SearchDisplay):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------
@@ -313,7 +313,7 @@ class SourceCandidateDisplay(_SearchDisplay):
     sources, candidates : lists of str
         Names of the columns.
     label : str
-        What the colours show.
+        Name of the quantity shown by the colours.
     best : (source, candidate) positions, optional
         The cell that gets a frame.
     greater_is_better : bool, default=True
@@ -354,9 +354,9 @@ class SourceCandidateDisplay(_SearchDisplay):
         result : SearchResult
             Results of a search.
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         cells = result.cells
         sources = list(dict.fromkeys(cell.source for cell in cells))
@@ -381,7 +381,7 @@ class SourceCandidateDisplay(_SearchDisplay):
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------

@@ -36,7 +36,7 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True)
 class WeightedSource:
-    """What weighting makes of the source rows.
+    """Effect of weighting on the source rows.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class WeightedSource:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShiftDiagnosis:
-    """What `diagnose_shift` found; ``print`` it, or draw it with `ShiftDisplay`.
+    """Result of `diagnose_shift`; ``print`` it, or plot it with `ShiftDisplay`.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class ShiftDiagnosis:
     features : tuple of FeatureShift
         The largest first.
     weighted : WeightedSource
-        What weighting would do.
+        Effect of weighting on the source rows.
     labels : LabelShift or None
         None where no labels were given.
     """

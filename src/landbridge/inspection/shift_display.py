@@ -16,7 +16,7 @@ SHIFTED, LEFT, QUIET, INK = "#c1440e", "#2a6f97", "#9aa5b1", "#22303c"
 
 @dataclass
 class ShiftDisplay:
-    """Features by how far they shift, beside the figures of the whole.
+    """Plot the features by size of shift, with the overall figures.
 
     Make it with `from_diagnosis` or `from_data`; ``plot`` only draws.
 
@@ -59,7 +59,7 @@ class ShiftDisplay:
         n_features : int, default=12
             Largest number of features to draw.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         return cls(diagnosis).plot(n_features=n_features, axes=axes)
 
@@ -84,7 +84,7 @@ class ShiftDisplay:
         n_features : int, default=12
             Largest number of features to draw.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
         """
         diagnosis = diagnose_shift(X, X_target, **options)
         return cls.from_diagnosis(diagnosis, n_features=n_features, axes=axes)
@@ -99,7 +99,7 @@ class ShiftDisplay:
         n_features : int, default=12
             Largest number of features to draw.
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------

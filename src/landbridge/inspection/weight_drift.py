@@ -117,7 +117,7 @@ class WeightDriftDisplay:
         Parameters
         ----------
         axes : array of matplotlib axes, optional
-            Where to draw; a new figure by default.
+            Axes to draw on; those of a new figure by default.
 
         Returns
         -------

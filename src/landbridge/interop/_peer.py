@@ -1,4 +1,4 @@
-"""What the adapters of other libraries share: landbridge's signature outside, codes inside.
+"""Base of the adapters of other libraries: landbridge's signature, labels as codes inside.
 
 The other libraries mark unlabelled rows by reserved values of y, so they are given the classes as
 0, 1, …, and their answers are translated back.

@@ -45,7 +45,7 @@ def from_adapt(estimator: Any, task: Task | None = None) -> "AdaptEstimator":
 
 
 def learns_target_labels(estimator: Any) -> bool:
-    """Whether the method looks at yt: whether the step that adapts has such a parameter."""
+    """Whether the method uses yt, that is, whether its adaptation step has such a parameter."""
     for step in ("fit_weights", "fit_transform"):
         if hasattr(estimator, step):
             return "yt" in _parameters(getattr(estimator, step))

@@ -45,7 +45,7 @@ class _Booster(MetaEstimatorMixin, BaseEstimator):
         self.model_text_ = _WRITE[self.library_](model)
 
     def _raw(self, X: MatrixLike) -> np.ndarray:
-        """What the trees say: probabilities of classes, or numbers."""
+        """Output of the trees: class probabilities, or numbers."""
         check_is_fitted(self, "model_text_")
         X = check_rows(self, X)
         if not hasattr(self, "_reader"):

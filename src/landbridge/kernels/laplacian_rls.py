@@ -255,7 +255,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         self._fit_columns(data, np.where(data.labels[:, None] == self.classes_, 1.0, -1.0))
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Evaluate f of each class; for two classes that of the second alone.
+        """Evaluate f for each class; for two classes, only for the second.
 
         Parameters
         ----------

@@ -35,7 +35,7 @@ from landbridge.kernels.low_rank import positive_eigenpairs
 
 @dataclass(frozen=True)
 class Alignment:
-    """What is to be done with the source, and how much of it the target can express.
+    """Map to apply to the source, and how much of the source the target can express.
 
     ``transform`` is T (n₁ × n₁) for kernels and the matrix that multiplies source features (r × r)
     for features; ``trace_share`` is tr K_{Z←X} / tr K_Z; ``n_clipped`` counts the negative

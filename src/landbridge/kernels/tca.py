@@ -190,7 +190,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`.
     mu : float, default=1.0
-        μ, the weight of ‖W‖² beside the distance of the means. Small values insist on equal means.
+        μ, the weight of ‖W‖² relative to the distance of the means. Small values enforce equal
+        means.
     whiten : bool, default=False
         Every component with the same variance (the paper's constraint W'KHKW = I).
     rank : int, "auto" or None, default=None

@@ -81,7 +81,7 @@ class Judge:
 
     @cached_property
     def consensus(self) -> np.ndarray:
-        """What the candidates say together about the rows of the pool."""
+        """Consensus of the candidates on the rows of the pool."""
         return self.pool.consensus(self.consensus_weights)
 
     @cached_property

@@ -87,9 +87,9 @@ def measure_scores(pool: Pool, consensus: np.ndarray, cell: int, noise: float) -
 
 
 def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector) -> Scores:
-    """1 for the n rows left with the smallest margin between two classes, 0 for all others.
+    """1 for the n remaining rows with the smallest margin between two classes, else 0.
 
-    Numbers have no margin: rows are taken where the candidates spread most.
+    For regression, it selects the rows on which the candidates differ most.
     """
     if consensus.ndim == 2:
         top = np.partition(consensus, -2, axis=1)[:, -2:]

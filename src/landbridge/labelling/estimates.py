@@ -1,4 +1,4 @@
-"""What the labels say: relative losses of candidates, and the level of one of them."""
+"""Estimates from the labels: relative losses of candidates, and the level of one of them."""
 
 import math
 from dataclasses import dataclass

@@ -46,7 +46,7 @@ class LabelForecast:
     low, high : float
         80 % interval.
     goal : str
-        What the labels are for.
+        Goal of the labelling.
     candidate, baseline : str
         The models that it is about; the second is empty for ``"measure"``.
     budget : int
@@ -94,7 +94,8 @@ def how_many_labels(
     Parameters
     ----------
     search : fitted TransferSearchCV, SearchResult, or array of predictions
-        Predictions of unlabelled rows: (candidates, rows, classes). Forecasts are for classes.
+        Predictions for unlabelled rows: (candidates, rows, classes). Only classification is
+        supported.
     goal : {"prove", "choose", "measure"}, default="prove"
         ``"prove"`` and ``"choose"`` count labels of rows on which two models differ, until one is
         shown to be better; ``"measure"`` until the interval of one model is narrow.

@@ -399,7 +399,7 @@ class LabelPlanner:
         Returns
         -------
         LabelStatus
-            What the labels say so far.
+            Progress towards the goal.
         """
         if search is not None:
             self._read(search)
@@ -470,7 +470,7 @@ class LabelPlanner:
         Parameters
         ----------
         state : dict
-            What `to_dict` returned.
+            Dictionary returned by `to_dict`.
         """
         if not isinstance(state, dict) or state.get("format") != FORMAT:
             raise ValueError("`state` must be what `LabelPlanner.to_dict` gives; got other values.")

@@ -1,4 +1,4 @@
-"""Where labelling stands: a record, and the three sentences that say it."""
+"""Progress of labelling: a record, and its summary in three sentences."""
 
 import math
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ from landbridge.metrics.metric import format_number
 
 @dataclass(frozen=True, slots=True)
 class LabelStatus:
-    """What the labels say so far, and how many are still needed.
+    """Estimates from the labels so far, and the number of labels still needed.
 
     Parameters
     ----------
     goal : str
-        What the labels are for.
+        Goal of the labelling.
     n_labels, n_batches : int
         Labels that are known, and batches that were asked for.
     budget : int

@@ -165,12 +165,12 @@ def right_singular_vectors(F: LinearOperator, k: int) -> tuple[np.ndarray, Vecto
 
 
 class LatentMap(DomainMap):
-    """Fill up the features that one domain lacks, then project both on one latent space.
+    """Fill in features that one domain lacks and project both to a common latent space.
 
     Source rows become (x T_S + t_S) V, target rows (x T_T + t_T) V: T fills the missing features
     from the shared ones, V holds the leading right singular vectors of all filled rows.
-    ``transform`` treats target rows, as a Pipeline needs it at ``predict``; ``fit_transform`` and
-    ``transform_source`` treat source rows. Without target rows both are the singular vectors of X.
+    ``transform`` expects target rows, as a Pipeline needs it in ``predict``; ``fit_transform`` and
+    ``transform_source`` expect source rows. Without target rows both are the singular vectors of X.
 
     Rows are not centred, as usual for text. Scale columns of different units first with
     MaxAbsScaler, which leaves zeros at zero; after StandardScaler no feature would seem to be

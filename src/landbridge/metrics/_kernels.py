@@ -30,9 +30,9 @@ Ratio: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 # A probability of zero would make the loss of one row infinite and hide all the others; this is the
 # floor of sklearn.metrics.log_loss for float64.
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
-# Rows of the resample that stands for a weighting where a metric takes no weights.
+# Number of rows resampled by weight for metrics that do not accept weights.
 RESAMPLED_ROWS = 2000
-# Weights of a ranking that are worked on at a time, so that they stay in the cache.
+# Number of weights per block of a ranking, small enough for the CPU cache.
 CACHED_WEIGHTS = 1 << 16
 
 

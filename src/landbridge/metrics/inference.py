@@ -66,7 +66,7 @@ class MetricInterval:
     method : {"score", "skewed", "student", "none"}
         Which line of the table in this module it is; "none" where nothing is known.
     note : str
-        What is known to fall short for these rows, or "".
+        Known limitation of the interval for these rows, or "".
     """
 
     estimate: float
@@ -259,7 +259,7 @@ def loss_covariance(
 ) -> np.ndarray:
     """Covariance of the errors of ``metric.loss(score)``, (n_cells, n_cells).
 
-    The usual s²/n for a mean of pointwise losses, otherwise that of the replicates.
+    It is s²/n for means of pointwise losses and estimated from replicates otherwise.
     """
     y, predictions = np.asarray(y), np.asarray(predictions)
     n = effective_rows(y.shape[0], sample_weight)
@@ -346,7 +346,7 @@ def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: floa
 
 
 def _note(metric: Metric, y: Vector, predictions: np.ndarray) -> str:
-    """What is known to make the interval worse than it promises."""
+    """Known reasons why the coverage may be below the level."""
     if metric.response == "number":
         return ""
     if metric.pointwise_kernel is log_losses and log_losses(y, predictions[None]).max() > ZERO:

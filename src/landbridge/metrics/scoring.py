@@ -37,7 +37,7 @@ DEFAULTS: dict[Task, tuple[str, ...]] = {
     "classification": ("accuracy", "balanced_accuracy"),
     "regression": ("rmse", "mae", "r2"),
 }
-# Names beside those of scikit-learn, which may also be written without "neg_".
+# Names in addition to those of scikit-learn, which may also be written without "neg_".
 ALIASES = {
     "rmse": "neg_root_mean_squared_error",
     "mae": "neg_mean_absolute_error",
@@ -226,7 +226,7 @@ def _response_methods(scorer: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class _Request:
-    """What was asked for, with everything that decides how it is computed."""
+    """A requested metric, with everything that determines how it is computed."""
 
     name: str
     function: Callable[..., Any]

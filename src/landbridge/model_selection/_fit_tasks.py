@@ -43,7 +43,7 @@ from landbridge.model_selection._sources import Folds, Source
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
 
 Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
-# What the kept predictions of a cell are called.
+# Names of the stored predictions of a cell.
 KEPT = ("target", "source_to_target", "target_alone", "source", "reverse", "unlabelled")
 
 
@@ -235,7 +235,7 @@ class Training:
 
     @property
     def target(self) -> dict[str, Any]:
-        """The arguments of ``fit`` besides X and y that are there."""
+        """Arguments of ``fit`` that are not None, except X and y."""
         named = {
             "X_target": self.X_target,
             "y_target": self.y_target,
@@ -291,7 +291,7 @@ def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -
 
 
 def source_to_target_rows(data: SearchData, source: Vector) -> Training:
-    """The source with its labels, the target without."""
+    """Labelled source rows and unlabelled target rows."""
     return Training(
         _safe_indexing(data.X, source),
         data.y[source],

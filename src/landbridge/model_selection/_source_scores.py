@@ -45,7 +45,7 @@ def unit_differences(
     n_units: int,
     weight: Vector | None,
 ) -> tuple[Vector, Vector]:
-    """Loss of the first minus loss of the second of two cells in each unit, with its variance."""
+    """Difference in loss between two cells (first minus second) per unit, with its variance."""
     if metric.decomposable:
         first, second = metric.pointwise(y, predictions)
         return _unit_means(first - second, units, n_units, weight)

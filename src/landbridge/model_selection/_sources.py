@@ -255,7 +255,7 @@ def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:
 
 
 def _dealt_by_class(y: Vector, cv: int, seed: int) -> Vector:
-    """Rows dealt out in turn, class after class: equal shares where a class has too few rows."""
+    """Assign the rows of each class to folds in turn, also if a class has too few rows."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(y.shape[0])
     order = order[np.argsort(y[order], kind="stable")]

@@ -127,9 +127,9 @@ def anchor(
         Number of labelled rows behind ``measured``.
     roles : sequence of str (cells,), optional
         ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
-        Without roles all cells have the same one.
+        By default all cells have the same role.
     kinds : sequence (cells,), optional
-        Cells of one kind (points of a grid) share one vote. Without kinds each has its own.
+        Cells of one kind (points of a grid) share one vote. By default each cell has its own vote.
     unlabelled : ndarray (cells, rows, classes) or (cells, rows), optional
         Class probabilities, or numbers, predicted for unlabelled target rows.
     scale : {"difference", "ratio"}

@@ -161,7 +161,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         source_weight : {"equal", "proportional"}, default="equal"
             Weight of a source in the mean.
 
@@ -222,7 +222,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -242,7 +242,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         level : float, default=0.95
             Nominal coverage.
 
@@ -269,7 +269,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -302,7 +302,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -361,7 +361,7 @@ class MultiSourceResult(KeptPredictions):
         kind : str, default="theta_b"
             Name of the variance estimator.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------

@@ -461,7 +461,7 @@ class Verdict:
 
 
 def _percent(probability: float) -> str:
-    """Rounded, but never to a certainty."""
+    """Format a probability as a percentage, never rounded to 0 or 100 %."""
     if probability > 0.995:
         return "over 99 %"
     if probability < 0.005:

@@ -106,7 +106,7 @@ class Cell:
 
     @property
     def kind(self) -> str:
-        """Points of one grid, and one candidate on several sources, are of one kind."""
+        """Kind shared by all points of a grid and all sources of a candidate."""
         return self.candidate
 
     @property
@@ -296,12 +296,12 @@ class SearchResult:
         )
 
     def find_metric(self, metric: str | Metric | None = None) -> Metric:
-        """A metric of the search by its name; the selecting one by default.
+        """A metric of the search by its name; by default the one used for selection.
 
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -325,9 +325,9 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -353,9 +353,9 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -379,9 +379,9 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -401,7 +401,7 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         cells : sequence of int
             Numbers of the cells.
         response : {"label", "probability", "number"}
@@ -426,7 +426,7 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         cell : int, "vote" or None, optional
             Number of the cell in ``cells``; the answer of the search by default.
 
@@ -480,9 +480,9 @@ class SearchResult:
         cell : int, "vote" or None
             Number of the cell in ``cells``; the answer of the search by default.
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -517,7 +517,7 @@ class SearchResult:
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -585,9 +585,9 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -617,9 +617,9 @@ class SearchResult:
         Parameters
         ----------
         criterion : str, optional
-            Name of a criterion; the selecting one by default.
+            Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -743,7 +743,7 @@ class SearchResult:
         cell : int or "vote", optional
             The answer of the search by default: the vote, or the best cell with ``refit="best"``.
         metric : str, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
             ``"anchored"`` and ``"labelled"`` rest on the labelled target rows, around the anchored
             estimate and around the cell's own score; ``"adjusted"`` is narrower for accuracy with
@@ -907,7 +907,7 @@ class SearchResult:
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -951,7 +951,7 @@ class SearchResult:
         cell : int, "vote" or None
             Number of the cell in ``cells``; the answer of the search by default.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------

@@ -44,7 +44,7 @@ class Comparison(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class Comparison(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class Comparison(KeptPredictions):
         second : str
             Name of the second estimator.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Comparison(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class Comparison(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------

@@ -81,8 +81,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     scoring : str, callable, list, dict or None, default=None
         Names of scikit-learn's scorers, ``make_scorer`` objects, functions
         ``(y_true, y_pred, sample_weight)``, or several of them, of which the first selects. By
-        default accuracy with balanced accuracy beside it, or RMSE with MAE and R² beside it.
-        Scores have the unit of the metric: RMSE is positive, and smaller is better.
+        default accuracy with balanced accuracy, or RMSE with MAE and R². Scores have the unit of
+        the metric: RMSE is positive, and smaller is better.
     criterion : str, list of str, "all" or None, default=None
         ``"scv"``, ``"wcv"`` (cross-validation on the source, weighted by the density ratio),
         ``"rv"``, ``"trcv"`` (reverse validation, weighted), ``"tcv"``, ``"stv"``, ``"tlv"`` (on
@@ -445,7 +445,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         cell : int, "vote" or None, optional
             Number of the cell in ``cells``; the answer of the search by default.
         metric : str or Metric, optional
-            Name of a metric of the search; the selecting one by default.
+            Name of a metric of the search; by default the one used for selection.
         method : str, optional
             Name of the method.
 
@@ -513,7 +513,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return inspection.SearchRankingDisplay.from_estimator(self, **options)
 
     def report(self, path: str | os.PathLike[str], *, level: float = 0.95) -> Path:
-        """Write what the search found as a report.
+        """Write a report of the search.
 
         Parameters
         ----------
@@ -787,7 +787,7 @@ def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[s
 
 
 def _names(names: list[Any]) -> np.ndarray:
-    """Names of sources as they are: numbers beside ``"pooled"`` stay numbers."""
+    """Array of source names without conversion: numbers stay numbers next to ``"pooled"``."""
     plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
     return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
 

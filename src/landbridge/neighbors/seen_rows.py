@@ -58,7 +58,7 @@ class SeenRows:
         return bits if bits.max() > 1e-12 else np.ones(self.X.shape[1])
 
     def add(self, row: int) -> None:
-        """See one more row."""
+        """Add one row to the rows seen."""
         x, code = self.X[row], int(self.codes[row])
         self.rows.append(row)
         self.class_sizes[code] += 1

@@ -1,4 +1,4 @@
-"""What a page is made of, whatever it is rendered to: text, facts, tables, pictures."""
+"""Building blocks of a page, for any output format: text, facts, tables, pictures."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -77,7 +77,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is shown and what is sorted by."""
+    """Displayed text and the value to sort by."""
 
     text: str
     value: Any

@@ -1,4 +1,4 @@
-"""What the tables looked like: rows, labels and missing cells of every domain."""
+"""Summary of the input tables: rows, labels and missing cells of every domain."""
 
 from typing import TYPE_CHECKING, Any
 

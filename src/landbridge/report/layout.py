@@ -66,7 +66,7 @@ def lay_out(summary: dict[str, Any]) -> Page:
 
 
 def _overview(ranking: dict[str, Any]) -> Picture | None:
-    """The answer beside the best model of each baseline, where they have intervals."""
+    """Compare the selected model with the best model of each baseline, if they have intervals."""
     rows = ranking["candidates"][:1]
     for role in ("target-only", "source-only", "baseline"):
         rows += [row for row in ranking["candidates"][1:] if row["role"] == role][:1]
@@ -322,7 +322,7 @@ def data_section(data: dict[str, Any]) -> Section:
 
 
 def origin_section(origin: dict[str, Any]) -> Section:
-    """What made this report, so that it can be made again."""
+    """Command, versions and settings needed to reproduce the report."""
     versions = ", ".join(f"{name} {version}" for name, version in origin["versions"].items())
     facts = [("made on", origin["date"]), ("seed", str(origin["seed"])), ("versions", versions)]
     blocks: list[Block] = [Facts(facts)]

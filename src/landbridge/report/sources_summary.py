@@ -17,7 +17,7 @@ MOST_NAMED = 5
 
 
 def source_parts(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Scores of every source when it was left out, beside a constant guess, and the intervals.
+    """Scores of every left-out source and of a constant prediction, with intervals.
 
     The values are those of numpy; `landbridge.report.summarise_sources` makes them plain.
     """

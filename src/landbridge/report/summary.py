@@ -144,7 +144,7 @@ def summarise_features(
     names : sequence of str, optional
         Names to show.
     criterion : str, optional
-        Name of a criterion; the selecting one by default.
+        Name of a criterion; by default the one used for selection.
 
     Returns
     -------

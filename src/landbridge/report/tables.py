@@ -60,7 +60,7 @@ def over_time_table(ranking: dict[str, Any]) -> Table:
 
 
 def classes_table(classes: dict[str, Any]) -> Table:
-    """Recall and precision per class, with the confusion table beside them."""
+    """Recall and precision per class, with the confusion matrix."""
     names = classes["names"]
     columns = [
         Column("class"),

@@ -15,9 +15,9 @@ FEWEST_OF_ONE_CLASS = 10
 
 
 def verdict_sentences(ranking: dict[str, Any], target: str, worth: Verdict) -> list[str]:
-    """What is known about the labels, the answer with its score, and whether transfer helps.
+    """Describe the labels, the selected model with its score, and whether transfer helps.
 
-    What spoils the score comes before the score.
+    Problems that invalidate the score come before the score.
     """
     sentences = []
     check = ranking["label_check"]

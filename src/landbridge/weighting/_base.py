@@ -21,10 +21,10 @@ SMALL_SHARE = 0.05
 
 
 def effective_sample_size(weights: VectorLike) -> float:
-    """(Σw)² / Σw²: how many equally weighted rows are worth as much as these.
+    """Effective sample size (Σw)² / Σw² of weighted rows.
 
-    It is n for equal weights, 1 where one row carries everything, and does not change when all
-    weights are multiplied by one number. Weights that are all zero are worth 0 rows.
+    It is n for equal weights and 1 if one row carries all the weight, and it does not depend on the
+    scale of the weights. It is 0 if all weights are zero.
 
     Parameters
     ----------

@@ -22,9 +22,9 @@ from landbridge.weighting._interior_point import Solution, solve_box_and_slab
 from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
 from landbridge.weighting._rows import kernel, mean_self_kernel, resolve_gamma, row_blocks
 
-# Up to this number of source rows the exact problem costs seconds; beyond, features do.
+# Up to this number of source rows the exact problem takes seconds; larger ones use features.
 EXACT_ROWS = 2000
-# Features for up to 20 000 rows, and for more: there the cost of a row must stay small.
+# Number of features for up to 20 000 rows, and for more rows, where it must be smaller.
 MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
 
 # What recovered known density ratios well over dimensions, sizes and shifts: gamma in units of the

@@ -128,10 +128,10 @@ _PARAMETERS = """
         ``None`` is `KernelMeanMatching` with its defaults; `RuLSIF`, which weights less
         extremely, was 2 points more accurate without labels in the benchmark ``defaults``.
     target_share : float in [0, 1) or None, default=0.5
-        What labelled target rows count for beside the source rows: a number lets them carry that
-        share of the total weight together (as in `Pooled`), ``None`` appends each with weight 1,
-        0 leaves them out of the fit. They always count among the target rows that the weights are
-        computed against.
+        Influence of the labelled target rows relative to the source rows: a number lets them carry
+        that share of the total weight together (as in `Pooled`), ``None`` appends each with weight
+        1, 0 leaves them out of the fit. They always count among the target rows that the weights
+        are computed against.
 
     Attributes
     ----------
