@@ -26,7 +26,13 @@ class FewSourcesWarning(LandbridgeWarning):
 
 
 class FailedFitWarning(LandbridgeWarning):
-    """A fit failed and was recorded; results are based on the others."""
+    """A fit failed and was recorded; results are based on the others.
+
+    Arguments: what happened and, where there is more to see, where.
+    """
+
+    def __str__(self) -> str:
+        return " ".join(map(str, self.args))
 
 
 class NotConvergedWarning(LandbridgeWarning):

@@ -57,7 +57,7 @@ def test_a_turned_relation_odd_columns_and_representative_labels(answer):
 
 def test_labels_of_the_smallest_rows_are_no_sample(landbridge, tmp_path):
     table = write(tmp_path / "t.csv", by_size=True)
-    said = landbridge("diagnose", table, *ASKED).stdout
+    said = " ".join(landbridge("diagnose", table, *ASKED).stdout.split())
     assert "The 20 labelled target rows are not a random sample of the target" in said
     assert "size (100 % of the others lie outside their range)" in said
     assert "row: every row has its own value; left out" in said

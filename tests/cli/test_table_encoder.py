@@ -108,3 +108,12 @@ def test_a_saved_encoder_gives_the_same_rows(tmp_path):
     save_model(model, tmp_path / "model.skops")
     loaded = load_model(tmp_path / "model.skops").model
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_a_category_that_fit_did_not_see_is_all_zeros_and_no_warning():
+    kinds = pl.DataFrame({"kind": ["paper", "ebook", "audio"] * 4})
+    encoder = TableEncoder().fit(kinds)
+    rows = encoder.table_["scale"].inverse_transform(
+        encoder.transform(pl.DataFrame({"kind": ["paper", "film"]}))
+    )
+    np.testing.assert_allclose(rows.sum(axis=1), [1, 0], atol=1e-6)

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 
 from landbridge.report import render_html, render_json, render_markdown, write_report
+from landbridge.report.blocks import P_VALUE, Column, make_table
 from landbridge.report.pictures import matrix_picture
 
 from .example import EVIL, example_summary
@@ -113,3 +114,13 @@ def test_the_better_the_number_the_stronger_the_colour(best_is_high):
     assert [strengths[k] for k in order] == sorted(strengths[:3])
     assert strengths[order[0]] < strengths[order[1]] < strengths[order[2]]
     assert strengths[3] == 0
+
+
+def test_columns_without_values_are_left_out_and_p_values_are_never_zero():
+    columns = [Column("name"), Column("none", ".2f"), Column("blank"), Column("p", P_VALUE)]
+    rows = [["a", None, "", 0.0], ["b", float("inf"), None, 0.0123], ["c", None, "", 1e-299]]
+    table = make_table(columns, rows)
+    assert [column.title for column in table.columns] == ["name", "p"]
+    shown = [[cell.text for cell in row.cells] for row in table.rows]
+    assert shown == [["a", "<1e-300"], ["b", "0.012"], ["c", "1e-299"]]
+    assert len(make_table(columns, []).columns) == 4

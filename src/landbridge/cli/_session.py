@@ -22,13 +22,11 @@ from landbridge.cli import INTERRUPTED, TERMINATED, Terminated
 from landbridge.cli._errors import InputError, visible
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from landbridge._tasks import Progress
-    from landbridge.report.blocks import Block, Table
+    from landbridge.report.blocks import Block
 
-# Tables in a pipe are as wide as they need to be; a program cuts columns, a person scrolls.
-PIPE_WIDTH = 400
+# Where there is no terminal a person may still read; programs have --format json.
+PIPE_WIDTH = 100
 REPORTS = (".html", ".htm", ".md", ".json")
 
 
@@ -59,6 +57,8 @@ class Session:
         if self.as_json:
             sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
             return
+        from landbridge.cli._terminal import print_block
+
         for block in blocks:
             print_block(self.out, block)
 
@@ -80,7 +80,7 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
-            warnings.showwarning = lambda message, *_args, **_rest: current.warn(str(message))
+            warnings.showwarning = lambda message, *_args, **_rest: current.warn(_caution(message))
             with _progress_as_notes(current):
                 yield current
     except typer.Exit:
@@ -178,47 +178,18 @@ def command_line() -> str:
     return shlex.join(["landbridge", *sys.argv[1:]])
 
 
-def print_block(console: "Console", block: "Block | None") -> None:
-    """A piece of the report in the terminal; a picture is shown as its table."""
-    from landbridge.report.blocks import Facts, Heading, Picture, Table
+def _caution(message: Warning | str) -> str:
+    """A warning for users of the program: where to look is an option, not an attribute."""
+    from landbridge.exceptions import FailedFitWarning
 
-    if block is None:
-        return
-    if isinstance(block, Picture):
-        print_block(console, block.table)
-    elif isinstance(block, Table):
-        print_table(console, block)
-    elif isinstance(block, Facts):
-        for name, text in block.facts:
-            console.print(visible(f"{name}: {text}"), markup=False, soft_wrap=True)
-    else:
-        style = "bold" if isinstance(block, Heading) else None
-        console.print(visible(block.text), style=style, markup=False, soft_wrap=True)
-
-
-def print_table(console: "Console", table: "Table") -> None:
-    """A table of the report in the terminal."""
-    from rich import box
-    from rich.table import Table as RichTable
-
-    shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in table.columns:
-        shown.add_column(_escaped(column.title), justify="right" if column.number else "left")
-    for row in table.rows:
-        cells = [_escaped(cell.text) for cell in row.cells]
-        shown.add_row(*cells, style="bold" if row.chosen else None)
-    console.print(shown)
+    if isinstance(message, FailedFitWarning) and len(message.args) > 1:
+        return f"{message.args[0]} --debug shows the tracebacks."
+    return str(message)
 
 
 def _raise_broken_pipe() -> None:
     """Let `session` end quietly; rich would end the program with exit code 1."""
     raise BrokenPipeError
-
-
-def _escaped(text: str) -> str:
-    from rich.markup import escape
-
-    return escape(visible(text))
 
 
 def _words(error: Exception) -> str:

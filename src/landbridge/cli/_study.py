@@ -275,6 +275,9 @@ def run_search(
                 f"finished fits are in {asked.resume}: the same command goes on from there"
             )
         raise
+    if asked.debug:
+        for text in dict.fromkeys(failure.traceback for failure in search.results_.failures):
+            session.note(text)
     info = search.results_.info
     if info.fits_cut:
         session.warn(

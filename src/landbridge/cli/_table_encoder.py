@@ -94,7 +94,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         parts: list[Any] = []
         if self.other_columns_:
-            parts.append(np.asarray(self.table_.transform(X.select(self.other_columns_))))
+            with warnings.catch_warnings():
+                # Few rows of a domain, or of a fold, lack categories that others have. They get
+                # zeros, and `predict` names the columns with values that training did not have.
+                warnings.filterwarnings("ignore", "Found unknown categories")
+                parts.append(np.asarray(self.table_.transform(X.select(self.other_columns_))))
         terms = [self._terms(X, number) for number in range(len(self.text_columns_))]
         if self._is_sparse:
             return sparse.hstack([*parts, *terms], format="csr")

@@ -14,7 +14,7 @@ from landbridge.inspection import (
 )
 from landbridge.inspection.audit import Finding
 from landbridge.inspection.loss_split import FEWEST
-from landbridge.report.blocks import Column, Heading, Text, make_table
+from landbridge.report.blocks import P_VALUE, Column, Heading, Text, make_table
 
 if TYPE_CHECKING:
     from landbridge.report.blocks import Block
@@ -117,7 +117,7 @@ def _column_table(check: LabelCheck) -> "Block":
         Column("column"),
         Column("labelled − others, sd", "+.2f"),
         Column("others outside the labelled range", ".0%"),
-        Column("corrected p", ".3f"),
+        Column("corrected p", P_VALUE),
     ]
     rows = [[c.name, c.shift, c.outside, c.p_value] for c in check.columns]
     return make_table(columns, rows)

@@ -103,7 +103,7 @@ class Demo(options.Options):
         current.show(study.summary, study.verdict_blocks()[:-1])
         self._check(current, accuracy)
         words = ENDING.format(report=report, model=model, table=self.folder / WINTER.file)
-        current.out.print(words, markup=False)
+        current.out.print(words, markup=False, soft_wrap=True)
         current.show(study.summary, [Heading(f"Report: {report}")])
 
     def _ask(self, question: Question, current: Session, report: Path | None) -> tuple[Any, float]:

@@ -1,5 +1,6 @@
 """From figures to words: the sentences and the table of a shift diagnosis."""
 
+import math
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -61,8 +62,17 @@ def _where(features: tuple[FeatureShift, ...], n_features: int) -> str:
 def _how(feature: FeatureShift) -> str:
     """The difference of means, or of variances where those hardly differ."""
     if abs(feature.mean_difference) < 0.1 and not 0.8 < feature.variance_ratio < 1.25:
+        if math.isinf(feature.variance_ratio):
+            return "constant in the source"
         return f"variance {feature.variance_ratio:.2f}×"
-    return f"{feature.mean_difference:+.2f} sd"
+    return difference_words(feature.mean_difference)
+
+
+def difference_words(difference: float) -> str:
+    """A standardised difference of means; that of two constants is infinite."""
+    if math.isinf(difference):
+        return "constant, with different values"
+    return f"{difference:+.2f} sd"
 
 
 def _bridge(weighted: "WeightedSource") -> str:
@@ -84,7 +94,7 @@ def _labels(labels: LabelShift) -> str:
     if labels.task == "classification":
         figures = f"total variation {labels.effect:.2f}, p {_p(labels.p_value)}"
     else:
-        figures = f"{labels.effect:+.2f} sd, p {_p(labels.p_value)}"
+        figures = f"{difference_words(labels.effect)}, p {_p(labels.p_value)}"
     if labels.p_value > LEVEL:
         return f"The labels are distributed alike as far as can be seen ({figures})."
     return (
@@ -133,10 +143,14 @@ def _feature_lines(features: tuple[FeatureShift, ...]) -> list[str]:
     width = max([7, *(len(feature.name) for feature in features)])
     header = f"{'feature':<{width}}  {'KS':>5}  {'mean, sd':>9}  {'variance':>9}  corrected p"
     return [header] + [
-        f"{f.name:<{width}}  {f.ks:5.2f}  {f.mean_difference:+9.2f}  {f.variance_ratio:>8.2f}×  "
-        f"{_p(f.p_value)}"
+        f"{f.name:<{width}}  {f.ks:5.2f}  {_finite(f.mean_difference, '+.2f'):>9}  "
+        f"{_finite(f.variance_ratio, '.2f'):>8}×  {_p(f.p_value)}"
         for f in features
     ]
+
+
+def _finite(value: float, form: str) -> str:
+    return format(value, form) if math.isfinite(value) else "–"
 
 
 def _p(value: float) -> str:

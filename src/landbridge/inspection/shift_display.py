@@ -8,6 +8,7 @@ import numpy as np
 from landbridge._extras import import_extra
 from landbridge._typing import MatrixLike
 from landbridge.inspection._feature_shift import FeatureShift
+from landbridge.inspection._verdict import difference_words
 from landbridge.inspection.shift import ShiftDiagnosis, diagnose_shift
 
 # Orange and blue differ for every kind of colour vision.
@@ -127,7 +128,7 @@ def _draw_features(ax: Any, features: tuple[FeatureShift, ...]) -> None:
     colours = [SHIFTED if feature.p_value <= 0.05 else QUIET for feature in features]
     ax.barh(places, [feature.ks for feature in features], color=colours, height=0.7)
     for place, feature in zip(places, features, strict=True):
-        text = f"{feature.mean_difference:+.2f} sd"
+        text = difference_words(feature.mean_difference)
         ax.text(feature.ks + 0.015, place, text, va="center", color=INK, fontsize=8)
     ax.set_yticks(places, [feature.name for feature in features])
     ax.set_xlim(0, 1.18)

@@ -641,7 +641,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 f"\n{first.traceback}"
             )
         warnings.warn(
-            f"{text} Tracebacks are in `results_.failures`.", FailedFitWarning, stacklevel=4
+            FailedFitWarning(text, "Tracebacks are in `results_.failures`."), stacklevel=4
         )
 
     def _choose(self, candidates: Sequence[Candidate]) -> None:

@@ -61,14 +61,21 @@ class Picture:
 
 # The format of a column of scores in the unit of the label: four digits, rarely an exponent.
 FOUR_DIGITS = "four digits"
+# Two digits; what is too small for a float is shown as an upper bound.
+P_VALUE = "p-value"
+SMALLEST_P = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Title of a column and the format of its numbers, ``None`` for text."""
+    """Title of a column and the format of its numbers, ``None`` for text.
+
+    A ``minor`` column is left out where lines are too short for all.
+    """
 
     title: str
     format: str | None = None
+    minor: bool = False
 
     @property
     def number(self) -> bool:
@@ -128,14 +135,18 @@ class Page:
 def make_table(
     columns: Sequence[Column], values: Sequence[Sequence[Any]], chosen: int | None = None
 ) -> Table:
-    """A table from plain values; missing numbers are shown as a dash."""
-    rows = [
-        Row(
-            [_cell(column, value) for column, value in zip(columns, line, strict=True)], n == chosen
-        )
-        for n, line in enumerate(values)
+    """A table from plain values; missing numbers are a dash, columns without values left out."""
+    lines = [
+        [_cell(column, value) for column, value in zip(columns, line, strict=True)]
+        for line in values
     ]
-    return Table(columns, rows)
+    used = [
+        n
+        for n in range(len(columns))
+        if not lines or any(line[n].value not in (None, "") for line in lines)
+    ]
+    rows = [Row([line[n] for n in used], place == chosen) for place, line in enumerate(lines)]
+    return Table([columns[n] for n in used], rows)
 
 
 def _cell(column: Column, value: Any) -> Cell:
@@ -145,4 +156,7 @@ def _cell(column: Column, value: Any) -> Cell:
         return Cell("–", "", True)
     if column.format == FOUR_DIGITS:
         return Cell(format_number(value), value, True)
+    if column.format == P_VALUE:
+        text = f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
+        return Cell(text, value, True)
     return Cell(format(value, column.format), value, True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from landbridge.report.blocks import FOUR_DIGITS, Column, Table, make_table
+from landbridge.report.blocks import FOUR_DIGITS, P_VALUE, Column, Table, make_table
 
 MOST_FEATURES = 12
 # Columns of a confusion table that still fit on a page.
@@ -11,7 +11,7 @@ MOST_CLASSES = 12
 
 
 def ranking_table(ranking: dict[str, Any]) -> Table:
-    """Rank, candidate, source, scores, interval, weight in the vote; no empty columns."""
+    """Rank, candidate, source, scores, interval, weight in the vote."""
     columns = [
         Column("rank", "d"),
         Column("candidate"),
@@ -21,7 +21,7 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
         Column("high", FOUR_DIGITS),
         *(Column(name, FOUR_DIGITS) for name in ranking["other_scores"]),
         Column("vote", ".0%"),
-        Column("seconds", ".2f"),
+        Column("seconds", ".2f", minor=True),
         Column("note"),
     ]
     rows = ranking["candidates"]
@@ -30,10 +30,7 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
          r["weight"] or None, r["seconds"], r["note"]]
         for r in rows
     ]  # fmt: skip
-    used = [n for n in range(len(columns)) if any(line[n] not in (None, "") for line in values)]
-    return make_table(
-        [columns[n] for n in used], [[line[n] for n in used] for line in values], chosen=0
-    )
+    return make_table(columns, values, chosen=0)
 
 
 def _score_title(ranking: dict[str, Any]) -> str:
@@ -91,10 +88,10 @@ def shift_table(shift: dict[str, Any]) -> Table:
         Column("domain classifier AUC", ".3f"),
         Column("low", ".3f"),
         Column("high", ".3f"),
-        Column("MMD p-value", ".3g"),
+        Column("MMD p-value", P_VALUE),
         Column("features moved", "d"),
         Column("effective share", ".1%"),
-        Column("heaviest row", ".1%"),
+        Column("heaviest row", ".1%", minor=True),
         Column("gap before", ".2f"),
         Column("gap after", ".2f"),
     ]
@@ -112,7 +109,7 @@ def moved_table(source: dict[str, Any]) -> Table:
         Column("distance", ".3f"),
         Column("mean, sd", "+.2f"),
         Column("variance ratio", ".2f"),
-        Column("corrected p-value", ".2g"),
+        Column("corrected p-value", P_VALUE),
     ]
     keys = ("name", "distance", "mean_difference", "variance_ratio", "p_value")
     moved = moved_features(source)

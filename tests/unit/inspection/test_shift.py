@@ -329,3 +329,21 @@ def test_drawing_without_matplotlib_names_the_extra(diagnosis, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"needs matplotlib.*landbridge\[plot\]"):
         ShiftDisplay.from_diagnosis(diagnosis)
+
+
+def test_two_different_constants_are_told_in_words():
+    rng = np.random.default_rng(0)
+    X, Z = (np.column_stack([rng.normal(size=60), np.full(60, c)]) for c in (1.0, 2.0))
+    diagnosis = diagnose_shift(
+        X,
+        Z,
+        y=np.ones(60),
+        y_target=np.full(60, 2.0),
+        task="regression",
+        feature_names=["noise", "site"],
+        n_permutations=50,
+        random_state=0,
+    )
+    assert "site (constant, with different values)" in diagnosis.verdict
+    assert "The labels shift too (constant, with different values, p < 0.001)" in diagnosis.verdict
+    assert "inf" not in diagnosis.summary()
