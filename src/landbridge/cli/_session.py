@@ -50,7 +50,9 @@ class Session:
         """Statistical doubt, in the words of the library; each said once."""
         if text not in self.warnings:
             self.warnings.append(text)
-            self.err.print(visible(f"caution: {text}"), style="yellow", markup=False)
+            # Lines of a log stay whole; a person gets whole words.
+            words, whole = visible(f"caution: {text}"), not self.err.is_terminal
+            self.err.print(words, style="yellow", markup=False, soft_wrap=whole)
 
     def show(self, data: Any, blocks: "Sequence[Block]") -> None:
         """The answer: the data as JSON, or the words and tables of the blocks."""
