@@ -1,4 +1,4 @@
-"""What differs between the versions of scikit-learn that landbridge supports."""
+"""Compatibility with the supported versions of scikit-learn."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Run calls in parallel and yield their results in order; raise the first error."""
+"""Run calls in parallel and return their results in order; raise the first error."""
 
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a task is and what becomes of it."""
+"""Records of tasks and their results."""
 
 import json
 from collections.abc import Mapping

@@ -77,7 +77,7 @@ class Worker:
             self.setup = setup
 
     def send(self, order: bytes, message: bytes = b"") -> None:
-        """One order with its message; an OSError means that the worker is gone."""
+        """Send one order with its message; raises OSError if the worker has died."""
         self.pipe.send_bytes(order)
         self.pipe.send_bytes(message)
 

@@ -181,7 +181,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
     if groups.ndim != 1 or groups.shape[0] != n_rows:
         raise ValueError(
             f"`groups` must name the source of each of the {n_rows} rows of X; got an array of "
-            f"shape {groups.shape}. Pass one name a row."
+            f"shape {groups.shape}. Pass one name per row."
         )
     missing = missing_values(groups)
     if missing.any():

@@ -17,9 +17,9 @@ from scipy import sparse
 from landbridge._typing import Matrix, Vector
 
 MAX_BINS = 255
-# Columns of a CSR matrix are sorted in so many blocks: their sum never stands in memory twice.
+# Number of blocks in which columns of a CSR matrix are sorted, to avoid a full copy.
 COLUMN_BLOCKS = 16
-# So many stored entries of a CSR matrix are turned into slots at a time.
+# Number of stored entries of a CSR matrix that are binned at a time.
 BLOCK = 1 << 14
 NOTHING = np.zeros(0, dtype=np.uint32)
 NO_CODES = np.zeros((0, 0), dtype=np.uint8)
@@ -145,7 +145,7 @@ def _bin_sparse(parts: list[Matrix]) -> BinnedRows:
 
 
 def _summed(part: Matrix) -> Matrix:
-    """No column twice in a row; the argument stays as it is."""
+    """Sum duplicate entries without changing the argument."""
     if not part.has_canonical_format:
         part = part.copy()
         part.sum_duplicates()
@@ -194,7 +194,7 @@ def _append(entries: Entries, filled: Vector, block: Matrix, first_row: int) -> 
 
 
 def _taken_counts(parts: list[Matrix]) -> tuple[Vector, Vector]:
-    """Which feature takes which count, and how many entries each feature has."""
+    """Counts that occur in each feature, and the number of entries per feature."""
     most = max(int(part.data.max(initial=0)) for part in parts)
     taken = np.zeros((parts[0].shape[1], most + 1), dtype=bool)
     n_entries = np.zeros(parts[0].shape[1], dtype=np.intp)

@@ -1,8 +1,7 @@
 """Grow a tree in loops compiled by numba. Imported only if numba is installed.
 
 The steps are those of ``growth_numpy`` with one shortcut: the histogram of a node is that of its
-parent minus that of its smaller sibling, as long as the histograms take no more memory than the
-binned rows.
+parent minus that of its smaller sibling, as long as the histograms fit into their memory budget.
 
 The kernels store a node as one row in each of two tables. ``numbers`` holds integers, with the
 columns named below; ``sums`` holds the weights of the classes, the number of rows, the gain, and

@@ -73,7 +73,8 @@ class BestSource:
             )
             errors.append((round(on_target, 12), on_all))  # rounding must not decide
         best = min(range(len(errors)), key=errors.__getitem__)
-        # By identity: a learner that boosting drops may lend its id to a later one only.
+        # Keyed by id: only a later learner can reuse the id of a dropped one, and it overwrites the
+        # entry.
         self._origin[id(candidates[best])] = best
         return candidates[best]
 

@@ -50,7 +50,7 @@ LOSSES: dict[str, Callable[[Vector], Vector]] = {
 
 
 def adjusted_errors(y: Vector, predicted: Vector, loss: str) -> Vector:
-    """e = |y − h(x)|/D with D the largest of them, through the loss: between 0 and 1."""
+    """Loss of |y − h(x)|/D, where D is the largest error; between 0 and 1."""
     error = np.abs(y - predicted)
     largest = error.max()
     return LOSSES[loss](error / largest) if largest > 0 else error
@@ -190,7 +190,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
     random_state : int, RandomState or None, default=None
-        For base learners that draw and for drawing rows by weight; the folds do not depend on it.
+        Controls the randomness of the base learners and the sampling of rows by weight, not the
+        folds.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """What growing leaves behind, a row a node in breadth-first order.
+    """Table of grown nodes, one row per node in breadth-first order.
 
     ``feature`` is −1 in leaves; ``edges`` are the last occupied slot to the left and the first to
     the right of the split; ``left`` is the left child and the right child follows it; ``sums`` are

@@ -17,7 +17,7 @@ def source_rate(n_source: int, n_rounds: int) -> float:
 
 
 def weighted_error(weights: Vector, mistakes: Vector) -> float:
-    """ε: the mistakes under normalised weights (line 6)."""
+    """Weighted error ε (line 6)."""
     return float((mistakes * weights).sum() / weights.sum())
 
 

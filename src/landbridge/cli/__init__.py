@@ -29,5 +29,5 @@ def main() -> None:
         from landbridge.cli._app import app
 
         app(prog_name="landbridge")
-    except KeyboardInterrupt as stop:  # While importing, or while another was being dealt with.
+    except KeyboardInterrupt as stop:  # During import, or while handling another interrupt.
         sys.exit(TERMINATED if isinstance(stop, Terminated) else INTERRUPTED)

@@ -24,7 +24,7 @@ STRATUM = ["domain", "label"]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """How many rows of each domain were drawn, of how many."""
+    """Number of rows drawn from each domain, and their total number."""
 
     max_rows: int
     drawn: dict[str, int]

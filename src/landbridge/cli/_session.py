@@ -176,7 +176,7 @@ def check_distinct(**paths: Path | None) -> None:
 
 
 def command_line() -> str:
-    """The command as it can be given again."""
+    """The command line, quoted so that it can be run again."""
     return shlex.join(["landbridge", *sys.argv[1:]])
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from landbridge.cli.select import Select
 
 
-# Parts of the labelled rows in the order of time, with enough rows each for a score.
+# Largest number of periods for the score over time, and fewest rows per period.
 MOST_PARTS, FEWEST_PER_PART = 10, 10
 
 

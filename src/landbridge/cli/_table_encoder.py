@@ -160,9 +160,9 @@ def _fit_vectorizers(texts: list[str]) -> list[TfidfVectorizer]:
 
 
 def _table_pipeline(seed: int, *, bounded: bool) -> Pipeline:
-    """skrub's vectoriser, missing numbers by their mean, every column with unit variance.
+    """Vectorise with skrub, impute missing numbers by the mean, and scale to unit variance.
 
-    Beside text, columns are ``bounded`` by 1 like the entries of TF-IDF.
+    If there are text columns, the others are ``bounded`` by 1, like TF-IDF entries.
     """
     from skrub import StringEncoder, TableVectorizer
 

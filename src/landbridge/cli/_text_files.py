@@ -60,13 +60,14 @@ class TextFile:
         return cls(path, names, separator, content, missing)
 
     def lines(self) -> IO[str]:
-        """The text, without a byte order mark."""
+        """Open the text, without a byte order mark."""
         if self.content is None:
             return self.path.open(encoding="utf-8-sig", newline="")
         return io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig", newline="")
 
     def scan(self, text: set[str], *, guess_from: int | None = 0) -> "pl.LazyFrame":
-        """The table; columns in ``text`` as they are written, others by their first rows."""
+        """Scan the table; columns in ``text`` stay text, other types are inferred from the first
+        rows."""
         import polars as pl
 
         return pl.scan_csv(
@@ -165,7 +166,7 @@ def _first_ragged_row(file: TextFile) -> tuple[int, int] | None:
 
 
 def _first_ragged_record(file: TextFile) -> tuple[int, int] | None:
-    """The same for files with quoted cells, which may hold separators and line ends."""
+    """Find the first ragged record in a file with quoted separators or line ends."""
     with file.lines() as lines:
         reader = csv.reader(lines, delimiter=file.separator)
         start = 1

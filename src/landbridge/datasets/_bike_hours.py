@@ -25,8 +25,8 @@ def load_bike_hours(
     """Load hourly bike rentals in Washington, D.C., with the season or kind of day as the domain.
 
     3476 hours of 2011 and 2012: every fifth of the original table, starting with the first. Demand
-    in winter has the shape that it has in other seasons at a lower level, so source rows help. On
-    days off it has another shape than on working days, so they mislead.
+    in winter follows the same daily pattern as in other seasons at a lower level, so source rows
+    help. The pattern of days off differs from that of working days, so there they mislead.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True)
 def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Small photographs of ten classes, 32 × 32 pixels in three colours: a subset of CIFAR-10.
 
-    1000 images a class for training and 500 a class for the test.
+    1000 images per class for training and 500 per class for testing.
 
     Not downloaded: the loader reads ``cifar10/cifar10_subset.npz`` in the data home with the
     arrays X_train (10000, 32, 32, 3), y_train, X_test (5000, 32, 32, 3), y_test.
@@ -92,7 +92,7 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
         [_CIFAR],
         data_home=data_home,
         download_if_missing=download_if_missing,
-        origin="It holds arrays X_train, y_train (1000 images a class), X_test, y_test (500 a "
+        origin="It holds arrays X_train, y_train (1000 images per class), X_test, y_test (500 per "
         "class) taken from CIFAR-10.",
     )
     images = _images_in_two_splits(path, fetch_cifar10.__doc__)
@@ -106,7 +106,7 @@ def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: boo
     Office-Caltech10 with SURF features: caltech 1123, amazon 958, webcam 295, dslr 157 images. The
     usual preparation divides each row by its sum and standardises the columns of each domain.
 
-    Not downloaded: the original is one ``.mat`` file a domain. The loader reads
+    Not downloaded: the original has one ``.mat`` file per domain. The loader reads
     ``office_caltech10_surf/office_caltech10_surf.npz`` in the data home with the arrays
     caltech10_X, caltech10_y, amazon_X, amazon_y, webcam_X, webcam_y, dslr_X, dslr_y.
 

@@ -59,9 +59,9 @@ def make_sources(
     -------
     data : Bunch
         ``X, y, groups`` (group names "source 0", "source 1", …), ``X_target, y_target``,
-        ``coef`` (β), ``source_coef`` (β_k, one row a source), ``target_coef``, ``centres``,
-        ``new_source_error`` (error of the common rule β on a new source; None for
-        classification, where it has no closed form), ``DESCR``.
+        ``coef`` (β), ``source_coef`` (β_k, one row per source), ``target_coef``, ``centres``,
+        ``new_source_error`` (error of the common rule β on a new source; None for classification,
+        where it has no closed form), ``DESCR``.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
     parts, labels = [], []
     with np.load(path) as arrays:
         for part in ("src", "tar_train", "tar_test"):
-            # The file has one row a feature.
+            # The file has one row per feature.
             parts.append(arrays[f"{part}_X"].T.astype(np.float64))
             labels.append(arrays[f"{part}_labels"].astype(np.float64))
     sizes = [len(part) for part in parts]

@@ -105,7 +105,7 @@ def _polars_errors(path: str | Path) -> Iterator[Any]:
         yield pl
     except pl.exceptions.PolarsError as error:
         raise ValueError(
-            "`path` must be a table that can be read to its end, with one type a column and "
+            "`path` must be a table that can be read to its end, with one type per column and "
             f"commas between the columns of a CSV file; reading {str(path)!r} said: "
             f"{str(error).splitlines()[0]}. Mend the file, or write it as Parquet first."
         ) from error

@@ -1,7 +1,7 @@
-"""Which features a path is likely to pick next, guessed from the columns that are at hand.
+"""Predict from the available columns which features a path is likely to pick next.
 
-A step changes the mean effect of every feature by a column of Ḡ = mean_k E[XX'|d_k]. Of a feature
-that was never picked the column is not known, but its entries at the features S at hand are, and
+A step changes the mean effect of every feature by a column of Ḡ = mean_k E[XX'|d_k]. The column of
+a feature that was never picked is unknown except for its entries at the available features S, and
 
     Ḡ ≈ Ḡ[:, S] (Ḡ[S, S] + λI)⁻¹ Ḡ[S, :]                                              (Nyström)
 
@@ -51,7 +51,7 @@ class Foresight:
         self._columns = np.empty((0, size.size), dtype=np.float32)
 
     def learn(self, features: list[int], columns: np.ndarray) -> None:
-        """Take in columns of Ḡ, one row a feature."""
+        """Add columns of Ḡ, one row per feature."""
         columns = (columns * self._inverse * self._inverse[features, None]).astype(np.float32)
         self._at_hand[features] = True
         self._features = np.append(self._features, features)[-KNOWN:]

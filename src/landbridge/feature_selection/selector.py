@@ -106,7 +106,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     alpha : float, default=0.05
         Level of the gate, of Bonferroni's rule and of the bounds.
     refit : {"stagewise", "ols"}, default="stagewise"
-        ``"stagewise"`` changes one weight a step, as published. ``"ols"`` refits all chosen
+        ``"stagewise"`` changes one weight per step, as published. ``"ols"`` refits all chosen
         weights by least squares on the average domain after every step.
     dtype : {None, "float32", "float64"}, default=None
         Precision of the products of features; ``None`` keeps that of the data. Everything else is

@@ -31,7 +31,7 @@ LARGEST_OFFSET = 4.0
 
 
 class Statistics(Protocol):
-    """Means and covariances within each of n domains; ``rounding`` is the data's unit."""
+    """Means and covariances within n domains; ``rounding`` is the unit roundoff of the data."""
 
     means: np.ndarray
     label_means: Vector
@@ -43,7 +43,7 @@ class Statistics(Protocol):
     def column(self, feature: int, outlook: Outlook | None = None) -> np.ndarray:
         """Covariances of one feature with all features, domains × features.
 
-        ``outlook`` tells which features are likely to be asked for next.
+        ``outlook`` predicts which features are likely to be needed next.
         """
 
 
@@ -165,7 +165,7 @@ class _Domain:
         self.variance = self.squares - self.rest**2
 
     def columns(self, features: list[int], *, out: np.ndarray) -> None:
-        """Covariances of some features with all of them, one row a feature.
+        """Covariances of some features with all of them, one row per feature.
 
         It is enough to centre one of the two factors.
         """

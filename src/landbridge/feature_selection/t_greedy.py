@@ -70,7 +70,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A finished path, one row a step; the chosen features in the order of their first pick.
+    """A finished path, one row per step; features are in the order of their first pick.
 
     ``weights`` (steps × chosen) and ``losses`` (steps + 1 × domains) are those after a step; row
     0 of the losses is the model without features.

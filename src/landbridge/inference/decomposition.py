@@ -82,7 +82,7 @@ def variance_decomposition(losses: VectorLike, groups: VectorLike) -> VarianceDe
     losses = np.asarray(losses, dtype=np.float64)
     if losses.ndim != 2 or losses.shape[0] < 2 or not np.isfinite(losses).all():
         raise ValueError(
-            "`losses` must hold finite losses of at least 2 runs, one run a row; got shape "
+            "`losses` must hold finite losses of at least 2 runs, one run per row; got shape "
             f"{losses.shape}. Repeat the cross-validation on data drawn anew."
         )
     names, codes = encode_groups(groups, losses.shape[1])

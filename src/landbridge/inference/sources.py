@@ -1,4 +1,4 @@
-"""From pointwise losses to one line a source: everything else in this room starts here.
+"""Summarise pointwise losses by source, the input of the other modules of this package.
 
 Source k has M_k losses e_ki with weights w_ki, p_ki = w_ki / Σ_i w_ki, and
 
@@ -164,7 +164,7 @@ def check_losses(losses: VectorLike, name: str) -> Vector:
     losses = np.asarray(losses, dtype=np.float64)
     if losses.ndim != 1 or losses.shape[0] == 0:
         raise ValueError(
-            f"`{name}` must hold one loss a row; got an array of shape {losses.shape}. "
+            f"`{name}` must hold one loss per row; got an array of shape {losses.shape}. "
             "Pass pointwise losses, not a table or a mean."
         )
     # A finite sum proves that every value is finite, and costs one pass.

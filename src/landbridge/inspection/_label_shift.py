@@ -96,7 +96,7 @@ def _check_labels(labels: VectorLike, name: str) -> Vector:
     if labels.ndim != 1 or len(labels) < 2:
         raise ValueError(
             f"`{name}` must be a vector of at least 2 labels; got shape {labels.shape}. "
-            "Pass one label a row, or None to leave the labels out."
+            "Pass one label per row, or None to leave the labels out."
         )
     known = ~missing_values(labels)
     if labels.dtype.kind == "f":

@@ -49,7 +49,7 @@ def mmd_test(
         for start in range(0, n_permutations + 1, _BATCH)
     ]
     values = np.concatenate(map_tasks(unbiased_mmd, batches, n_jobs=n_jobs))
-    # Sums of the same division in another order differ in the last digits.
+    # The same split summed in another order differs in the last digits.
     reached = values[1:] >= values[0] - 1e-12
     return MMDTest(float(values[0]), float((1 + reached.sum()) / (1 + n_permutations)))
 

@@ -188,7 +188,7 @@ class FeatureStabilityDisplay:
             axis.scatter(values, np.full(values.size, place), color=PICK, s=16, alpha=0.7, zorder=2)
             axis.scatter(values.mean(), place, color="k", marker="|", s=90, zorder=3)
         axis.axvline(0, color="0.6", lw=0.8)
-        axis.set(title="Effect when picked, one dot a domain", xlabel="effect")
+        axis.set(title="Effect when picked, one dot per domain", xlabel="effect")
         axis.set_yticks(range(len(first)), first)
         axis.invert_yaxis()
 

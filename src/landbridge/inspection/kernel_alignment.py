@@ -215,7 +215,7 @@ class KernelAlignmentDisplay:
         random_state: int = 0,
         axes: Any = None,
     ) -> Self:
-        """Align and draw; of more than 300 rows a domain 300 are drawn.
+        """Align and plot; at most 300 rows per domain are sampled.
 
         Parameters
         ----------

@@ -15,7 +15,7 @@ SOURCE_COLOUR, ANSWER_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00", "#888888"
 
 
 class MultiSourceDisplay:
-    """Losses by source with intervals, and below them the intervals for the questions asked.
+    """Plot losses by source with intervals, and the overall intervals below them.
 
     Make it with `from_result`, `from_estimator` or `from_comparison`; `plot` only draws.
 

@@ -297,7 +297,7 @@ def _check_names(names: list[str] | None, n_columns: int) -> list[str]:
     if len(names) != n_columns:
         raise ValueError(
             f"`feature_names` must name each of the {n_columns} columns; got {len(names)} names. "
-            "Pass one name a column, or None."
+            "Pass one name per column, or None."
         )
     return names
 

@@ -172,7 +172,7 @@ class _LaplacianRLS(TransferEstimator):
             self.coef_ = solve_features(features, M, padded, ridge)
 
     def _features(self, parts: list[Matrix], rows: Matrix) -> LowRankFeatures | None:
-        """None where the kernel itself is used; the linear kernel always has features."""
+        """Return low-rank features, or None if the exact (nonlinear) kernel is used."""
         if self.n_components is None and self.kernel != "linear":
             return None
         if self.n_components is None:

@@ -315,7 +315,7 @@ class LabelPlanner:
     # Answers
 
     def tell(self, indices: VectorLike, labels: VectorLike) -> Self:
-        """Take the labels of rows that were asked for.
+        """Record the labels of rows in a batch.
 
         Parameters
         ----------

@@ -214,11 +214,11 @@ def paired_probability(
     weights: np.ndarray | None = None,
     seed: int = 0,
 ) -> np.ndarray:
-    """P(the cell of the row is better than that of the column), from the same rows.
+    """Probability that the cell of each row is better than that of each column.
 
-    One minus the p-value of a paired t test of the losses, with the variance of the difference from
-    the losses of the rows, or from the replicates. Where every row has the same difference, which a
-    few zero-one losses may have by chance, that of the sign test: 1 − 2⁻ⁿ.
+    It is one minus the p-value of a paired t test, with the variance of the difference estimated
+    from pointwise losses or from replicates. If all rows have the same difference, as may happen by
+    chance with few zero-one losses, it comes from the sign test: 1 − 2⁻ⁿ.
 
     Parameters
     ----------

@@ -99,9 +99,10 @@ class Metric:
         return scores.reshape(leading) if leading else float(scores[0])
 
     def loss(self, score: Any) -> Any:
-        """The score turned so that smaller is better: the distance to a finite upper bound.
+        """Convert a score to a loss, for which smaller is better.
 
-        1 − score for accuracy, ROC AUC, F1 and R²; an error itself; −score where nothing bounds it.
+        It is 1 − score for accuracy, ROC AUC, F1 and R², the error itself for errors, and −score
+        for scores without an upper bound.
         """
         if not self.greater_is_better:
             return score

@@ -1,4 +1,4 @@
-"""What unlabelled target rows say about accuracy: control variates and agreement."""
+"""Use unlabelled target rows to estimate accuracy: control variates and agreement."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal

@@ -204,7 +204,7 @@ def relative_variances(covariance: np.ndarray) -> Vector:
 def shrunk_variances(own: Vector, n_rows: int) -> Vector:
     """Variances from few rows, shrunk towards their mean over cells."""
     shrunk = (n_rows * own + PRIOR_ROWS * own.mean()) / (n_rows + PRIOR_ROWS)
-    # Cells that err on the same few rows may still differ on others.
+    # Cells that make the same errors on a few rows may still differ on others.
     return np.maximum(shrunk, (LEAST_ROWS / n_rows) ** 2)
 
 

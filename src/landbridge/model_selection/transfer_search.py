@@ -67,7 +67,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     r"""Choose source, algorithm and parameters for a target with few labels or none.
 
     Every candidate is cross-validated on every source, the predictions are kept, and candidates
-    are compared by any metric. The search answers with a weighted vote of the best candidates, or
+    are compared by any metric. The search predicts with a weighted vote of the best candidates, or
     with the best one alone.
 
     Parameters
@@ -80,25 +80,25 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         and pooled learners. The majority class (or mean) is always a row of the ranking.
     scoring : str, callable, list, dict or None, default=None
         Names of scikit-learn's scorers, ``make_scorer`` objects, functions
-        ``(y_true, y_pred, sample_weight)``, or several of them, of which the first selects. By
-        default accuracy with balanced accuracy, or RMSE with MAE and R². Scores have the unit of
-        the metric: RMSE is positive, and smaller is better.
+        ``(y_true, y_pred, sample_weight)``, or several of them; the first one is used for
+        selection. By default accuracy with balanced accuracy, or RMSE with MAE and R². Scores have
+        the unit of the metric: RMSE is positive, and smaller is better.
     criterion : str, list of str, "all" or None, default=None
         ``"scv"``, ``"wcv"`` (cross-validation on the source, weighted by the density ratio),
         ``"rv"``, ``"trcv"`` (reverse validation, weighted), ``"tcv"``, ``"stv"``, ``"tlv"`` (on
         labelled target rows, trained on the others, on the source, on both) or ``"anchored"``
-        (`tlv` combined with what the unlabelled rows suggest, and with `trcv` where the list holds
-        it). Of several the first selects; nothing is fitted twice. ``None`` stands for
-        ``"anchored"`` with labelled target rows and for ``"trcv"`` without, also inside a list;
-        ``"all"`` is ``None`` followed by all others.
+        (`tlv` combined with the agreement on unlabelled rows, and with `trcv` if it is in the
+        list). If there are several, the first one is used for selection; they share fits. ``None``
+        stands for ``"anchored"`` with labelled target rows and for ``"trcv"`` without, also inside
+        a list; ``"all"`` is ``None`` followed by all others.
     refit : {"vote", "best", False}, default="vote"
-        What `predict` answers with: the weighted vote of at most five candidates, or the best one.
+        Model used by `predict`: the weighted vote of at most five candidates, or the best one.
         ``best_estimator_`` is the best single model in both cases.
     cv : int or splitter, default=5
         Folds of the source rows. Splitters with groups (`GroupKFold`) and in order of time
         (`TimeSeriesSplit`) work; pass ``cv_groups`` to `fit` for the former.
     cv_target : int or splitter, optional
-        Folds of the labelled target rows; as ``cv`` by default.
+        Folds of the labelled target rows; same as ``cv`` by default.
     weighting : object with ``fit(X, X_target)`` and ``weights_``, optional
         Density ratio of `wcv` and `trcv`, fitted once per source. By default
         `KernelMeanMatching`.
@@ -108,13 +108,13 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Fitted once on the rows of source and target together, without labels, and applied before
         everything else: an encoder for tables with text. It becomes the first step of the models.
     racing : bool, default=False
-        Stop a candidate early when the paired comparison puts it clearly behind.
+        Stop a candidate early if the paired comparison shows that it is clearly worse.
     cache : str or path, optional
-        Directory in which finished fits are kept. A search that was interrupted, or gets another
-        candidate or source, repeats no finished fit.
+        Directory in which finished fits are stored. They are reused if the search was interrupted
+        or if candidates or sources are added.
     time_budget : float, optional
-        Seconds after which no fit is started. Cheap candidates go first, candidates race, and the
-        ranking holds what could be validated.
+        Seconds after which no fit is started. Cheap candidates are fitted first, racing is enabled,
+        and the ranking contains the candidates validated in time.
     fit_timeout : float, optional
         Seconds that one fit may take before it is recorded as failed.
     error_score : {"record", "raise"}, default="record"
@@ -123,27 +123,28 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     n_jobs : int, optional
         Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState or None
-        Seeds the folds and every ``random_state`` of a candidate that is ``None``.
+        Seed for the folds and for every ``random_state`` of a candidate that is ``None``.
     verbose : int, default=0
-        Above 0 a progress bar or log lines show fits done, time left and the leader.
+        If positive, show a progress bar or log lines with the fits done, the time left and the
+        leader.
 
     Attributes
     ----------
     best_estimator_ : fitted estimator
-        The best single candidate, fitted on everything (with ``refit``).
+        Best single candidate, fitted on all rows (if ``refit`` is set).
     vote_ : VotingModel
         The fitted members with their weights (with ``refit="vote"``).
     best_source_, best_params_, best_score_, best_index_
         ``best_params_`` holds ``"candidate"`` and the grid's parameters.
     cv_results_ : dict of arrays, one entry per cell (candidate × source)
     results_ : SearchResult
-        Kept predictions, weights, failures; ``to_frame``, ``save`` and ``load``.
+        Stored predictions, weights and failures; see ``to_frame``, ``save`` and ``load``.
     criterion_ : str
     classes_, n_features_in_, feature_names_in_, refit_time_, preprocessor_
 
     See Also
     --------
-    MultiSourceCV : How well a model does on a source that nobody has seen.
+    MultiSourceCV : How well a model does on a new source.
 
     Notes
     -----
@@ -157,10 +158,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     that the candidate, trained on the other folds, gives them, and β is the density ratio of
     target to source.
 
-    Deviation 1: without unlabelled rows the labelled target rows stand in for them, because the
-    reverse model needs rows to learn from. Deviation 2: a reverse model that would see one class
-    only is that constant. Deviation 3: the answer is a vote by default, because averaging good
-    candidates loses less than choosing one of them.
+    Deviation 1: without unlabelled rows, the labelled target rows are used instead, because the
+    reverse model needs training rows. Deviation 2: a reverse model with a single training class
+    predicts that class. Deviation 3: the default is a vote, because averaging good candidates loses
+    less than choosing one of them.
 
     References
     ----------

@@ -310,7 +310,7 @@ def _features_picture(features: dict[str, Any]) -> Any:
 
 
 def data_section(data: dict[str, Any]) -> Section:
-    """One line a domain, one line a column."""
+    """One line per domain and one line per column."""
     return Section(
         "Data",
         [

@@ -194,7 +194,7 @@ class Weighting(BaseEstimator, ABC):
         """The weight of each row of X."""
 
     def _upper_bound(self) -> float | None:
-        """The largest weight that the method allows, where there is one."""
+        """Largest weight that the method allows, if it is bounded."""
         return None
 
     def _new_rows(self, X: MatrixLike) -> Matrix:

@@ -47,7 +47,7 @@ def solve_box_and_slab(
 ) -> Solution:
     """Minimise ½ β'(Q + diag(ridge))β − linear'β over the box [0, bound] and the slab.
 
-    Predictor and corrector (Mehrotra) share one factorisation a step. It stops when the duality
+    Predictor and corrector (Mehrotra) share one factorisation per step. It stops when the duality
     gap, relative to n² times the mean diagonal of Q, is below ``tol``.
     """
     n = len(linear)

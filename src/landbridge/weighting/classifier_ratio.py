@@ -107,7 +107,7 @@ class ClassifierRatio(Weighting):
 
     Attributes
     ----------
-    weights_ : one weight a source row; their mean is near 1, not exactly 1.
+    weights_ : one weight per source row; their mean is near 1, not exactly 1.
     effective_sample_size_ : (Σw)² / Σw².
     diagnostics_ : `WeightDiagnostics`
     classifier_ : fitted on all rows; answers for new rows.

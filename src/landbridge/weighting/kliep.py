@@ -110,7 +110,7 @@ class KLIEP(Weighting):
 
     Attributes
     ----------
-    weights_ : one weight a source row.
+    weights_ : one weight per source row.
     effective_sample_size_ : (Σw)² / Σw².
     diagnostics_ : `WeightDiagnostics`
     gamma_ : the width used.

@@ -121,7 +121,7 @@ class RuLSIF(Weighting):
 
     Attributes
     ----------
-    weights_ : one weight a source row.
+    weights_ : one weight per source row.
     effective_sample_size_ : (Σw)² / Σw².
     diagnostics_ : `WeightDiagnostics`
     gamma_, ridge_ : the numbers used.

@@ -82,8 +82,8 @@ def test_a_source_of_one_row_has_no_known_variance():
 @pytest.mark.parametrize(
     ("losses", "groups", "options", "message"),
     [
-        ([[0, 1]], [0], {}, r"`losses` must hold one loss a row; got an array of shape \(1, 2\)"),
-        ([], [], {}, "`losses` must hold one loss a row"),
+        ([[0, 1]], [0], {}, r"`losses` must hold one loss per row; got an array of shape \(1, 2\)"),
+        ([], [], {}, "`losses` must hold one loss per row"),
         ([0, np.nan, 1], [0, 0, 1], {}, "`losses` must hold finite numbers; got nan in row 1"),
         ([0, 1, -np.inf], [0, 0, 1], {}, "got -inf in row 2"),
         ([0, 1], ["a", "a"], {}, "at least 2 sources; got 1, 'a'. With one source nothing"),
