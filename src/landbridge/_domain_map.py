@@ -37,9 +37,9 @@ def check_mapping(
     accept_sparse: bool = True,
     plain_counterpart: str,
 ) -> TransferData:
-    """Check what was given to ``fit`` of a transformer, for which labels are optional.
+    """Check the arguments of ``fit`` of a transformer, for which labels are optional.
 
-    Labels need only have the right length: what they mean is for the method to say.
+    Only the length of the labels is checked; each method defines their meaning.
     """
     X = check_new_source(estimator, X, accept_sparse=accept_sparse)
     if y is not None:

@@ -64,7 +64,7 @@ def save_record(record: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
-    """Read what `save_record` wrote; tuples come back as tuples, arrays as read-only arrays."""
+    """Read a file written by `save_record`; arrays are read-only."""
     arrays, header = read_archive(path)
     if header["format"] > FORMAT:
         raise ValueError(

@@ -80,10 +80,10 @@ def call_in_worker(settings: Settings, function: TaskFunction, shared: Any, cont
 def call_within(
     fit_timeout: float | None, settings: Settings, function: TaskFunction, shared: Any, content: Any
 ) -> Answer:
-    """`call_in_worker`, given up after ``fit_timeout`` seconds.
+    """Run `call_in_worker` and stop waiting after ``fit_timeout`` seconds.
 
-    A thread cannot be stopped from outside: the call goes on in the background until its process
-    ends. Supervised worker processes are stopped instead and do not need this function.
+    A thread cannot be stopped from outside, so the call continues in the background until its
+    process ends. Supervised worker processes are stopped instead and do not need this function.
     """
     if fit_timeout is None:
         return call_in_worker(settings, function, shared, content)

@@ -164,7 +164,7 @@ class Flight:
         yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
 
     def _suspect(self, attempt: Attempt, *, certain: bool = False) -> Iterator[TaskResult]:
-        """Blame a task for the death of workers; it is tried again when it can run alone."""
+        """Count a worker's death against a task, which is retried when it can run alone."""
         attempt.deaths += 1
         if attempt.deaths < DEATHS and not certain:
             self.suspects.append(attempt)
@@ -215,7 +215,7 @@ class Scattered:
         """Send the data to all workers, waiting for workers if there are none."""
         end = time.monotonic() + WAIT
         while True:
-            # All workers may be starting again, or a queue of jobs may not have started any yet.
+            # All workers may be restarting, or the job queue may not have started any yet.
             self.client.wait_for_workers(1, timeout=WAIT)
             try:
                 self.future = self.client.scatter([self.packed], broadcast=True, hash=False)[0]

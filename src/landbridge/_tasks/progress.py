@@ -60,7 +60,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         self.started = self.logged = time.monotonic()
-        # Work inside other work is silent: a terminal has room for one bar.
+        # Nested work shows no progress, because a terminal has room for one bar only.
         self._outermost = bool(self.verbose) and _shown.acquire(blocking=False)
         if not self._outermost:
             return self

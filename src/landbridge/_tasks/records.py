@@ -22,8 +22,8 @@ class Task:
     content : object
         Second argument of the function. Keep it small: data belongs in ``shared``.
     kind : str
-        What takes similarly long, for example the name of a candidate. The remaining time is
-        measured per kind.
+        Group of tasks of similar duration, for example the name of a candidate. The remaining time
+        is estimated per kind.
     key : str or None
         Content hash from `task_key`. A task without a key is never cached.
     """

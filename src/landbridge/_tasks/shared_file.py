@@ -42,7 +42,7 @@ class SharedData:
         return self._file.path
 
     def close(self) -> None:
-        """Free files and the memory of workers."""
+        """Delete the files and free the memory of the workers."""
         while self.on_close:
             self.on_close.pop()()
         self.scattered = self._file = None

@@ -35,10 +35,10 @@ from landbridge._tasks.call import (
 from landbridge._tasks.records import Task, TaskFailure, TaskResult
 from landbridge._tasks.shared_file import SharedData, read_shared
 
-DEATHS = 3  # of workers, until the task they ran is recorded as failed
-IDLE_SECONDS = 300.0  # after which an unused worker ends by itself
-ORPHAN_SECONDS = 0.5  # between two looks at whether the parent is still there
-# For native libraries that a task loads only when `one_thread` has already looked for them.
+DEATHS = 3  # worker deaths after which their task is recorded as failed
+IDLE_SECONDS = 300.0  # after which an unused worker exits
+ORPHAN_SECONDS = 0.5  # between checks that the parent is still running
+# For native libraries that a task loads after `one_thread` has looked for them.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )

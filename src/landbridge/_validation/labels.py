@@ -28,7 +28,7 @@ def task_of(y: Vector) -> Task:
 
 
 def check_labels(y: VectorLike, n_rows: int) -> Vector:
-    """Labels of a further batch: one a row, none missing."""
+    """Check the labels of a further batch: one per row, none missing."""
     if y is None:
         raise ValueError(
             f"`y` must have one label for each of the {n_rows} rows of X; got None. "
@@ -107,7 +107,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
 
 
 def check_object_labels(y: VectorLike) -> VectorLike:
-    """Class labels that come as Python objects: none missing, of one kind; numbers as numbers."""
+    """Check class labels given as Python objects, and convert numbers to a numeric array."""
     labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:
         return y

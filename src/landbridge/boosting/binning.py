@@ -261,7 +261,7 @@ def _entries_by_column(columns: Vector, n_features: int) -> Iterator[Vector]:
 
 
 def _gather(parts: list[Matrix], entries: Vector) -> Vector:
-    """Values at positions counted through all parts; positions ascend."""
+    """Return values at sorted positions in the concatenation of all parts."""
     ends = np.cumsum([part.nnz for part in parts])
     pieces = np.split(entries, np.searchsorted(entries, ends[:-1]))
     starts = ends - [part.nnz for part in parts]
@@ -288,7 +288,7 @@ def _room(parts: list[Matrix], n_entries: Vector, offsets: Vector, lower: Vector
         starts=_running_sum(n_entries),
         holders=np.empty(n_entries.sum(), dtype=small),
         codes=np.empty(n_entries.sum(), dtype=np.uint8),
-        # A column without zeros has no slot for them and needs none.
+        # A column without zeros has no bin for zero, and its entry here is never used.
         zero=(offsets[:-1] + np.maximum(below_zero - 1, 0)).astype(np.uint32),
     )
 

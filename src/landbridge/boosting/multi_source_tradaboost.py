@@ -191,7 +191,7 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
-    Its defaults lay 16 points of accuracy below pooled logistic regression on tasks with
+    The defaults were 16 points less accurate than pooled logistic regression on tasks with
     three sources and 60 target labels (benchmark ``defaults``).
 
     Parameters
@@ -293,7 +293,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
-    Its defaults lay 13 points of accuracy below pooled logistic regression on tasks with
+    The defaults were 13 points less accurate than pooled logistic regression on tasks with
     three sources and 60 target labels (benchmark ``defaults``).
 
     Parameters

@@ -52,7 +52,7 @@ class Rules:
 
 @dataclass(slots=True)
 class Boosted:
-    """What boosting did: the learners, their votes, and the figures of every round."""
+    """Result of boosting: the learners, their votes, and the statistics of every round."""
 
     estimators: list[Any] = field(default_factory=list)
     votes: list[float] = field(default_factory=list)
@@ -422,7 +422,7 @@ def warn_of_target(data: TransferData) -> None:
 
 
 def warn_weak_learner(done: Boosted, n_classes: int) -> None:
-    """Say that already the first base learner did no better than chance, so that it is alone."""
+    """Warn that the first base learner did no better than chance and is the only one."""
     if done.stop_reason == CHANCE and done.errors[0] >= formula.error_limit(n_classes):
         warnings.warn(
             "The base learner must beat chance; its weighted error was "

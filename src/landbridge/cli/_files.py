@@ -1,4 +1,4 @@
-"""The files that a path on the command line stands for.
+"""Find the files given by a path on the command line.
 
 A Parquet table may be a file, a directory (also one with folders like ``region=north``) or a
 pattern like ``data/*.parquet``. Other tables are single files.
@@ -47,7 +47,7 @@ def find_files(path: Path) -> list[Path]:
 
 
 def _is_part(file: Path, folder: Path) -> bool:
-    """Whether a file belongs to the dataset; names with a dot or underscore are bookkeeping."""
+    """Whether a file belongs to the dataset; names starting with a dot or underscore do not."""
     hidden = any(part[0] in "._" for part in file.relative_to(folder).parts)
     return file.suffix.lower() in PARQUET_SUFFIXES and file.is_file() and not hidden
 

@@ -33,9 +33,9 @@ class LargeTable:
     def draw(
         self, label: str | None, max_rows: int, *, seed: int, labels_first: bool
     ) -> tuple["pl.DataFrame", Sample]:
-        """A sample by domain and label: a pass over these two columns, then one over all.
+        """Draw a sample by domain and label, in one pass over these columns and one over all.
 
-        The column ``ROW`` has the places of the rows in the table, counted from 1.
+        The column ``ROW`` has the row numbers in the table, starting at 1.
         """
         for option, name in (("--domain", self.domain), ("--label", label)):
             if name is not None:

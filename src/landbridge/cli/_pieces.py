@@ -38,7 +38,7 @@ class Pieces:
 
     @classmethod
     def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
-        """Look at the header, and at the shape of text files."""
+        """Read the header, and check that all lines of a text file have as many cells."""
         files = find_files(path)
         first = files[0]
         if is_parquet(files):

@@ -1,6 +1,6 @@
-"""One run of a command: where words go, what becomes of errors and warnings.
+"""One run of a command: output streams, errors, warnings and exit codes.
 
-Answers go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong
+Results go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong
 usage or input, 1 anything unexpected, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
@@ -130,7 +130,7 @@ def _stop_workers() -> None:
 
 
 def is_users_mistake(error: Exception) -> bool:
-    """Input errors, files that cannot be used, and what the library's own checks raise."""
+    """Whether the error is due to input, to an unusable file, or raised by the library's checks."""
     if isinstance(error, (InputError, OSError, MemoryError)):
         return True
     place = error.__traceback__

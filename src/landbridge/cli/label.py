@@ -67,7 +67,7 @@ class Label(options.LearnOptions):
 
     @property
     def state_path(self) -> Path:
-        """Where the state is."""
+        """Path of the state file."""
         return self.output.with_suffix(".json") if self.state is None else self.state
 
     def run(self, current: Session) -> None:

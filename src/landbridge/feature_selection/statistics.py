@@ -1,10 +1,10 @@
-"""What a path reads of the data: second moments within each domain, column by column.
+"""Second moments within each domain, provided to a path column by column.
 
-A step needs one column of E[XX'|d_k]. `FullStatistics` has them all (after streaming, or where the
-paths will need most of them anyway); `LazyStatistics` keeps the rows and multiplies out only the
-columns that are asked for, together with those that are likely to be asked for next: a product
-with twenty columns costs less than twice one with four. Which columns are at hand changes the
-time and never the answer.
+A step needs one column of E[XX'|d_k]. `FullStatistics` holds all of them (after streaming, or if
+the path will need most of them anyway). `LazyStatistics` keeps the rows and computes only the
+columns that are needed, together with those likely to be needed next: a product with twenty columns
+costs less than twice one with four. Which columns are precomputed affects the time but never the
+result.
 """
 
 from typing import Protocol
@@ -131,9 +131,9 @@ def check_range(statistics: Statistics, names: list[str] | None = None) -> None:
 class _Domain:
     """Rows of one domain and their products.
 
-    ``rest`` is the mean of the rows that are kept. Dense rows stay as they are where their means
-    are small, and are a copy about their mean elsewhere; sparse rows stay, in double precision,
-    but for columns without zeros.
+    ``rest`` is the mean of the rows that are kept. Dense rows are used in place if their means are
+    small and are copied and centred otherwise; sparse rows are used in place, in double precision,
+    except for columns without zeros.
     """
 
     def __init__(self, X: Matrix, y: Vector):

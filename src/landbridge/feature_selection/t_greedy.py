@@ -166,7 +166,7 @@ class Stagewise:
 
 
 class Refitted(Stagewise):
-    """The stepwise variant: least squares on all chosen features, on the average domain."""
+    """Stepwise variant: refit all chosen features by least squares on the average domain."""
 
     def __init__(self, problem: Problem):
         super().__init__(problem)

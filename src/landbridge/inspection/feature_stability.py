@@ -136,7 +136,7 @@ class FeatureStabilityDisplay:
         return display.plot(n_features=n_features, axes=axes)
 
     def plot(self, *, n_features: int = 12, axes: Any = None) -> Self:
-        """Draw on three axes, new ones by default; effects of the first ``n_features`` picks.
+        """Plot on three axes, with the effects of the first ``n_features`` selected features.
 
         Parameters
         ----------

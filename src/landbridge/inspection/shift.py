@@ -72,11 +72,11 @@ class ShiftDiagnosis:
     Parameters
     ----------
     n_source, n_target, n_features : int
-        Size of what was given.
+        Size of the input.
     n_source_drawn, n_target_drawn : int
-        Rows that were drawn for everything but means and variances.
+        Number of rows sampled for everything except means and variances.
     auc : DomainAUC
-        How well the domains can be told apart, with ``value``, ``low``, ``high``.
+        How well the domains can be distinguished, with ``value``, ``low``, ``high``.
     mmd : MMDTest
         Test of equal distributions, with ``value`` and ``p_value``.
     features : tuple of FeatureShift
@@ -268,7 +268,7 @@ def standardise(X: Matrix, X_target: Matrix) -> tuple[Matrix, Matrix]:
 def _weigh(source: Matrix, target: Matrix, weighting: Any) -> WeightedSource:
     weighting = KernelMeanMatching() if weighting is None else clone(weighting)
     with warnings.catch_warnings():
-        # The verdict says in words what this warning says.
+        # The verdict already contains this warning.
         warnings.simplefilter("ignore", WeightingWarning)
         weights = weighting.fit(source, target).weights_
     total = weights.sum()

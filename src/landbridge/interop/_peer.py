@@ -44,10 +44,10 @@ def _peer_has(method: str) -> Any:
 
 
 class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
-    """An estimator of another library behind the one signature.
+    """Wrap an estimator of another library in landbridge's signature.
 
     Subclasses define ``_fit_peer(data, y, y_target)``, which returns the fitted estimator, and may
-    extend ``_ask``, which puts a question to it.
+    extend ``_ask``, which calls one of its methods.
     """
 
     _fit_peer: Any

@@ -94,11 +94,11 @@ def transduce(
     influence: float,
     growth: float,
 ) -> tuple[Any, Vector]:
-    """The plane and the labels y*.
+    """Return the plane and the labels y*.
 
     ``costs`` are those of the labelled rows relative to C, all 1 in the paper.
     ``fit(labels, weights)`` fits a plane to as many rows as there are labels, labelled rows first;
-    ``scores_of(plane)`` are its scores of the unlabelled rows.
+    ``scores_of(plane)`` returns its scores for the unlabelled rows.
     """
     plane = fit(labels, costs)
     guessed = highest(scores_of(plane), n_positive)

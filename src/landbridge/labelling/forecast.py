@@ -97,13 +97,14 @@ def how_many_labels(
         Predictions for unlabelled rows: (candidates, rows, classes). Only classification is
         supported.
     goal : {"prove", "choose", "measure"}, default="prove"
-        ``"prove"`` and ``"choose"`` count labels of rows on which two models differ, until one is
-        shown to be better; ``"measure"`` until the interval of one model is narrow.
+        ``"prove"`` and ``"choose"``: number of labelled rows on which two models differ until one
+        is shown to be better. ``"measure"``: number of labels until the interval of one model is
+        narrow enough.
     width : float, default=0.05
         For ``"measure"``: half-width of the interval.
     gap : float, optional
-        For the others: difference of accuracy to be shown. By default what the consensus of the
-        candidates expects, which is uncertain; the interval allows for that.
+        For the other goals: difference in accuracy to detect. The default is the difference
+        expected by the consensus of the candidates; the interval allows for its uncertainty.
     level : float, default=0.9
         Coverage of the interval of ``"measure"``.
     budget : int, default=400

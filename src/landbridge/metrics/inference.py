@@ -95,7 +95,7 @@ def bootstrap_weights(
     Parameters
     ----------
     y : array of shape (n_rows,)
-        Class positions if ``stratify``, otherwise only their number counts.
+        Class indices if ``stratify``; otherwise only the number of rows is used.
     n_replicates : int, default=1000
     seed : int, default=0
     stratify : bool, default=False

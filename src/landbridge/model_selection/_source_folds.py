@@ -61,7 +61,7 @@ class Folds:
 
 @dataclass(frozen=True)
 class FoldTask:
-    """One fit: an estimator by its number, the fold it does not see, and its seed."""
+    """One fit: index of the estimator, the left-out fold, and the seed."""
 
     who: int
     fold: int

@@ -123,7 +123,7 @@ def _subsets(sources: Any, each: dict[Any, Vector]) -> dict[Any, Vector]:
 
 
 def _members(part: Any) -> list[Any]:
-    """The groups of one subset; those of a set in an order that is the same in every process."""
+    """Groups of one subset; sets are sorted so that the order is the same in every process."""
     if isinstance(part, (set, frozenset)):
         return sorted(part, key=str)
     return list(part) if isinstance(part, (tuple, list, np.ndarray)) else [part]

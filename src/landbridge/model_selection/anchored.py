@@ -113,7 +113,7 @@ def anchor(
     scale: Scale = "difference",
     distance: Distance | None = None,
 ) -> Anchored:
-    """Combine measured target losses with what TrCV and unlabelled rows suggest.
+    """Combine measured target losses with TrCV and the agreement on unlabelled rows.
 
     Parameters
     ----------

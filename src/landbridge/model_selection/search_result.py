@@ -193,7 +193,7 @@ class Vote:
 
     @property
     def members(self) -> list[int]:
-        """Cells with a weight, heaviest first."""
+        """Cells with positive weight, largest first."""
         order = np.argsort(-self.weights, kind="stable")
         return [cell for cell in order.tolist() if self.weights[cell] > 0]
 
@@ -428,7 +428,7 @@ class SearchResult:
         criterion : str, optional
             Name of a criterion; by default the one used for selection.
         cell : int, "vote" or None, optional
-            Number of the cell in ``cells``; the answer of the search by default.
+            Number of the cell in ``cells``; by default the model used by `predict`.
 
         Returns
         -------
@@ -478,7 +478,7 @@ class SearchResult:
         Parameters
         ----------
         cell : int, "vote" or None
-            Number of the cell in ``cells``; the answer of the search by default.
+            Number of the cell in ``cells``; by default the model used by `predict`.
         criterion : str, optional
             Name of a criterion; by default the one used for selection.
         metric : str or Metric, optional
@@ -837,7 +837,7 @@ class SearchResult:
         Parameters
         ----------
         cell : int, "vote" or None, optional
-            Number of the cell in ``cells``; the answer of the search by default.
+            Number of the cell in ``cells``; by default the model used by `predict`.
 
         Returns
         -------
@@ -903,7 +903,7 @@ class SearchResult:
         Parameters
         ----------
         cell : int, "vote" or None
-            Number of the cell in ``cells``; the answer of the search by default.
+            Number of the cell in ``cells``; by default the model used by `predict`.
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
@@ -949,7 +949,7 @@ class SearchResult:
         Parameters
         ----------
         cell : int, "vote" or None
-            Number of the cell in ``cells``; the answer of the search by default.
+            Number of the cell in ``cells``; by default the model used by `predict`.
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.
 

@@ -254,7 +254,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         X_unlabeled : unlabelled target rows, optional
             Unlabelled rows of the target.
         sample_weight, sample_weight_target : weights of source and labelled target rows, optional
-            For the fits and for the metrics. A candidate that takes none is recorded as failed.
+            Weights used in fits and metrics. A candidate that does not accept weights is recorded
+            as failed.
         cv_groups, cv_groups_target : arrays, optional
             Groups of rows that stay in one fold (patients), for splitters like `GroupKFold`.
 
@@ -444,7 +445,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         level : float, default=0.95
             Nominal coverage.
         cell : int, "vote" or None, optional
-            Number of the cell in ``cells``; the answer of the search by default.
+            Number of the cell in ``cells``; by default the model used by `predict`.
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.
         method : str, optional

@@ -4,16 +4,16 @@ generalisation; known as NNge in Weka).
 An exemplar is a box [l, u] around rows of one class, a single row at first. Rows are learned one
 after the other:
 
-1. The exemplar with the smallest weight · distance is the prediction; its count of hits or of
-   misses goes up.
-2. A box of another class that holds the row is split along one feature, so that no piece holds it.
-3. The nearest exemplars of the row's own class are tried: the first that can be stretched to the
-   row without touching another exemplar is. Otherwise the row becomes an exemplar of its own.
+1. The exemplar with the smallest weight · distance is the prediction; its count of hits or misses
+is incremented. 2. A box of another class that contains the row is split along one feature to
+exclude it. 3. The nearest exemplars of the row's own class are tried in turn: the first one that
+can be extended to the row without touching another exemplar is extended. Otherwise the row becomes
+a new exemplar.
 
-So boxes never overlap and are never nested. With r_j the range of feature j and v_j its mutual
-information with the class, both over the rows seen so far including the new one, the distance is
-d²(x, [l, u]) = Σ_j (v_j · max(l_j − x_j, x_j − u_j, 0) / r_j)². The weight of an exemplar is
-(hits + misses) / hits: one that has misled is moved away.
+Boxes therefore never overlap and are never nested. With r_j the range of feature j and v_j its
+mutual information with the class, both over the rows seen so far including the new one, the
+distance is d²(x, [l, u]) = Σ_j (v_j · max(l_j − x_j, x_j − u_j, 0) / r_j)². The weight of an
+exemplar is (hits + misses) / hits: an exemplar with misses appears farther away.
 
 Weights that follow the rows matter where no feature is informative alone, as in an exclusive or:
 their chance values keep changing while the boxes grow, whereas the final ones would silence

@@ -19,7 +19,7 @@ MOST_NAMED = 5
 def source_parts(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
     """Scores of every left-out source and of a constant prediction, with intervals.
 
-    The values are those of numpy; `landbridge.report.summarise_sources` makes them plain.
+    Values are numpy scalars and arrays; `landbridge.report.summarise_sources` converts them.
     """
     first, *others = result.metrics
     scores, baseline = result.source_scores(first), result.baseline_scores(first)

@@ -154,7 +154,7 @@ def intervals_table(sources: dict[str, Any]) -> Table:
 
 
 def features_table(features: dict[str, Any]) -> Table:
-    """One line a step of the path."""
+    """One line per step of the path."""
     columns = [
         Column("step", "d"),
         Column("feature"),

@@ -34,7 +34,7 @@ def choose_rows(X: Matrix, size: int, rng: np.random.RandomState) -> Matrix:
 
 
 def deal_folds(X: Matrix, n_folds: int, rng: np.random.RandomState) -> Vector:
-    """A fold for each row, balanced, dealt without regard to the order of rows."""
+    """Assign rows to balanced folds, independently of the order of the rows."""
     folds = np.empty(X.shape[0], dtype=np.intp)
     folds[order_of_rows(X, rng)] = rng.permutation(np.arange(X.shape[0]) % n_folds)
     return folds

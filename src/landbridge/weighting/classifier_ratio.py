@@ -42,10 +42,10 @@ class SigmoidCalibration:
 class ColumnSquares(TransformerMixin, BaseEstimator):
     """Standardised columns and their squares, each with unit variance.
 
-    The log-ratio of two Gaussians with independent columns is a sum of both, so that a linear
-    classifier of them sees moved means and changed variances. Sparse rows stay sparse: they are
-    not centred, and (x − m)² − m² = x² − 2mx stands for the square. A linear classifier with an
-    intercept cannot tell the difference.
+    The log-ratio of two Gaussians with independent columns is linear in both, so a linear
+    classifier can detect shifted means and changed variances. Sparse rows stay sparse: they are not
+    centred, and (x − m)² − m² = x² − 2mx replaces the square, which is equivalent for a linear
+    classifier with an intercept.
     """
 
     def fit(self, X: Matrix, y: Any = None) -> Self:
@@ -65,7 +65,7 @@ class ColumnSquares(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Matrix) -> Matrix:
-        """Columns and squares side by side."""
+        """Concatenate columns and squares."""
         parts = self._parts(X)
         if sparse.issparse(parts[0]):
             return sparse.csr_array(sparse.hstack(parts))

@@ -106,14 +106,14 @@ class KernelMeanMatching(Weighting):
         A kernel of scikit-learn (`sklearn.metrics.pairwise.pairwise_kernels`).
     gamma : "median", "scale", float or None
         The width: 1 / (2 × median squared distance of the rows of both domains), 1 / (columns ×
-        variance), or a number. ``None``: as ``setting`` says.
+        variance), or a number. ``None`` uses the value of ``setting``.
     bound : float or None
-        B, the largest weight. ``None``: as ``setting`` says.
+        B, the largest weight. ``None`` uses the value of ``setting``.
     eps : float in [0, 1], "huang" or None
         How far the mean weight may lie from 1; 0 makes it exactly 1, "huang" is (√n − 1)/√n.
-        ``None``: as ``setting`` says.
+        ``None`` uses the value of ``setting``.
     ridge : float or None
-        Added to the diagonal of K. ``None``: as ``setting`` says.
+        Added to the diagonal of K. ``None`` uses the value of ``setting``.
     setting : {"evidence", "paper"}, default="evidence"
         Where ``gamma``, ``bound``, ``eps`` and ``ridge`` come from unless they are given.
         "evidence": values that recovered known density ratios well

@@ -30,7 +30,7 @@ def unit_mean(weights: Vector) -> Vector:
 
 
 class _Reweighted(DelegatingEstimator):
-    """What classifier and regressor share."""
+    """Base of the reweighted classifier and regressor."""
 
     _kind: str
 
