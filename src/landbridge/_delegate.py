@@ -59,7 +59,7 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
 
 
 def linear_learner() -> Pipeline:
-    """The base learner where none is named: any scale, dense or sparse rows, row weights."""
+    """Default base learner, for any scale, dense or sparse rows, and sample weights."""
     return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
 
 

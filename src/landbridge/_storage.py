@@ -1,9 +1,10 @@
-"""Saved results: one file, arrays and a JSON header, nothing that runs code when it is read.
+"""Save results as one file of arrays and a JSON header; reading it runs no code.
 
 A *record* is a frozen dataclass. Its array fields become the arrays of an ``.npz`` file; every
 other field goes into a JSON header inside that file. Files are written under a temporary name and
-renamed, so that a file with the final name is always whole. The header holds the SHA-256 of every
-array, and the file that of the header, so that a changed number is refused by its array's name.
+renamed, so that a file with the final name is always complete. The header holds the SHA-256 of
+every array, and the file that of the header, so that a modified file is refused with the name of
+the array.
 """
 
 import contextlib

@@ -14,7 +14,7 @@ class FewTargetRowsWarning(LandbridgeWarning):
 
 
 class WeightingWarning(LandbridgeWarning):
-    """The importance weights rest on so few rows that what is built on them is unstable."""
+    """So few rows carry the importance weights that results based on them are unstable."""
 
 
 class NothingToAlignWarning(LandbridgeWarning):
@@ -44,7 +44,7 @@ class WeakLearnerWarning(LandbridgeWarning):
 
 
 class ConditionWarning(LandbridgeWarning):
-    """A bound or a test is used outside of the condition under which it was proved."""
+    """A bound or a test is used outside the conditions under which it was proved."""
 
 
 class NothingSelectedWarning(LandbridgeWarning):

@@ -1,8 +1,8 @@
-"""Saved models: one skops file with a card inside, which says what the model is.
+"""Save and load models: one skops file with a card that describes the model.
 
 The file is a zip archive without pickle. Reading it runs no code of the file: every type in it must
-be an estimator of scikit-learn or skrub, or on the lists below. Sizes are checked before anything
-is inflated, and indices inside trees and arrays before the model is handed out. The card is a JSON
+be an estimator of scikit-learn or skrub, or on the lists below. Sizes are checked before
+decompression, and indices inside trees and arrays before the model is returned. The card is a JSON
 member of the archive and can be read without the model.
 """
 

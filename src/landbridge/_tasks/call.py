@@ -60,7 +60,7 @@ def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
             outcome = plain_outcome(function(shared, content))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # SystemExit and GeneratorExit of a candidate too
+    except BaseException as error:  # includes SystemExit and GeneratorExit raised by a candidate
         message = f"{type(error).__name__}: {error}"
         failure = TaskFailure("error", message, traceback.format_exc(), error)
     return Answer(outcome, failure, time.perf_counter() - started)
@@ -98,12 +98,12 @@ def call_within(
 
 
 def timed_out(fit_timeout: float) -> Answer:
-    """The answer for a task that took too long."""
+    """Result of a task that timed out."""
     message = f"Stopped after `fit_timeout` = {fit_timeout:g} s."
     return Answer(None, TaskFailure("timeout", message), fit_timeout)
 
 
 def cut(seconds: float = 0.0) -> Answer:
-    """The answer for a task that the time budget did not allow to finish."""
+    """Result of a task that did not finish within the time budget."""
     state = f"stopped after {seconds:.1f} s" if seconds else "not started"
     return Answer(None, TaskFailure("cut", f"The time budget ended: {state}."), seconds)

@@ -58,7 +58,7 @@ class Attempt:
 
 
 class Worker:
-    """A process that answers one task at a time."""
+    """A process that runs one task at a time."""
 
     def __init__(self) -> None:
         context = get_context("loky")
@@ -104,7 +104,7 @@ class IdleWorkers:
         self.owner = os.getpid()
 
     def take(self) -> Worker:
-        """A worker that lives, a new one if none is idle."""
+        """Return an idle worker, or start a new one."""
         with self.lock:
             if self.owner != os.getpid():  # a fork must not share pipes with its parent
                 self.workers, self.owner = [], os.getpid()

@@ -69,7 +69,7 @@ class SharedBins:
         self.classes = classes
         self.labels = codes
         self.rows = bin_rows(parts)
-        # Without target rows there is nothing to trim by.
+        # Trees are not trimmed without target rows.
         self.first_target = parts[0].shape[0] if judged_by_target else self.rows.n_rows
         self.leaf = NO_ROWS
 

@@ -294,5 +294,5 @@ def _room(parts: list[Matrix], n_entries: Vector, offsets: Vector, lower: Vector
 
 
 def _running_sum(sizes: Vector) -> Vector:
-    """Where each stretch starts, and the end."""
+    """Start of each segment, and the end of the last."""
     return np.append(0, np.cumsum(sizes)).astype(np.uint32)

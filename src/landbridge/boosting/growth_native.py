@@ -17,7 +17,7 @@ from numba import njit
 
 from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
-# Memory for histograms in any case; more where the binned rows are larger than that.
+# Minimum memory budget for histograms; it grows with the binned rows.
 HISTOGRAM_BYTES = 1 << 17
 # A node that weighs less than this share of its parent would inherit the parent's rounding.
 LIGHT = 0.01

@@ -82,7 +82,7 @@ class Tree:
 
     @property
     def labels(self) -> Vector:
-        """The class that each node would predict; the first of several equal ones."""
+        """Class that each node predicts; the first one in case of ties."""
         return self.value.argmax(axis=1)
 
     @property
@@ -129,7 +129,7 @@ def grow_tree(
 
 @cache
 def route() -> Callable[[Task], Nodes]:
-    """The compiled growth where numba is installed, else the one in numpy: the same trees."""
+    """Compiled tree growth if numba is installed, else numpy; both grow the same trees."""
     try:
         return import_module("landbridge.boosting.growth_native").grow
     except ImportError:

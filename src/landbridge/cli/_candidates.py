@@ -37,7 +37,7 @@ MOST_POINTS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value of the file with the line where it stands; lists and mappings hold entries."""
+    """A value of the file with its line number; lists and mappings hold entries."""
 
     value: Any
     line: int

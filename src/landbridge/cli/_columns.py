@@ -211,7 +211,7 @@ def _describe(column: "pl.Series") -> dict[str, Any]:
 def _convert(
     column: "pl.Series", known: dict[str, Any], comma_separated: bool, found: _Findings
 ) -> "pl.Series":
-    """The column with the type that it had in training, missing where a cell does not fit it."""
+    """Convert the column to its type in training; cells that do not fit become missing."""
     wanted = known["type"]
     never_filled = wanted == "text" and known["missing"] and not known.get("filled", True)
     if column_kind(column) == wanted or never_filled:

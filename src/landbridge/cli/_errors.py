@@ -24,7 +24,7 @@ _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A sentence with the known name that looks most like ``name``, or nothing."""
+    """Suggest the known name most similar to ``name``, if there is one."""
     folded = {candidate.casefold(): candidate for candidate in known}
     close = difflib.get_close_matches(name.casefold(), folded, n=1)
     return f" Did you mean {folded[close[0]]!r}?" if close else ""

@@ -175,7 +175,7 @@ def _check_cells(
     for column in written.columns:
         name = column if column in frame.columns else f"{column} (feature)"
         if name not in frame.columns or column == ROW:
-            continue  # a column that was left out says nothing
+            continue  # omitted columns cannot be compared
         differs = (frame[name].fill_null("") != written[column].fill_null("")).to_numpy()
         if differs.any():
             at = int(np.argmax(differs))

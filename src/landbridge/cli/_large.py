@@ -70,7 +70,7 @@ class LargeTable:
 
 
 def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
-    """The table that the arguments stand for, if it is Parquet and too large to be read whole."""
+    """The table given by the arguments, if it is Parquet and too large to be read whole."""
     import polars as pl
 
     named = [split_name(argument) for argument in data]

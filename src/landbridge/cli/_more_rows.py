@@ -127,7 +127,7 @@ def predicted(costs: list[Cost], rows: int, what: str) -> float:
 
 
 def _peak_bytes() -> float:
-    """The most memory that this process has had so far; 0 where the system does not tell."""
+    """Peak memory of this process so far; 0 if the system does not report it."""
     try:
         import resource
     except ImportError:  # pragma: no cover - Windows

@@ -247,7 +247,7 @@ class TableOptions(AnswerOptions):
         group: str | None = None,
         time: str | None = None,
     ) -> "Problem":
-        """The question that the table asks; see `landbridge.cli._problem.read_problem`."""
+        """Read the learning problem; see `landbridge.cli._problem.read_problem`."""
         from landbridge.cli._problem import read_problem
 
         return read_problem(

@@ -28,7 +28,7 @@ LEAST_ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A table that is read piece by piece, every cell of text files as it is written."""
+    """A table that is read piece by piece, without converting the cells of text files."""
 
     place: str
     names: list[str]

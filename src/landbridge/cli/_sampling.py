@@ -47,7 +47,7 @@ class Sample:
         return f"all {total} rows" if used == total else f"{used} of {total} rows"
 
     def sentence(self) -> str:
-        """What a reader must know about the rows behind the numbers."""
+        """Describe the sample in one sentence."""
         strata = "domain and label" if self.by_label else "domain"
         return (
             f"These figures rest on a random sample by {strata}: {self.rows_used()}, at most "

@@ -434,7 +434,7 @@ def make_card(
 
 
 def training_sources(problem: Problem, search: TransferSearchCV) -> list[str]:
-    """The domains whose rows the model that answers was trained on."""
+    """Domains on which the selected model was trained."""
     result = search.results_
     vote = result.vote() if result.info.answer == "vote" else None
     cells = [result.best] if vote is None else vote.members

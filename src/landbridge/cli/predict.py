@@ -149,7 +149,7 @@ def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
     import polars as pl
 
     text = pl.col(pl.String)
-    # Numbers that were kept as text are no formulas: -5 stays -5.
+    # Numbers stored as text are not formulas: -5 stays -5.
     is_number = text.str.strip_chars().cast(pl.Float64, strict=False).is_not_null()
     formula = text.str.contains(r"^[=+\-@\t\r]") & ~is_number
     answers = answers.with_columns(
@@ -178,7 +178,7 @@ def print_answers(answers: Iterable["pl.DataFrame"], *, as_json: bool, raw: bool
 
 
 def write_answers(answers: Iterable["pl.DataFrame"], path: Path, *, raw: bool = True) -> None:
-    """A table in pieces, as the ending of the name says; the file appears when it is whole."""
+    """Write a table piece by piece in the format of the suffix; rename it when complete."""
     from landbridge._storage import whole_file
 
     suffix = path.suffix.lower()

@@ -34,8 +34,8 @@ def load_bike_hours(
         Domain of each row: "winter", "spring", "summer" or "autumn" (849, 881, 899 and 847 rows);
         "working day" or "day off" (2371, 1105); "2011" or "2012" (1729, 1747).
     task : {"regression", "classification"}, default="regression"
-        The target is the number of rentals, or their level: the fifth of all hours that the hour
-        belongs to, from "very low" to "very high".
+        The target is the number of rentals, or its quintile over all hours, from "very low" to
+        "very high".
     as_frame : bool, default=False
         Return ``data`` and ``target`` as pandas objects (needs pandas).
 

@@ -1,8 +1,9 @@
-"""Download a file so that an interruption costs nothing and a wrong file never arrives.
+"""Resumable downloads, checked by SHA-256.
 
-Bytes go to ``<name>.part`` beside the destination. A broken transfer leaves that file behind and
-the next attempt asks the server for the rest; the finished file is checked against its SHA-256 and
-moved to its name in one step. Only the standard library speaks to the network.
+Bytes are written to ``<name>.part`` next to the destination. An interrupted transfer leaves that
+file behind, and the next attempt requests the rest from the server; the finished file is checked
+against its SHA-256 and moved to its name in one step. Only the standard library is used for network
+access.
 """
 
 import hashlib

@@ -26,10 +26,10 @@ UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 class DataFile:
     """One file of a dataset, named by its path below the data home.
 
-    ``sha256`` is the checksum of what is downloaded from ``url``; where ``url`` is an archive,
+    ``sha256`` is the checksum of the file downloaded from ``url``; if ``url`` is an archive,
     ``member`` names the file inside it and ``sha256`` is that file's checksum. ``url`` is None for
-    files that nobody publishes in this form. A file may also be present compressed, under the same
-    name with ``.gz`` after it.
+    files that are not published in this form. A file may also be compressed, with ``.gz`` appended
+    to its name.
     """
 
     path: str

@@ -41,7 +41,7 @@ class Outlook:
 
 
 class Foresight:
-    """The latest columns of Ḡ that are at hand, for features of unit size."""
+    """Latest available columns of Ḡ, for features scaled to unit size."""
 
     def __init__(self, size: Vector):
         self._scale = np.sqrt(size)

@@ -116,7 +116,8 @@ def _dense_products(X: np.ndarray, y: Vector, products: np.ndarray) -> Vector:
     average = np.full(y.size, 1 / y.size, dtype=X.dtype)
     mean = average @ X
     X -= mean
-    # What a rounded mean leaves over is taken off the products and added to the mean.
+    # Correct for rounding of the mean: subtract the remainder from the products and add it to the
+    # mean.
     rest = (average @ X).astype(np.float64)
     deviations = y - y.mean()
     products[:-1, :-1] = X.T @ X

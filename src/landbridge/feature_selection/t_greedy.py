@@ -57,7 +57,7 @@ class Problem:
 
     @property
     def noise(self) -> Vector:
-        """The effect that rounding alone can produce, for each feature."""
+        """Largest effect that rounding errors can produce, for each feature."""
         scale = np.sqrt(self.size * self.losses[self.train].mean())
         return ROUNDINGS * self.rounding * scale
 
@@ -127,7 +127,8 @@ def t_statistics(effects: np.ndarray, noise: Vector | float = 0.0) -> tuple[Vect
 
 
 def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:
-    """What a step maximises: |T|, T, the drop of the loss, or that drop if |T| is significant."""
+    """Return the objective of a step: |T|, T, the drop in loss, or that drop if |T| is
+    significant."""
     usable = size > 0
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
     if criterion == "t":

@@ -353,7 +353,7 @@ def smallest_p(statistics: Vector) -> float:
 
 
 def _columns(rows: ComparableRows, statistics: Vector) -> tuple[LabelledColumn, ...]:
-    """The columns that differ beyond chance, at least the clearest."""
+    """Columns that differ beyond chance; at least the most significant one."""
     largest = statistics.max(axis=0)
     observed = statistics[:, 0]
     order = np.argsort(-observed, kind="stable")

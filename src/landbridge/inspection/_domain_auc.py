@@ -54,8 +54,8 @@ def domain_auc(
     """Mean over folds of the AUC on rows that the fold's classifier has not seen.
 
     Given the classifiers, the variance of the AUC of a fold is DeLong's, and the folds hold
-    different rows, so their variances add. But each fold's rows train the other folds'
-    classifiers: between equal domains a chance likeness of two rows counts in both of their folds,
+    different rows, so their variances add. But the rows of each fold train the classifiers of the
+    others: between equal domains, a chance similarity of two rows affects both of their folds,
     which doubles the variance. Nadeau and Bengio's correction, 1 + K·(test rows)/(training rows) =
     1 + K/(K − 1) for K folds, allows for it (2.25 for 5 folds).
     """

@@ -66,7 +66,7 @@ def feature_shifts(
 def moment_shifts(X: Matrix, X_target: Matrix) -> tuple[Vector, Vector]:
     """Standardised mean differences and ratios of variances, target against source.
 
-    Of two constant columns the difference is 0 where they agree and infinite where they do not.
+    For two constant columns, the difference is 0 if they agree and infinite otherwise.
     """
     (mean, variance), (mean_target, variance_target) = _moments(X), _moments(X_target)
     spread = np.sqrt((variance + variance_target) / 2)

@@ -181,10 +181,10 @@ def diagnose_shift(
     X, X_target : rows of the source and of the target
         Rows as numpy, pandas, polars or CSR, with the same columns.
     y, y_target : labels, optional
-        Give both. They need not cover all rows; only their distributions are compared.
+        Pass both or neither. They need not cover all rows; only their distributions are compared.
     task : {"auto", "classification", "regression"}, default="auto"
-        What the labels are; "auto" takes fractional numbers, and more than 20 different whole
-        ones, for regression.
+        Type of the labels; "auto" means regression for fractional numbers and for more than 20
+        distinct whole numbers, else classification.
     feature_names : sequence of str, default=None
         Names of the columns of arrays and sparse matrices; None takes those of a table.
     weighting : weighting method, default=None

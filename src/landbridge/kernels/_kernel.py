@@ -50,8 +50,8 @@ def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.
     """k(x, y) for every row x of X and y of Y.
 
     ``width`` is that of the Gaussian exp(−‖x − y‖²/2w²) and of the Laplacian exp(−‖x − y‖₁/w);
-    for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row. Rows in single precision give a
-    kernel in double precision, because its small eigenvalues are divided by.
+    for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row. The kernel is in double precision
+    even for rows in single precision, because methods divide by its small eigenvalues.
     """
     # The same values in another memory layout would give sums in another order.
     Y = _in_double(Y)

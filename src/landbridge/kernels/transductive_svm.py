@@ -55,7 +55,7 @@ MAX_EXCHANGES = 50
 
 
 def unit_scale(X: Matrix) -> float:
-    """The number that gives rows a mean squared norm of 1; rows of zeros keep theirs."""
+    """Factor that gives rows a mean squared norm of 1; 1 if all rows are zero."""
     squares = X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=float)
     mean = float(squares.sum()) / X.shape[0]
     return 1 / np.sqrt(mean) if mean > 0 else 1.0

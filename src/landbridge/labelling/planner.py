@@ -465,7 +465,7 @@ class LabelPlanner:
 
     @classmethod
     def from_dict(cls, state: dict[str, Any]) -> Self:
-        """The planner that `to_dict` described.
+        """Create a planner from the dictionary returned by `to_dict`.
 
         Parameters
         ----------

@@ -104,7 +104,7 @@ def sequential_sign_test(
 
 @lru_cache(maxsize=256)
 def _fair_coin(size: int) -> Vector:
-    """Probabilities of 0 … size wins; batches have few different sizes, so they are kept."""
+    """Probabilities of 0 … size wins, cached because few batch sizes occur."""
     probabilities = stats.binom.pmf(np.arange(size + 1), size, 0.5)
     probabilities.flags.writeable = False
     return probabilities

@@ -336,7 +336,7 @@ def _replicates(
 
 
 def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:
-    """Rows that a proportion with this standard error would have; at most n_b of the module."""
+    """Number of rows at which a proportion has this standard error; at most n_b of the module."""
     most = n
     if metric.response != "number":
         counts = np.bincount(y)

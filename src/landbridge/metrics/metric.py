@@ -109,7 +109,7 @@ class Metric:
         return (self.bounds[1] if math.isfinite(self.bounds[1]) else 0.0) - score
 
     def score_of(self, loss: Any) -> Any:
-        """The score that has this `loss`; the function is its own inverse."""
+        """Convert a `loss` back to a score; the function is its own inverse."""
         return self.loss(loss)
 
     def pointwise(self, y: VectorLike, predictions: VectorLike) -> np.ndarray:

@@ -69,7 +69,7 @@ NUMBERS: dict[Callable[..., Any], Numbers] = {
     metrics.root_mean_squared_error: ("RMSE", ERROR, kernels.root_mean_squared_error, None),
     metrics.r2_score: ("R²", EXPLAINED, kernels.r_squared, None),
 }
-# Words and ratio of metrics of one class, or of their mean over classes.
+# Name and ratio of metrics of one class, or averaged over classes.
 RATIOS: dict[Callable[..., Any], tuple[str, kernels.Ratio]] = {
     metrics.precision_score: ("precision", kernels.precision_ratio),
     metrics.recall_score: ("recall", kernels.recall_ratio),

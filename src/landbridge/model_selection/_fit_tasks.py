@@ -301,7 +301,7 @@ def source_to_target_rows(data: SearchData, source: Vector) -> Training:
 
 
 def target_alone_rows(data: SearchData, train: Vector) -> Training:
-    """Labelled target rows as if there were no source."""
+    """Labelled target rows, without the source."""
     return Training(
         _safe_indexing(data.X_target, train),
         data.y_target[train],

@@ -19,7 +19,7 @@ FEWEST_LABELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """A control variate: what to add to the mean loss, and the labels that it is worth."""
+    """Control variate: the correction of the mean loss, and its worth in labels."""
 
     loss: float
     effective_rows: float

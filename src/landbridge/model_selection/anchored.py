@@ -1,7 +1,7 @@
-r"""The anchored criterion: few target labels, read together with many unlabelled rows.
+r"""The anchored criterion: combine few target labels with many unlabelled rows.
 
-Cell c has the true target loss θ_c. Validation on the labelled target rows measures it without
-bias and with noise. Two other figures rest on many rows and are biased: p_c, the TrCV loss, and
+Cell c has the true target loss θ_c. Validation on the labelled target rows gives an unbiased but
+noisy estimate of it. Two other quantities use many rows but are biased: p_c, the TrCV loss, and
 d_c, the *dissent* of c from the vote of the cells of its role on the unlabelled target rows. They
 form the prior mean,
 

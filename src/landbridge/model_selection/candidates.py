@@ -64,7 +64,8 @@ class Candidate:
 
     @property
     def complexity(self) -> int:
-        """Order of preference among equals, and of the fits under a time budget: simple first."""
+        """Rank used to break ties and to order fits under a time budget; simple candidates
+        first."""
         return 0 if self.role == "baseline" else complexity_of(self.estimator)
 
     @property
@@ -134,7 +135,7 @@ def steps_that_take(estimator: Any, name: str) -> list[Any]:
 
 
 def role_of(estimator: Any) -> Role:
-    """What an estimator does with source and target."""
+    """Role of an estimator: which of source and target it is trained on."""
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     roles: dict[type, Role] = {
         SourceOnly: "source-only", TargetOnly: "target-only", Pooled: "pooled",
@@ -256,8 +257,8 @@ def complexity_of(estimator: Any) -> int:
     40     neural networks, Gaussian processes
     ====== ==================================================================================
 
-    A model trained on one domain adds nothing, one on both domains together (pooled or a plain
-    estimator) adds 1, any other transfer estimator 2. The last step of a pipeline counts.
+    Add 0 for a model trained on one domain, 1 for both domains together (pooled or a plain
+    estimator), and 2 for any other transfer estimator. For a pipeline, the last step is used.
     """
     last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     role = role_of(last)

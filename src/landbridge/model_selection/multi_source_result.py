@@ -92,7 +92,7 @@ class KeptPredictions(Saved):
             ) from error
 
     def with_metrics(self, metrics: tuple[Metric, ...]) -> Self:
-        """Set metrics that may hold functions, which their names alone do not bring back."""
+        """Set metrics that may hold functions, which cannot be restored from their names."""
         vars(self)["metrics"] = metrics  # the cache of the property
         return self
 

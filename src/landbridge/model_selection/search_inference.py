@@ -368,8 +368,8 @@ class Finding(StrEnum):
 class Rival:
     """One baseline against the best transfer candidate.
 
-    ``e_value`` holds however often somebody looks while labels arrive; ``probability`` is the
-    paired one for this number of labels, looked at once.
+    ``e_value`` is valid however often it is inspected while labels arrive; ``probability`` is valid
+    for a single look at this number of labels.
     """
 
     role: str

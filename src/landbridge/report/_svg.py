@@ -63,7 +63,7 @@ class Drawing:
         self.text((scale.left + scale.right) / 2, bottom + 33, title, "middle quiet")
 
     def hover(self, words: str, body: Markup) -> None:
-        """A group that shows words when the pointer rests on it."""
+        """A group with a tooltip."""
         self.add("<g><title>{}</title>{}</g>", words, body)
 
     def svg(self) -> Markup:
@@ -79,7 +79,7 @@ def label_width(labels: Iterable[str]) -> float:
 
 
 def shorten(label: str, limit: int = LONGEST_LABEL) -> str:
-    """A label that fits; the whole of it is in the hover text and in the table."""
+    """Shorten a label to fit; the tooltip and the table have the full text."""
     return label if len(label) <= limit else label[: limit - 1] + "…"
 
 
@@ -94,7 +94,7 @@ def round_steps(low: float, high: float, about: int = 5) -> list[float]:
 
 
 def spanning_scale(values: Sequence[float], left: float, right: float) -> Scale:
-    """A scale that holds all finite values with a little room at both ends."""
+    """A scale that covers all finite values, with some margin at both ends."""
     finite = [value for value in values if math.isfinite(value)] or [0.0]
     low, high = min(finite), max(finite)
     room = 0.04 * (high - low) or 0.05 * abs(high) or 0.05

@@ -74,7 +74,7 @@ def solve_box_and_slab(
                 raise
             break
         direction = _predictor_corrector(point, residual, solve, scale, refine)
-        # Nearer to the bounds as the answer gets near, never so near that a bound holds it.
+        # Step closer to the bounds as the error decreases, but never onto a bound.
         length = min(1.0, float(np.clip(1 - error, 0.9, 0.999)) * point.longest_step(*direction))
         point = point.moved(length, *direction)
     return Solution(

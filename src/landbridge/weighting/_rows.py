@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import euclidean_distances, pairwise_kernels
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import is_number, stack_rows
 
-# Rows a domain from which the median distance is taken.
+# Number of rows per domain used for the median distance.
 MEDIAN_ROWS = 500
 # Kernel values computed at a time: 16 MB.
 BLOCK_VALUES = 2**21

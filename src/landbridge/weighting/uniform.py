@@ -9,8 +9,8 @@ from landbridge.weighting._base import Weighting
 class UniformWeights(Weighting):
     """Weight every source row by 1 and ignore the target.
 
-    The baseline of every comparison of weights; its diagnostics show how far apart the domains
-    are before anything is done.
+    This is the baseline for comparisons of weights; its diagnostics show how far apart the domains
+    are without weighting.
 
     Attributes
     ----------
