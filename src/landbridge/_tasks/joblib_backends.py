@@ -36,7 +36,7 @@ def run_with_joblib(
             content = item.task.content
             yield delayed(_answer)(item.index, fit_timeout, settings, function, sent, content)
 
-    # A backend that cannot stream (multiprocessing) hands over the answers when all are ready.
+    # A backend that cannot stream (multiprocessing) returns all results at the end.
     streams = get_active_backend()[0].supports_return_generator
     return_as = "generator_unordered" if streams else "list"
     parallel = Parallel(n_jobs=n_jobs, return_as=return_as, batch_size=1, pre_dispatch="n_jobs")

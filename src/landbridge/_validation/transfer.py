@@ -190,7 +190,7 @@ def raise_half_a_target(X_target: MatrixLike) -> None:
 
 
 def warn_no_target(estimator: Any, plain_counterpart: str) -> None:
-    """Say that a transfer estimator had nothing to transfer to."""
+    """Warn that a transfer estimator was fitted without target rows."""
     warnings.warn(
         f"{type(estimator).__name__} was fitted without target rows and equals "
         f"{plain_counterpart}. Pass `X_target` with `y_target`, or `X_unlabeled`.",

@@ -119,7 +119,7 @@ class RowChecker:
 
 @dataclass(slots=True)
 class _Findings:
-    """What is strange about one column, over all pieces."""
+    """Anomalies of one column, over all pieces."""
 
     notation: str | None = None
     n_filled: int = 0

@@ -194,7 +194,7 @@ Debug = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What every command takes."""
+    """Options of every command."""
 
     debug: Debug = False
 

@@ -339,7 +339,7 @@ def with_baselines(
 
 
 def data_part(problem: Problem) -> dict[str, Any]:
-    """What the table looked like."""
+    """Summary of the input table."""
     return summarise_data(
         problem.features,
         problem.domains,

@@ -133,13 +133,13 @@ def default_estimators() -> list[tuple[str, Any]]:
 class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseComposition):
     """Average models by how well each agrees with the clusters around a target row.
 
-    Every estimator is fitted on every source. For each row the models are weighed by the agreement
-    of their labels with the clusters of the target rows. It rests on clusters that follow the
-    classes; where those of the sources do not, or without target rows, it is the plain average. On
-    nine pairs of domains it was 5 points less accurate than pooled logistic regression with 60
-    target labels and 4 below source-only gradient boosting without (benchmark ``defaults``): use it
-    where clusters of the target are known to be its classes, as in text, or ``min_purity=1`` for
-    the plain average.
+    Every estimator is fitted on every source. For each row, the models are weighted by the
+    agreement of their labels with the clusters of the target rows. This assumes that clusters
+    correspond to classes; if those of the sources do not, or without target rows, it is the plain
+    average. On nine pairs of domains it was 5 points less accurate than pooled logistic regression
+    with 60 target labels and 4 points less accurate than source-only gradient boosting without
+    labels (benchmark ``defaults``). Use it if the clusters of the target are known to be its
+    classes, as in text, or set ``min_purity=1`` for the plain average.
 
     Parameters
     ----------

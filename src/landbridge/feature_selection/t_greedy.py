@@ -99,7 +99,8 @@ def problem_of(
         offsets -= statistics.means[train].mean(axis=0)
         label_offsets -= statistics.label_means[train].mean()
     seconds = np.maximum(statistics.variances, 0.0) + offsets**2
-    # A column that is constant where features are chosen leaves rounding behind, no feature.
+    # After centring, a column that is constant in the training domains contains rounding errors
+    # only.
     rounding = ROUNDINGS * statistics.rounding * np.abs(statistics.means[train]).max(axis=0)
     constant = center & (seconds[train].mean(axis=0) <= rounding**2)
     return Problem(

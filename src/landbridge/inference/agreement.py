@@ -1,10 +1,10 @@
 """Accuracy without labels: agreement between candidates, with a reference interval.
 
-Without labels nobody can know how accurate a model is. What can be counted is how often a candidate
-predicts the same as the other candidates on the target rows. On tasks whose labels were known
-afterwards this mean agreement was nearer to the accuracy than confidences and source scores were
-(benchmark `trust`); the interval holds the differences between accuracy and agreement that were
-seen there, every dataset counted alike. It is a reference from other data, not a confidence
+Without labels, the accuracy of a model cannot be measured. What can be counted is how often a
+candidate predicts the same as the other candidates on the target rows. On tasks whose labels were
+known afterwards this mean agreement was nearer to the accuracy than confidences and source scores
+were (benchmark `trust`); the interval holds the differences between accuracy and agreement that
+were seen there, every dataset counted alike. It is a reference from other data, not a confidence
 interval: candidates that all make the same mistake agree perfectly.
 """
 

@@ -65,7 +65,7 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Hand the rows over in the form that the other library wants."""
+        """Convert the rows to the form that the other library expects."""
         check_estimator_given(self.estimator)
         check_choice(self.task, "task", TASKS)
         data = check_transfer(
@@ -81,8 +81,8 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         if data.target_rows is None:
             raise ValueError(
                 f"{type(self).__name__} must be given target rows; got none, and "
-                f"{type(self.estimator).__name__} has no meaning without. Pass `X_unlabeled`, or "
-                "`X_target` with `y_target`."
+                f"{type(self.estimator).__name__} cannot be fitted without them. Pass "
+                "`X_unlabeled`, or `X_target` with `y_target`."
             )
         if self.task == "classification":
             self.classes_ = data.classes

@@ -15,12 +15,12 @@ Eq. (9) is one of many such T, and not symmetric. The symmetric one,
 T = K_Z^-½ (K_Z^½ S K_Z^½)^½ K_Z^-½ with S the right side above, is the one that moves the source
 points least, Σ‖ψ̃_i − ψ_i‖².
 
-Deviation 1: negative eigenvalues are always removed; the paper calls them very rare, with γ > 0
-they are the rule, because ½γ K_Z^-1 grows without bound on small eigenvalues of K_Z.
-Deviation 2: inverses are taken on the numerical range of K_Z and, with λ = 0, of K_X.
-Deviation 3: the stationary points of the paper's objective, Eq. (8), satisfy
-T'K_Z T = K_{Z←X} − ½γ T^-1 K_Z^-1 T; the printed Eq. (9), which is what is computed here, drops the
-conjugation by T. The two agree for γ = 0.
+Deviation 1: negative eigenvalues are always removed; the paper calls them very rare, but with γ > 0
+they are common, because ½γ K_Z^-1 grows without bound on small eigenvalues of K_Z. Deviation 2:
+inverses are taken on the numerical range of K_Z and, with λ = 0, of K_X. Deviation 3: the
+stationary points of the paper's objective, Eq. (8), satisfy T'K_Z T = K_{Z←X} − ½γ T^-1 K_Z^-1 T;
+the printed Eq. (9), which is what is computed here, drops the conjugation by T. The two agree for γ
+= 0.
 """
 
 from dataclasses import dataclass

@@ -127,7 +127,7 @@ def leading_pairs(
 
 
 def flip_signs(W: np.ndarray) -> np.ndarray:
-    """Each column with its largest entry positive, so that the order of rows is irrelevant."""
+    """Flip signs so that the largest entry of each column is positive, whatever the row order."""
     largest = np.abs(W).argmax(axis=0)
     signs = np.sign(W[largest, np.arange(W.shape[1])])
     return W * np.where(signs == 0, 1.0, signs)

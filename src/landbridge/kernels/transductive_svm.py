@@ -4,9 +4,9 @@ Labels y* of the unlabelled target rows are chosen together with the separating 
 
     min_{w, y*} ½‖w‖² + C Σ_labelled ξ_i + C*_+ Σ_{y*_j = +1} ξ*_j + C*_- Σ_{y*_j = −1} ξ*_j,
 
-with a fixed number of positive y*. Start from the plane of the labelled rows, call the
-highest scores positive, and let the influence C* of the unlabelled rows rise from nearly nothing to
-its full value; at each level exchange the labels of pairs until none lowers the objective.
+with a fixed number of positive y*. Start from the plane of the labelled rows, label the highest
+scores positive, and increase the influence C* of the unlabelled rows from nearly zero to its full
+value; at each level, exchange the labels of pairs until no exchange lowers the objective.
 
 A pair (m labelled +1, l labelled −1) is exchanged when ξ_m + ξ_l > 2, that is when f(x_l) > f(x_m).
 Exchanging every such pair at once therefore means: the rows with the highest scores are positive.
@@ -73,8 +73,8 @@ def influence_levels(
 ) -> Iterator[tuple[float, float]]:
     """(C*_+, C*_-) from almost nothing to the full influence, relative to C.
 
-    C*_- starts at 1e-5 and C*_+ at 1e-5·n_positive/n_negative; both rise by ``growth`` a level
-    and stop at ``full``.
+    C*_- starts at 1e-5 and C*_+ at 1e-5·n_positive/n_negative; both are multiplied by ``growth``
+    per level, up to ``full``.
     """
     negative = FIRST_INFLUENCE * full
     positive = negative * max(n_positive, 1) / max(n_negative, 1)

@@ -70,7 +70,7 @@ class Batch:
     Parameters
     ----------
     rows : ndarray of int
-        Places in ``X_unlabeled``, ascending.
+        Sorted row indices in ``X_unlabeled``.
     probabilities : ndarray
         Inclusion probability of each row.
     reasons : tuple of str
@@ -510,7 +510,7 @@ class LabelPlanner:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote.
+        """Load a planner written by `save`.
 
         Parameters
         ----------

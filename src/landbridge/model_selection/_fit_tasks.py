@@ -77,7 +77,7 @@ class Predictions:
 
 @dataclass(frozen=True, slots=True)
 class CellKey:
-    """One candidate on one source, by their positions."""
+    """One candidate on one source, by index."""
 
     candidate: int
     source: int
@@ -157,7 +157,7 @@ def _fits_of_cell(
         return FitTask(stage, fold, cell.candidate, cell.source, (number,), fills)
 
     from_source = tuple(name for name in ("source", "reverse") if name in needs)
-    # The models that come closest to the final one predict the unlabelled rows.
+    # Unlabelled rows are predicted by the models most similar to the final one.
     by_target = "target" in needs
     if from_source:
         extra = () if by_target else ("unlabelled",)

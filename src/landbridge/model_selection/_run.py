@@ -332,7 +332,7 @@ class _Run:
     def _postpone(
         self, rounds: deque[list[FitTask]], candidate: int, progress: TaskProgress, deadline: float
     ) -> None:
-        """Let others go first where a candidate would not be validated in the time that is left."""
+        """Move a candidate to the end if it would not be validated in the remaining time."""
         own = [group for group in rounds if group[0].candidate == candidate]
         seconds = progress.work_left([self.context.candidates[candidate].name])
         if seconds is not None and seconds > deadline - time.monotonic():

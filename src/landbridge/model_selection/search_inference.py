@@ -1,10 +1,9 @@
-"""How sure a search can be: intervals, probabilities and the verdict on transfer.
+"""Uncertainty of a search: intervals, probabilities and the verdict on transfer.
 
-Each answer says which rows it rests on. The intervals are:
+Each result states which rows it is based on. The intervals are:
 
 ``"anchored"``
-    Where does the target score lie? Around the anchored estimate; rests on the labelled target
-    rows.
+    Interval for the target score around the anchored estimate, based on the labelled target rows.
 ``"labelled"``
     The same around the candidate's own score on those rows.
 ``"adjusted"``
@@ -543,7 +542,7 @@ class Lead:
 
     @property
     def decided(self) -> bool:
-        """Whether the best candidate leads; any of them might have been the best one by chance."""
+        """Test whether the best candidate leads, allowing for its selection among all of them."""
         return self.e_value >= self.n_candidates / (1 - self.level)
 
 

@@ -219,19 +219,21 @@ class SearchResult:
     sample_weight, sample_weight_target : ndarray or None
         Weights of the source rows.
     failures : tuple of Failure
-        What went wrong.
+        Errors of the fits that failed.
     info : SearchInfo
-        How the search was run.
+        Settings of the search.
     metrics : tuple of Metric
-        The first one selects.
+        Metrics of the search; the first one is used for selection.
     target : tuple of Predictions or None, one per cell
-        Of the labelled target rows, by models trained on the source and on the other folds.
+        Predictions for the labelled target rows, by models trained on the source and on the other
+        folds.
     source_to_target, target_alone : tuple of Predictions or None
-        Of the labelled target rows, by models trained on the source, on the other folds alone.
+        Predictions for the labelled target rows, by models trained on the source only and on the
+        other folds only.
     source, reverse : tuple of Predictions or None
-        Of the rows of the cell's source, by the forward and by the reverse models.
+        Predictions for the rows of the cell's source, by the forward and by the reverse models.
     unlabelled : tuple of Predictions or None
-        Of the unlabelled target rows ``unlabelled_rows``, the mean over folds.
+        Predictions for the unlabelled target rows ``unlabelled_rows``, averaged over folds.
     label_check_ : LabelCheck or None
         Whether the labelled target rows look like the unlabelled ones.
     """
@@ -266,7 +268,7 @@ class SearchResult:
 
     @property
     def metric(self) -> Metric:
-        """The metric that selects."""
+        """Metric used for selection."""
         return self.metrics[0]
 
     @property

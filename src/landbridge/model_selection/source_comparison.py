@@ -31,7 +31,7 @@ class Comparison(KeptPredictions):
     seconds : ndarray of shape (n_estimators, n_sources)
         Seconds per fit.
     failures : tuple of (estimator, source, message)
-        A source on which any estimator failed is in no test.
+        A source on which any estimator failed is excluded from all tests.
     """
 
     names: Vector

@@ -346,10 +346,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight: VectorLike = None,
         sample_weight_target: VectorLike = None,
     ) -> Self:
-        """Fit the models that answer on other rows, for example on more of them.
+        """Refit the selected models on other rows, for example on more of them.
 
-        Search on a sample, then fit on everything. The ranking, the weights of the vote and the
-        preprocessor stay as they are.
+        This allows a search on a sample, followed by a fit on all rows. The ranking, the weights of
+        the vote and the preprocessor do not change.
 
         Parameters
         ----------

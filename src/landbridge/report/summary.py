@@ -250,7 +250,7 @@ def summarise(
     Returns
     -------
     dict
-        What `render_html` and the others take.
+        Input of `render_html` and the other renderers.
     """
     summary: dict[str, Any] = {
         "kind": "landbridge report",
