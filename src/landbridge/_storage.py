@@ -126,7 +126,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A binary file to write to, which gets its name when it is whole.
 
     Until then it has a temporary name in the same folder; whatever goes wrong removes it. The
-    content is on the disk before the name changes, and an error names the final path.
+    content is written to disk before the file is renamed, and errors name the final path.
     """
     path = Path(path)
     if not path.parent.is_dir():

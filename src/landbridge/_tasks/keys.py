@@ -156,7 +156,7 @@ def _describe_object(value: Any, place: str, depth: int) -> str:
 
 
 def _parameters(value: Any, place: str) -> dict[str, Any] | None:
-    """Parameters of an estimator and what else clone keeps; None for other objects."""
+    """Parameters of an estimator and other state kept by clone; None for other objects."""
     if not hasattr(value, "get_params") or isinstance(value, type):
         return None
     clone = getattr(type(value), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)

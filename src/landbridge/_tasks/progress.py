@@ -141,7 +141,7 @@ class TaskProgress(Progress):
     verbose : int or bool
         0 is silent.
     name : str, default="search"
-        What the tasks are for.
+        Purpose of the tasks.
     unit : str, default="fits"
         Name of a task in the log.
     n_jobs : int, default=1

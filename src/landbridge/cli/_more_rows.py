@@ -46,7 +46,7 @@ def fit_on_more(
     seconds: float | None,
     memory: int,
 ) -> tuple[Problem, str]:
-    """Refit on growing samples; the last one and, if there are more rows, why it was not larger.
+    """Refit on growing samples; return the last one and the reason if it has not all rows.
 
     ``draw`` reads the problem with at most so many rows of each domain. ``seconds`` bounds all fits
     together; None for no limit.

@@ -98,7 +98,7 @@ class FeaturePath:
 def follow_path(
     statistics: Statistics, domains: Vector, *, stop: str | None, **options: Any
 ) -> tuple[FeaturePath, Walk]:
-    """Walk, look how held-out domains fare, decide how many steps to keep."""
+    """Compute the path, evaluate held-out domains, and choose the number of steps to keep."""
     walk = greedy_path(statistics, **options)
     n_steps, n = walk.feature.size, domains.size
     held_out = np.full((n_steps + 1, n), np.nan)

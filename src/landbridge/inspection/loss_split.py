@@ -79,7 +79,7 @@ class LossSplit:
     total, features, relation : LossPart
         Target minus source; the parts from moved features and from a changed relation add up to it.
     overlap : float
-        Share of the target that lies where source rows are: mean of min(1, odds of the source).
+        Share of the target that overlaps with the source: mean of min(1, odds of the source).
     level : float
         Nominal coverage.
     loss_name : str

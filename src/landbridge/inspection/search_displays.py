@@ -390,7 +390,7 @@ class SourceCandidateDisplay(_SearchDisplay):
         """
         width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
         ax = _axes(ax, width, max(1.2 + 0.35 * len(self.candidates), 2.7))
-        # Bright means good, whichever way the metric runs.
+        # Bright colours are good, whether greater or smaller is better.
         colours = "viridis" if self.greater_is_better else "viridis_r"
         image = ax.imshow(self.scores.T, cmap=colours, aspect="auto")
         ax.figure.colorbar(image, ax=ax, label=self.label)

@@ -23,7 +23,7 @@ def from_adapt(estimator: Any, task: Task | None = None) -> "AdaptEstimator":
     estimator : an instance- or feature-based estimator of ADAPT, without ``Xt`` and ``yt``
         For example ``adapt.feature_based.CORAL(LogisticRegression(), verbose=0)``.
     task : {"classification", "regression"} or None, default=None
-        ``None``: that of the estimator inside.
+        ``None`` uses the task of the wrapped estimator.
 
     Returns
     -------

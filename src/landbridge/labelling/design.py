@@ -105,7 +105,7 @@ def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector
 
 
 def risk_of(pool: Pool, consensus: np.ndarray, cell: int) -> Vector:
-    """Loss of a candidate that the consensus expects; for numbers without the noise of y."""
+    """Loss of a candidate expected by the consensus; for regression, without the noise of y."""
     if pool.is_classification:
         return 1.0 - consensus[np.arange(pool.n_rows), pool.labels[cell]]
     return (pool.values[cell] - consensus) ** 2

@@ -1,4 +1,4 @@
-r"""A test that is looked at after every batch: the exact group-sequential sign test.
+r"""Exact group-sequential sign test, for a look after every batch.
 
 Rows on which two models differ are labelled in batches, and after each one somebody looks. Let
 :math:`S_k` be the number of rows that the first model wins among the :math:`n_k` informative rows

@@ -336,7 +336,7 @@ def _voters(means: Vector, scale: Scale, kinds: Sequence[Hashable] | None) -> Ve
 
 
 def kind_sizes(kinds: Sequence[Hashable] | None, n_cells: int) -> Vector:
-    """How many cells are of the same kind as each one."""
+    """Number of cells of the same kind as each cell."""
     if kinds is None:
         return np.ones(n_cells)
     counts: dict[Hashable, int] = {}

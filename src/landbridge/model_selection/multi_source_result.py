@@ -146,7 +146,7 @@ class MultiSourceResult(KeptPredictions):
     failures : tuple of (fold name, message)
         Fits that failed. Their rows are in no estimate and in no interval.
     scheme, estimator : str
-        How sources were left out.
+        Scheme used to leave out sources.
     """
 
     fold: Vector

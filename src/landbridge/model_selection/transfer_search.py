@@ -241,7 +241,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         cv_groups: VectorLike = None,
         cv_groups_target: VectorLike = None,
     ) -> Self:
-        """Search, and fit the models that answer on everything.
+        """Run the search and fit the selected models on all rows.
 
         Parameters
         ----------
@@ -436,7 +436,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         metric: str | None = None,
         method: str | None = None,
     ) -> SearchInterval:
-        """An interval for the target score of the answer, or of one cell.
+        """Interval for the target score of the selected model, or of one cell.
 
         See `SearchResult.interval` for the parameters.
 

@@ -103,7 +103,7 @@ def vote_weights(
     strength : float
         λ, in rows: how much the prior counts.
     most : int
-        At most so many cells have a weight.
+        Largest number of cells with positive weight.
 
     Returns
     -------

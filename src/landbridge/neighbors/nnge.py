@@ -81,7 +81,7 @@ def feature_to_cut(members: np.ndarray, x: Vector, ranges: Vector) -> int | None
 
 
 def split_box(X: np.ndarray, members: list[int], x: Vector, ranges: Vector) -> list[list[int]]:
-    """Members of a box that holds x, in pieces whose boxes do not.
+    """Split the members of a box that contains x into parts whose boxes do not.
 
     Members that equal x cannot be told from it and are dropped: the newer row wins.
     """
@@ -297,7 +297,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
             self.exemplar_weights_ = exemplars.weights
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class of the nearest exemplar, distances times weights; the first class in a tie.
+        """Class of the nearest exemplar by weighted distance; the first class in case of ties.
 
         Parameters
         ----------

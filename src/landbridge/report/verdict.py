@@ -10,7 +10,7 @@ FEW_LABELS = 30
 SMALL_SHARE, TINY_SHARE = 0.3, 0.05
 FEW_SOURCES = 5
 MANY_MISSING = 0.2
-# So many labels of one class are no accident where the sources have several.
+# This many labels of a single class are not due to chance if the sources have several.
 FEWEST_OF_ONE_CLASS = 10
 
 
