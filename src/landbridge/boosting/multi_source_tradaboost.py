@@ -201,7 +201,7 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
     n_estimators : int, default=30
         Number of rounds N. Each fits one learner per source.
     random_state : int, RandomState or None, default=None
-        For base learners that draw.
+        Controls the randomness of the base learners.
 
     Attributes
     ----------
@@ -306,7 +306,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         Learners of a source with a vote of at most this, log((1 − ε)/ε) there, are left out: twice
         the paper's γ. If none is above it, the best one is kept.
     random_state : int, RandomState or None, default=None
-        For base learners that draw.
+        Controls the randomness of the base learners.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ def _target_error(learner: Learner, weights: Vector, inside: Vector, target: Vec
 
 
 class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
-    """Boosting with several sources, each weighed by how much it helps the target.
+    """Boosting with several sources, each weighted by how much it helps the target.
 
     Every round fits the base learner to all rows and updates
 

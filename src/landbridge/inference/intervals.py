@@ -204,7 +204,7 @@ def interval(
     Returns
     -------
     Interval
-        Bounds, estimate and what they rest on.
+        Bounds, estimate and their components.
 
     Examples
     --------

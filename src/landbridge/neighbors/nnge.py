@@ -5,10 +5,11 @@ An exemplar is a box [l, u] around rows of one class, a single row at first. Row
 after the other:
 
 1. The exemplar with the smallest weight · distance is the prediction; its count of hits or misses
-is incremented. 2. A box of another class that contains the row is split along one feature to
-exclude it. 3. The nearest exemplars of the row's own class are tried in turn: the first one that
-can be extended to the row without touching another exemplar is extended. Otherwise the row becomes
-a new exemplar.
+   is incremented.
+2. A box of another class that contains the row is split along one feature to exclude it.
+3. The nearest exemplars of the row's own class are tried in turn: the first that can be extended
+   to the row without touching another exemplar is extended. Otherwise the row becomes a new
+   exemplar.
 
 Boxes therefore never overlap and are never nested. With r_j the range of feature j and v_j its
 mutual information with the class, both over the rows seen so far including the new one, the

@@ -20,7 +20,7 @@ class Solve(Protocol):
 
 
 class QuadraticForm(Protocol):
-    """What the interior point needs of Q."""
+    """Operations on Q that the interior-point solver needs."""
 
     def product(self, vector: Vector) -> Vector:
         """Q times a vector."""
