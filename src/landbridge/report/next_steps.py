@@ -5,7 +5,7 @@ from typing import Any
 MOST_STEPS = 3
 # What to do about a check that is not ok.
 STEPS = {
-    "Target labels": "Label a random sample of target rows; `landbridge label` proposes them.",
+    "Target labels": "Label a random sample of target rows; landbridge label proposes them.",
     "Labels are a sample": "Label unlabelled target rows chosen at random, and search again.",
     "Transfer": "Keep the simpler model, or label more target rows and ask again.",
     "Lead of the best candidate": "Treat the leading candidates as equals, or label more rows.",
@@ -18,7 +18,7 @@ STEPS = {
     "Number of sources": "Collect labelled rows from more sources to predict for a new one.",
 }
 OTHERWISE = (
-    "Predict new rows with the saved model: `landbridge predict MODEL NEW -o predictions.csv`.",
+    "Save the model with --save, and predict new rows with landbridge predict.",
     "Label a few of the predicted rows later, and check that the score holds.",
 )
 
