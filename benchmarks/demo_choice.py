@@ -58,9 +58,7 @@ def report() -> None:
         for line in read(NAME)
     ]
     rows.sort(key=lambda row: -float(row[-1]))
-    words = (
-        f"Accuracy on unlabelled target rows, mean over {DRAWS} draws of {LABELLED} labels."
-    )
+    words = f"Accuracy on unlabelled target rows, mean over {DRAWS} draws of {LABELLED} labels."
     header = ["target", *ROLES, "gain of pooled"]
     lines = ["# How the demo's questions were chosen", __doc__ or "", words]
     write_page(
