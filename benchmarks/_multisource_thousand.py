@@ -12,8 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
+from benchmarks._variance_decomposition import variance_decomposition
 from landbridge.datasets import fetch_reviews
-from landbridge.inference import summarise_sources, variance_decomposition
+from landbridge.inference import summarise_sources
 from landbridge.inference.variance import VARIANCES
 
 # The paper names no domains; these are the ten with 1000 positive and 1000 negative reviews each.

@@ -25,9 +25,10 @@ from sklearn.svm import LinearSVC
 from benchmarks import _multisource_thousand
 from benchmarks._harness import RESULTS, Log
 from benchmarks._multisource_page import NAME, write
+from benchmarks._variance_decomposition import variance_decomposition
 from landbridge import MultiSourceCV, compare_estimators
 from landbridge.datasets import fetch_reviews
-from landbridge.inference import Interval, variance_decomposition
+from landbridge.inference import Interval
 from landbridge.inference.intervals import interval_of
 from landbridge.inference.variance import VARIANCES
 

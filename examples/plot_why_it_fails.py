@@ -26,7 +26,7 @@ diagnosis
 
 # %%
 
-ShiftDisplay(diagnosis).plot()
+ShiftDisplay.from_diagnosis(diagnosis)
 plt.show()
 
 # %%

@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from landbridge._palette import ACCENT
+
 STYLE = (
     "<style>"
     ".lb{font-family:inherit;line-height:1.45;max-width:60em}"
@@ -60,7 +62,7 @@ def interval_bar(low: float, estimate: float, high: float, bounds: tuple[float, 
     return (
         '<svg width="240" height="18" role="img" aria-hidden="true">'
         '<line x1="6" x2="234" y1="9" y2="9" stroke="currentColor" stroke-opacity=".25"/>'
-        f'<line x1="{x1:.1f}" x2="{x3:.1f}" y1="9" y2="9" stroke="#2f7fbf" stroke-width="5" '
+        f'<line x1="{x1:.1f}" x2="{x3:.1f}" y1="9" y2="9" stroke="{ACCENT}" stroke-width="5" '
         'stroke-linecap="round"/>'
         f'<circle cx="{x2:.1f}" cy="9" r="5" fill="currentColor"/></svg>'
     )

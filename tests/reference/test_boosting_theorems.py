@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from benchmarks.boosting_pictures import drift_ratio, figure_1, figure_2, source_sum_ratio
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from landbridge import TrAdaBoostClassifier, TrimmedTreeClassifier
 from landbridge.boosting.tradaboost import Rules, boost
-from landbridge.boosting.weight_updates import drift_ratio, source_rate, source_sum_ratio
+from landbridge.boosting.weight_updates import source_rate
 
 quiet = pytest.mark.filterwarnings("ignore::landbridge.LandbridgeWarning")
 
@@ -216,3 +217,15 @@ def test_without_a_target_it_is_scikit_learns_adaboost(base, c, seed):
     np.testing.assert_allclose(
         ours.estimator_weights_, reference.estimator_weights_[: len(ours.errors_)]
     )
+
+
+def test_closed_forms_hold_the_papers_figures():
+    over_rounds, once = figure_1()
+    assert len(over_rounds.curves) == 5
+    assert over_rounds.curves[0].y[0] == 1
+    assert over_rounds.curves[0].y[-1] < 0.001  # ε = 0.1: the source is gone after 20 rounds
+    assert (np.diff([curve.y[-1] for curve in over_rounds.curves]) > 0).all()
+    assert once.curves[0].y[-1] == pytest.approx(1)  # ε = ½: no drift
+    by_rows, by_error = figure_2()
+    assert (np.diff([curve.y[-1] for curve in by_rows.curves]) > 0).all()
+    assert (np.diff(by_error.curves[0].y) < 0).all()

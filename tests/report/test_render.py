@@ -4,9 +4,11 @@ import json
 import re
 import sys
 from html.parser import HTMLParser
+from importlib.resources import files
 
 import pytest
 
+from landbridge import _palette
 from landbridge.report import render_html, render_json, render_markdown, write_report
 from landbridge.report.blocks import P_VALUE, Column, make_table
 from landbridge.report.pictures import matrix_picture
@@ -124,3 +126,10 @@ def test_columns_without_values_are_left_out_and_p_values_are_never_zero():
     shown = [[cell.text for cell in row.cells] for row in table.rows]
     assert shown == [["a", "<1e-300"], ["b", "0.012"], ["c", "1e-299"]]
     assert len(make_table(columns, []).columns) == 4
+
+
+def test_the_style_sheet_and_the_displays_have_the_same_colours():
+    sheet = files("landbridge.report").joinpath("templates/report.css").read_text()
+    names = {"accent": _palette.ACCENT, "strong": _palette.STRONG, "quiet": _palette.QUIET}
+    for name, colour in (names | {"ink": _palette.INK, "line": _palette.LINE}).items():
+        assert f"--{name}: {colour};" in sheet

@@ -83,27 +83,3 @@ def update_target(weights: Vector, mistakes: Vector, vote: float) -> Vector:
     if not mistakes.any():
         return weights.copy()  # exactly, which a logarithm and back would not be
     return np.exp(np.log(weights) + vote * mistakes)
-
-
-def drift_ratio(
-    target_ratio: float, error: float | Vector, n_updates: int | Vector
-) -> float | Vector:
-    """TrAdaBoost's weight of a source row that is never misclassified, relative to what the
-    weighted majority algorithm would give it, after some updates at a constant ε.
-
-    (1 + r)/(1 + r(2(1 − ε))^t) with r = m/n; the dynamic update keeps it at 1. Figure 1 of the
-    paper.
-    """
-    return (1.0 + target_ratio) / (
-        1.0 + target_ratio * (2.0 * (1.0 - error)) ** np.asarray(n_updates)
-    )
-
-
-def source_sum_ratio(
-    source_error: float | Vector, n_source: int | Vector, n_rounds: int
-) -> float | Vector:
-    """Sum of source weights after one update / before it: 1 − ε_src/(1 + √(N/(2 ln n))).
-
-    Theorem 5 and Figure 2 of the paper.
-    """
-    return 1.0 - source_error / (1.0 + np.sqrt(n_rounds / (2.0 * np.log(n_source))))

@@ -5,15 +5,16 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from landbridge._palette import ACCENT, INK, LINE, QUIET, STRONG
 from landbridge.labelling import LabelStatus
 from landbridge.report._svg import Drawing, Scale, spanning_scale, tick_label
 
-STYLE = """<style>
-text { font: 13px system-ui, sans-serif; fill: #333 } .quiet { fill: #666 }
-.middle { text-anchor: middle } .end { text-anchor: end }
-.rule { stroke: #ddd } .band { fill: #4477aa; opacity: 0.2 }
-.curve { stroke: #4477aa; stroke-width: 2; fill: none } .dot { fill: #4477aa }
-.limit { stroke: #cc6677; stroke-dasharray: 5 4 }
+STYLE = f"""<style>
+text {{ font: 13px system-ui, sans-serif; fill: {INK} }} .quiet {{ fill: {QUIET} }}
+.middle {{ text-anchor: middle }} .end {{ text-anchor: end }}
+.rule {{ stroke: {LINE} }} .band {{ fill: {ACCENT}; opacity: 0.2 }}
+.curve {{ stroke: {ACCENT}; stroke-width: 2; fill: none }} .dot {{ fill: {ACCENT} }}
+.limit {{ stroke: {STRONG}; stroke-dasharray: 5 4 }}
 </style>"""
 PANEL, GAP, LEFT, RIGHT, TOP = 190, 70, 70, 700, 34
 # Evidence of 20 is a proof at 5 %; the axis of the e-value is logarithmic.

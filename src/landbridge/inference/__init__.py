@@ -5,11 +5,9 @@ from landbridge.inference.bounds import Bound, generalization_bound
 from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
 from landbridge.inference.control_variate import ControlVariate, control_variate_interval
-from landbridge.inference.decomposition import VarianceDecomposition, variance_decomposition
 from landbridge.inference.e_process import EValue, e_value
 from landbridge.inference.intervals import Interval, interval, score_interval, source_intervals
 from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
-from landbridge.inference.quadratic import QuadraticEstimator, estimator_with_bias
 from landbridge.inference.ranks import FriedmanTest, friedman_test
 from landbridge.inference.sources import SourceSummary, summarise_sources
 from landbridge.inference.trusted_interval import (
@@ -30,10 +28,8 @@ __all__ = [
     "LabelCheck",
     "LabelledColumn",
     "PairedTest",
-    "QuadraticEstimator",
     "SourceSummary",
     "TrustedInterval",
-    "VarianceDecomposition",
     "Withheld",
     "agreement_interval",
     "check_labels",
@@ -41,7 +37,6 @@ __all__ = [
     "control_variate_interval",
     "cv_variance",
     "e_value",
-    "estimator_with_bias",
     "friedman_test",
     "generalization_bound",
     "holm",
@@ -51,5 +46,4 @@ __all__ = [
     "score_interval",
     "source_intervals",
     "summarise_sources",
-    "variance_decomposition",
 ]

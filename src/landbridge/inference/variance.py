@@ -9,12 +9,12 @@ K sources (or random blocks) of M losses e_ki, μ̂ = Σ_k m_k / K. The variance
 
 with σ_k² = V[e_ki], ω_k = Cov[e_ki, e_kj], γ_kl = Cov[e_ki, e_lj]. It has no unbiased estimator.
 With s_k^σ² = mean_i e_ki², s_k^ω = mean_{i≠j} e_ki e_kj, s_kl^γ = m_k m_l, every estimator below is
-a quadratic form in the losses; S_b² is the variance of the K means, v̄/M the mean of u_k = v_k/M.
+a quadratic form in the losses; θ1 = μ̂², S_b² is the variance of the K means, v̄/M the mean of the
+u_k = v_k/M.
 
 ============ ===================== ========================= ======================================
 kind         equals                bias                      meant for
 ============ ===================== ========================= ======================================
-theta_1      μ̂²                    μ²                        random blocks, μ = 0
 theta_2      v̄/M − (K−1)/K·S_b²    −ω                        random blocks, ω = 0; often negative
 theta_3      S_b²/K                −γ                        random blocks, γ = 0
 theta_4      v̄/(KM)                −(ω + (K−1)γ)/K           random blocks; too small
@@ -40,11 +40,6 @@ import numpy as np
 from landbridge._typing import VectorLike
 from landbridge._validation import check_choice
 from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_sources
-
-
-def theta_1(summary: SourceSummary) -> float:
-    """μ̂²: the second moment itself."""
-    return summary.estimate**2
 
 
 def theta_omega(summary: SourceSummary) -> float:
@@ -76,7 +71,6 @@ def theta_5(summary: SourceSummary) -> float:
 
 
 VARIANCES: dict[str, Callable[[SourceSummary], float]] = {
-    "theta_1": theta_1,
     "theta_2": theta_omega,
     "theta_3": theta_gamma,
     "theta_4": theta_a,
@@ -105,7 +99,7 @@ def cv_variance(
         Loss of each row under the model that was trained without the source of the row.
     groups : array of shape (n_rows,)
         The source of each row; for random cross-validation its block.
-    kind : {"theta_1", …, "theta_5", "theta_a", "theta_b", "theta_omega", "theta_gamma"}
+    kind : {"theta_2", …, "theta_5", "theta_a", "theta_b", "theta_omega", "theta_gamma"}
         The table of the module gives formulas, bias and purpose.
     sample_weight : array of shape (n_rows,), optional
         Weight of each row within its source.
@@ -161,7 +155,7 @@ def _one_source_omega(summary: SourceSummary, source: Any) -> float:
     """Table 1, first line: θ1 − s_k^ω, s_k^ω = m_k² − u_k."""
     require_within(summary)
     k = _position(summary, source)
-    return float(theta_1(summary) - (summary.mean[k] ** 2 - summary.mean_variance[k]))
+    return float(summary.estimate**2 - (summary.mean[k] ** 2 - summary.mean_variance[k]))
 
 
 def _one_pair_gamma(summary: SourceSummary, pair: Any) -> float:
@@ -172,7 +166,7 @@ def _one_pair_gamma(summary: SourceSummary, pair: Any) -> float:
             "Pass two names, for example ('a', 'b')."
         )
     first, second = (summary.mean[_position(summary, name)] for name in pair)
-    return float(theta_1(summary) - first * second)
+    return float(summary.estimate**2 - first * second)
 
 
 def _position(summary: SourceSummary, source: Any) -> int:

@@ -1,22 +1,22 @@
 """Draw a T-greedy path: how sure each pick was, what it does in each domain, where it leads."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from scipy import stats
 
-from landbridge._extras import import_extra
+from landbridge._palette import ACCENT, QUIET, STRONG
 from landbridge._typing import Vector
 from landbridge.feature_selection import FeaturePath, TGreedySelector
-
-# Blue and orange are distinguishable for colour-blind readers.
-PICK, HELD_OUT, QUIET = "#2a6f97", "#c1440e", "#9aa5b1"
+from landbridge.inspection._display import Display
 
 
-class FeatureStabilityDisplay:
+@dataclass
+class FeatureStabilityDisplay(Display):
     """Plot how sure each pick was, effects by domain, and source and held-out curves.
 
-    Make it with `from_estimator` or `from_path`; `plot` only draws. The three panels are those of
+    Make it with `from_estimator` or `from_path`, which draw. The three panels are those of
     Figures 2 to 4 of Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical
     Approach", and the effects that T is made of.
 
@@ -37,11 +37,8 @@ class FeatureStabilityDisplay:
         ``|T|`` drawn as a line.
     ylabel : str
         What the curves measure.
-
-    Attributes
-    ----------
-    ax_ : the three axes, from left to right.
-    figure_ : the matplotlib figure.
+    n_features : int, default=12
+        Largest number of features whose effects are drawn.
 
     Examples
     --------
@@ -57,30 +54,19 @@ class FeatureStabilityDisplay:
     'squared loss'
     """
 
-    def __init__(
-        self,
-        T: Vector,
-        effects: np.ndarray,
-        names: list[str],
-        source: np.ndarray,
-        held_out: np.ndarray,
-        *,
-        n_kept: int,
-        threshold: float | None = None,
-        ylabel: str = "squared loss",
-    ):
-        self.T = T
-        self.effects = effects
-        self.names = names
-        self.source = source
-        self.held_out = held_out
-        self.n_kept = n_kept
-        self.threshold = threshold
-        self.ylabel = ylabel
+    T: Vector
+    effects: np.ndarray
+    names: list[str]
+    source: np.ndarray
+    held_out: np.ndarray
+    n_kept: int
+    threshold: float | None = None
+    ylabel: str = "squared loss"
+    n_features: int = 12
 
     @classmethod
     def from_estimator(
-        cls, selector: TGreedySelector, *, n_features: int = 12, axes: Any = None
+        cls, selector: TGreedySelector, *, n_features: int = 12, ax: Any = None
     ) -> Self:
         """Draw the path of a fitted `TGreedySelector`.
 
@@ -90,12 +76,12 @@ class FeatureStabilityDisplay:
             A fitted selector.
         n_features : int, default=12
             Largest number of features to draw.
-        axes : array of matplotlib axes, optional
+        ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
         names = selector.__dict__.get("feature_names_in_")
         return cls.from_path(
-            selector.path_, names=names, alpha=selector.alpha, n_features=n_features, axes=axes
+            selector.path_, names=names, alpha=selector.alpha, n_features=n_features, ax=ax
         )
 
     @classmethod
@@ -106,7 +92,7 @@ class FeatureStabilityDisplay:
         names: Any = None,
         alpha: float = 0.05,
         n_features: int = 12,
-        axes: Any = None,
+        ax: Any = None,
     ) -> Self:
         """Draw a path; ``names`` are those of all features, by default their indices.
 
@@ -120,7 +106,7 @@ class FeatureStabilityDisplay:
             Probability of a false alarm.
         n_features : int, default=12
             Largest number of features to draw.
-        axes : array of matplotlib axes, optional
+        ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
         labels = [str(i) if names is None else str(names[i]) for i in path.feature]
@@ -132,36 +118,23 @@ class FeatureStabilityDisplay:
             np.vstack([path.start_held_out_loss, path.held_out_loss]),
             n_kept=path.n_kept,
             threshold=float(stats.t.ppf(1 - alpha / 2, path.domains.size - 1)),
+            n_features=n_features,
         )
-        return display.plot(n_features=n_features, axes=axes)
+        return display.plot(ax)
 
-    def plot(self, *, n_features: int = 12, axes: Any = None) -> Self:
-        """Plot on three axes, with the effects of the first ``n_features`` selected features.
+    def _panels(self) -> dict[str, Any]:
+        return {"ncols": 3}
 
-        Parameters
-        ----------
-        n_features : int, default=12
-            Largest number of features to draw.
-        axes : array of matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
+    def _size(self) -> tuple[float, float]:
+        shown = min(self.n_features, len(set(self.names)))
+        return 13, max(3.8, 1.2 + 0.2 * shown)  # every name has its line
 
-        Returns
-        -------
-        self
-            This display.
-        """
-        if axes is None:
-            pyplot = import_extra("matplotlib.pyplot", "plot")
-            shown = min(n_features, len(set(self.names)))
-            size = (13, max(3.8, 1.2 + 0.2 * shown))  # every name has its line
-            _, axes = pyplot.subplots(1, 3, figsize=size, layout="constrained")
-        self._draw_statistics(axes[0])
-        self._draw_effects(axes[1], n_features)
-        self._draw_curves(axes[2])
-        for axis in (axes[0], axes[2]):
+    def _draw(self, ax: Any) -> None:
+        self._draw_statistics(ax[0])
+        self._draw_effects(ax[1])
+        self._draw_curves(ax[2])
+        for axis in (ax[0], ax[2]):
             axis.xaxis.get_major_locator().set_params(integer=True, min_n_ticks=1)
-        self.ax_, self.figure_ = axes, axes[0].figure
-        return self
 
     def _draw_statistics(self, axis: Any) -> None:
         steps, height = np.arange(1, self.T.size + 1), np.abs(self.T)
@@ -169,23 +142,25 @@ class FeatureStabilityDisplay:
         height[endless] = 10 * np.max(height, where=~endless, initial=1.0)
         if endless.any():
             axis.scatter(
-                steps[endless], height[endless], color=PICK, marker="^", s=40, label="infinite"
+                steps[endless], height[endless], color=ACCENT, marker="^", s=40, label="infinite"
             )
         axis.plot(steps, height, color=QUIET, lw=1, zorder=1)
-        axis.scatter(steps[kept], height[kept], color=PICK, s=14, zorder=2, label="kept")
+        axis.scatter(steps[kept], height[kept], color=ACCENT, s=14, zorder=2, label="kept")
         axis.scatter(steps[~kept], height[~kept], color=QUIET, s=10, zorder=2, label="not kept")
         if self.threshold is not None:
-            axis.axhline(self.threshold, color=HELD_OUT, lw=1, ls=":", label="t quantile")
+            axis.axhline(self.threshold, color=STRONG, lw=1, ls=":", label="t quantile")
         axis.set(title="How sure each pick was", xlabel="step", ylabel="|T|", yscale="log")
         axis.legend(frameon=False)
 
-    def _draw_effects(self, axis: Any, n_features: int) -> None:
-        first = list(dict.fromkeys(self.names))[:n_features]
+    def _draw_effects(self, axis: Any) -> None:
+        first = list(dict.fromkeys(self.names))[: self.n_features]
         rows = [self.names.index(name) for name in first]
         for place, row in enumerate(rows):
             values = self.effects[row]
             axis.plot([values.min(), values.max()], [place, place], color=QUIET, lw=0.8, zorder=1)
-            axis.scatter(values, np.full(values.size, place), color=PICK, s=16, alpha=0.7, zorder=2)
+            axis.scatter(
+                values, np.full(values.size, place), color=ACCENT, s=16, alpha=0.7, zorder=2
+            )
             axis.scatter(values.mean(), place, color="k", marker="|", s=90, zorder=3)
         axis.axvline(0, color="0.6", lw=0.8)
         axis.set(title="Effect when picked, one dot per domain", xlabel="effect")
@@ -194,14 +169,12 @@ class FeatureStabilityDisplay:
 
     def _draw_curves(self, axis: Any) -> None:
         steps = np.arange(self.source.shape[0])
-        axis.plot(steps, self.source.mean(axis=1), "--", color=PICK, label="source domains")
+        axis.plot(steps, self.source.mean(axis=1), "--", color=ACCENT, label="source domains")
         if np.isfinite(self.held_out).all():
             middle = self.held_out.mean(axis=1)
             error = self.held_out.std(axis=1, ddof=1) / np.sqrt(self.held_out.shape[1])
-            axis.plot(steps, middle, color=HELD_OUT, label="held-out domains")
-            axis.fill_between(
-                steps, middle - error, middle + error, color=HELD_OUT, alpha=0.2, lw=0
-            )
+            axis.plot(steps, middle, color=STRONG, label="held-out domains")
+            axis.fill_between(steps, middle - error, middle + error, color=STRONG, alpha=0.2, lw=0)
         axis.axvline(self.n_kept, color="0.6", lw=0.8, ls=":")
         axis.set(title="Where it leads", xlabel="step", ylabel=self.ylabel)
         axis.legend(frameon=False)

@@ -1,26 +1,26 @@
 """Pictures of kernel alignment: a projected eigenfunction, and kernels before and after."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.decomposition import PCA
 
+from landbridge._palette import ACCENT, INK, STRONG
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_two_domains, stack_rows
+from landbridge.inspection._display import Display, open_frame
 from landbridge.kernels._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge.kernels.low_rank import positive_eigenpairs
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import SurrogateKernelMap
 
-# Orange and blue differ for every kind of colour vision.
-TARGET, SOURCE, INK = "#c1440e", "#2a6f97", "#22303c"
 N_CURVE = 300
 MAX_ROWS = 300
 
 
 @dataclass
-class EigenfunctionDisplay:
+class EigenfunctionDisplay(Display):
     """An eigenvector of the target's kernel, its eigenfunction, and its values on the source.
 
     The eigenvector φ of K_X with eigenvalue λ extends to every point, φ(x) = k(x, X)φ/λ (Eq. 4 of
@@ -39,10 +39,6 @@ class EigenfunctionDisplay:
     coordinate : str
         Name of the coordinate.
 
-    Attributes
-    ----------
-    figure_, ax_, axes_ : the matplotlib figure, its first axes, its three axes.
-
     Examples
     --------
     >>> from landbridge.datasets import load_auto_mpg
@@ -50,7 +46,7 @@ class EigenfunctionDisplay:
     >>> cars = load_auto_mpg(as_frame=True)
     >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
     >>> display = EigenfunctionDisplay.from_data(usa, japan, column="weight")
-    >>> display.ax_.get_title()
+    >>> display.ax_[0].get_title()
     'Eigenvector on the target'
     """
 
@@ -62,9 +58,6 @@ class EigenfunctionDisplay:
     projected: Vector
     eigenvalue: float
     coordinate: str = "coordinate"
-    figure_: Any = field(default=None, init=False, repr=False)
-    ax_: Any = field(default=None, init=False, repr=False)
-    axes_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_data(
@@ -76,7 +69,7 @@ class EigenfunctionDisplay:
         order: int = 1,
         kernel: KernelSpec = "rbf",
         width: Width = "scale",
-        axes: Any = None,
+        ax: Any = None,
     ) -> Self:
         """Compute from source and target rows and draw.
 
@@ -97,7 +90,7 @@ class EigenfunctionDisplay:
             Kernel function.
         width : float or "median", default="scale"
             Width of the kernel; the median heuristic by default.
-        axes : array of matplotlib axes, optional
+        ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
         Z, target, coordinate = _one_coordinate(X, X_target, column)
@@ -125,42 +118,33 @@ class EigenfunctionDisplay:
             eigenfunction(Z),
             float(eigenvalue),
             coordinate,
-        ).plot(axes=axes)
+        ).plot(ax)
 
-    def plot(self, *, axes: Any = None) -> Self:
-        """Draw the three steps; ``axes`` are three matplotlib axes, None makes a new figure.
+    def _panels(self) -> dict[str, Any]:
+        return {"ncols": 3, "sharey": True}
 
-        Parameters
-        ----------
-        axes : array of matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
+    def _size(self) -> tuple[float, float]:
+        return 9.6, 3.0
 
-        Returns
-        -------
-        self
-            This display.
-        """
-        self.axes_ = new_axes(3, (9.6, 3.0), sharey=True) if axes is None else axes
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
-        first, second, third = self.axes_
-        first.plot(self.target, self.eigenvector, ".", color=TARGET, alpha=0.6)
+    def _draw(self, ax: Any) -> None:
+        first, second, third = ax
+        first.plot(self.target, self.eigenvector, ".", color=STRONG, alpha=0.6)
         first.set_title("Eigenvector on the target")
         first.set_ylabel(f"φ(x), eigenvalue {self.eigenvalue:.3g}")
-        second.plot(self.target, self.eigenvector, ".", color=TARGET, alpha=0.25)
+        second.plot(self.target, self.eigenvector, ".", color=STRONG, alpha=0.25)
         second.set_title("Its eigenfunction")
-        third.plot(self.source, self.projected, ".", color=SOURCE, alpha=0.6)
+        third.plot(self.source, self.projected, ".", color=ACCENT, alpha=0.6)
         third.set_title("Its values on the source")
-        for ax in (second, third):
-            ax.plot(self.curve, self.values, color=INK, linewidth=1)
-        for ax in self.axes_:
-            ax.set_xlabel(self.coordinate)
-            ax.set_xlim(self.curve.min(), self.curve.max())
-            ax.spines[["top", "right"]].set_visible(False)
-        return self
+        for panel in (second, third):
+            panel.plot(self.curve, self.values, color=INK, linewidth=1)
+        for panel in ax:
+            panel.set_xlabel(self.coordinate)
+            panel.set_xlim(self.curve.min(), self.curve.max())
+            open_frame(panel)
 
 
 @dataclass
-class KernelAlignmentDisplay:
+class KernelAlignmentDisplay(Display):
     """Kernel matrices of the source before and after alignment, and of the target.
 
     Each is divided by its mean diagonal, and rows are ordered by label (then, or without labels,
@@ -175,10 +159,6 @@ class KernelAlignmentDisplay:
     n_clipped : int
         Number of negative eigenvalues that were removed.
 
-    Attributes
-    ----------
-    figure_, ax_, axes_ : the matplotlib figure, its first axes, its three axes.
-
     Examples
     --------
     >>> from landbridge.datasets import load_auto_mpg
@@ -186,7 +166,7 @@ class KernelAlignmentDisplay:
     >>> cars = load_auto_mpg()
     >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
     >>> display = KernelAlignmentDisplay.from_data(usa, japan, ridge=1.0)
-    >>> display.ax_.get_title()
+    >>> display.ax_[0].get_title()
     'Source, before'
     """
 
@@ -195,9 +175,6 @@ class KernelAlignmentDisplay:
     target: np.ndarray
     trace_share: float
     n_clipped: int
-    figure_: Any = field(default=None, init=False, repr=False)
-    ax_: Any = field(default=None, init=False, repr=False)
-    axes_: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def from_data(
@@ -213,7 +190,7 @@ class KernelAlignmentDisplay:
         ridge: float = 1.0,
         symmetric: bool = False,
         random_state: int = 0,
-        axes: Any = None,
+        ax: Any = None,
     ) -> Self:
         """Align and plot; at most 300 rows per domain are sampled.
 
@@ -239,7 +216,7 @@ class KernelAlignmentDisplay:
             Use the symmetric map.
         random_state : int, RandomState or None, default=0
             Seed; the same seed gives the same result.
-        axes : array of matplotlib axes, optional
+        ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
         Z, target = check_two_domains(SurrogateKernelMap(), X, X_target)
@@ -253,7 +230,7 @@ class KernelAlignmentDisplay:
         after = alignment.transform.T @ K_z @ alignment.transform
         before, after, of_target = (K / np.trace(K) * K.shape[0] for K in (K_z, after, K_x))
         share, n_clipped = alignment.trace_share, alignment.n_clipped
-        return cls(before, after, of_target, share, n_clipped).plot(axes=axes)
+        return cls(before, after, of_target, share, n_clipped).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -264,7 +241,7 @@ class KernelAlignmentDisplay:
         *,
         y: VectorLike = None,
         y_target: VectorLike = None,
-        axes: Any = None,
+        ax: Any = None,
     ) -> Self:
         """The same with the kernel and the parameters of a surrogate-kernel estimator.
 
@@ -280,7 +257,7 @@ class KernelAlignmentDisplay:
             Labels of the rows.
         y_target : array-like of shape (n_labelled,), optional
             Their labels.
-        axes : array of matplotlib axes, optional
+        ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
         names = ("kernel", "gamma", "ridge", "symmetric")
@@ -290,52 +267,31 @@ class KernelAlignmentDisplay:
             y=y,
             y_target=y_target,
             width=getattr(estimator, "width_", estimator.width),
-            axes=axes,
+            ax=ax,
             **{name: getattr(estimator, name) for name in names},
         )
 
-    def plot(self, *, axes: Any = None) -> Self:
-        """Draw the three kernels; ``axes`` are three matplotlib axes, None makes a new figure.
+    def _panels(self) -> dict[str, Any]:
+        return {"ncols": 3}
 
-        Parameters
-        ----------
-        axes : array of matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
+    def _size(self) -> tuple[float, float]:
+        return 9.6, 3.5
 
-        Returns
-        -------
-        self
-            This display.
-        """
-        self.axes_ = new_axes(3, (9.6, 3.5)) if axes is None else axes
-        self.ax_, self.figure_ = self.axes_[0], self.axes_[0].figure
+    def _draw(self, ax: Any) -> None:
         kernels = (self.before, self.after, self.target)
         off_diagonal = [K[~np.eye(len(K), dtype=bool)] for K in kernels]
         values = np.concatenate([*off_diagonal, [0.0]])
         limits = {"vmin": min(0.0, values.min()), "vmax": np.quantile(values, 0.995)}
         titles = ("Source, before", "Source, after", "Target")
-        for ax, K, title in zip(self.axes_, kernels, titles, strict=True):
-            image = ax.imshow(K, cmap="viridis", interpolation="nearest", **limits)
-            ax.set_title(title)
-            ax.set_xticks([])
-            ax.set_yticks([])
-        self.axes_[1].set_xlabel(
+        for panel, K, title in zip(ax, kernels, titles, strict=True):
+            image = panel.imshow(K, cmap="viridis", interpolation="nearest", **limits)
+            panel.set_title(title)
+            panel.set_xticks([])
+            panel.set_yticks([])
+        ax[1].set_xlabel(
             f"{self.trace_share:.0%} of the trace kept, {self.n_clipped} eigenvalues clipped"
         )
-        self.figure_.colorbar(image, ax=list(self.axes_), shrink=0.75, label="k(x, x')")
-        return self
-
-
-def new_axes(n_columns: int, size: tuple[float, float], **options: Any) -> Any:
-    """A new figure's axes side by side."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Drawing needs matplotlib; it is not installed. Install it with "
-            "`pip install landbridge[plot]`."
-        ) from error
-    return plt.subplots(1, n_columns, figsize=size, layout="constrained", **options)[1]
+        ax[0].figure.colorbar(image, ax=list(ax), shrink=0.75, label="k(x, x')")
 
 
 def _one_coordinate(

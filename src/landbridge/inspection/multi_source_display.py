@@ -1,23 +1,29 @@
 """One row a source with its own interval, and the answers about all of them below."""
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from landbridge._extras import import_extra
+from landbridge._palette import ACCENT, QUIET, STRONG
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge.inference.intervals import t_quantile
+from landbridge.inspection._display import Display, open_frame
 from landbridge.model_selection import Comparison, MultiSourceCV, MultiSourceResult
 from landbridge.model_selection.source_comparison import loss_label
 
-ANSWERS = {"new_source": "a new source", "population": "all such sources", "fixed": "these sources"}
-SOURCE_COLOUR, ANSWER_COLOUR, REFERENCE_COLOUR = "#0072b2", "#d55e00", "#888888"
+QUESTION_WORDS = {
+    "new_source": "one new source",
+    "population": "all sources of this kind",
+    "fixed": "these sources",
+}
 
 
-class MultiSourceDisplay:
+@dataclass
+class MultiSourceDisplay(Display):
     """Plot losses by source with intervals, and the overall intervals below them.
 
-    Make it with `from_result`, `from_estimator` or `from_comparison`; `plot` only draws.
+    Make it with `from_result`, `from_estimator` or `from_comparison`, which compute and draw.
 
     Parameters
     ----------
@@ -33,36 +39,20 @@ class MultiSourceDisplay:
         Where to draw a vertical line; by default at the estimate.
     level : float
         Coverage of every interval, for the label.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure, after `plot`.
     """
 
-    def __init__(
-        self,
-        names: list[str],
-        means: Vector,
-        lows: Vector,
-        highs: Vector,
-        answers: list[tuple[str, float, float, float]],
-        *,
-        xlabel: str,
-        reference: float | None = None,
-        level: float = 0.95,
-    ):
-        self.names = names
-        self.means = means
-        self.lows = lows
-        self.highs = highs
-        self.answers = answers
-        self.xlabel = xlabel
-        self.reference = reference
-        self.level = level
+    names: list[str]
+    means: Vector
+    lows: Vector
+    highs: Vector
+    answers: list[tuple[str, float, float, float]]
+    xlabel: str
+    reference: float | None = None
+    level: float = 0.95
 
     @classmethod
     def from_result(
-        cls, result: MultiSourceResult, *, metric: Any = None, level: float = 0.95
+        cls, result: MultiSourceResult, *, metric: Any = None, level: float = 0.95, ax: Any = None
     ) -> Self:
         """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their score.
 
@@ -74,6 +64,8 @@ class MultiSourceDisplay:
             Name of a metric of the search; by default the one used for selection.
         level : float, default=0.95
             Nominal coverage.
+        ax : matplotlib axes, optional
+            Axes to draw on; those of a new figure by default.
         """
         chosen = result.metric(metric)
         scores, (lows, highs) = result.source_scores(chosen), result.source_intervals(chosen, level)
@@ -83,11 +75,11 @@ class MultiSourceDisplay:
             scores,
             lows,
             highs,
-            [(ANSWERS[a.question], a.estimate, a.low, a.high) for a in found],
+            [(QUESTION_WORDS[a.question], a.estimate, a.low, a.high) for a in found],
             xlabel=chosen.label,
             reference=result.estimate(chosen),
             level=level,
-        )
+        ).plot(ax)
 
     @classmethod
     def from_estimator(
@@ -98,6 +90,7 @@ class MultiSourceDisplay:
         *,
         groups: VectorLike,
         level: float = 0.95,
+        ax: Any = None,
         **options: Any,
     ) -> Self:
         """Run `MultiSourceCV` with ``options`` and show its result.
@@ -114,9 +107,11 @@ class MultiSourceDisplay:
             Source of each row.
         level : float, default=0.95
             Nominal coverage.
+        ax : matplotlib axes, optional
+            Axes to draw on; those of a new figure by default.
         """
         result = MultiSourceCV(estimator, **options).fit(X, y, groups=groups).result_
-        return cls.from_result(result, level=level)
+        return cls.from_result(result, level=level, ax=ax)
 
     @classmethod
     def from_comparison(
@@ -128,6 +123,7 @@ class MultiSourceDisplay:
         metric: Any = None,
         method: str = "t",
         level: float = 0.95,
+        ax: Any = None,
     ) -> Self:
         """Paired differences of two estimators by source, from `compare_estimators`.
 
@@ -147,6 +143,8 @@ class MultiSourceDisplay:
             Name of the method.
         level : float, default=0.95
             Nominal coverage.
+        ax : matplotlib axes, optional
+            Axes to draw on; those of a new figure by default.
         """
         first, second = first or str(comparison.names[0]), second or str(comparison.names[1])
         test = comparison.test(first, second, method, level, metric)
@@ -163,7 +161,7 @@ class MultiSourceDisplay:
             xlabel=f"{loss_label(comparison.metric(metric))} of {first} − {second}",
             reference=0.0,
             level=level,
-        )
+        ).plot(ax)
 
     @classmethod
     def _sorted(
@@ -179,36 +177,22 @@ class MultiSourceDisplay:
         names = [str(name) for name in sources[order]]
         return cls(names, means[order], lows[order], highs[order], answers, **options)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw into ``ax``, or into a new figure whose height follows the number of sources.
+    def _size(self) -> tuple[float, float]:
+        return 6.4, 1.0 + 0.26 * (len(self.names) + len(self.answers))
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
-
-        Returns
-        -------
-        self
-            This display.
-        """
+    def _draw(self, ax: Any) -> None:
         n_sources, n_rows = len(self.names), len(self.names) + len(self.answers)
-        if ax is None:
-            plt = import_extra("matplotlib.pyplot", "plot")
-            _, ax = plt.subplots(figsize=(6.4, 1.0 + 0.26 * n_rows), layout="constrained")
         rows = np.arange(n_sources)
         known = np.isfinite(self.lows) & np.isfinite(self.highs)  # not so for a source of one row
-        ax.hlines(rows[known], self.lows[known], self.highs[known], color=SOURCE_COLOUR)
-        ax.plot(self.means, rows, "o", color=SOURCE_COLOUR, markersize=5)
+        ax.hlines(rows[known], self.lows[known], self.highs[known], color=ACCENT)
+        ax.plot(self.means, rows, "o", color=ACCENT, markersize=5)
         for row, (_, estimate, low, high) in enumerate(self.answers, start=n_sources):
-            ax.hlines(row, low, high, color=ANSWER_COLOUR, linewidth=4)
-            ax.plot(estimate, row, "D", color="white", markeredgecolor=ANSWER_COLOUR, markersize=6)
-        ax.axhline(n_sources - 0.5, color=REFERENCE_COLOUR, linewidth=0.8)
+            ax.hlines(row, low, high, color=STRONG, linewidth=4)
+            ax.plot(estimate, row, "D", color="white", markeredgecolor=STRONG, markersize=6)
+        ax.axhline(n_sources - 0.5, color=QUIET, linewidth=0.8)
         if self.reference is not None:
-            ax.axvline(self.reference, color=REFERENCE_COLOUR, linewidth=0.8, linestyle=":")
+            ax.axvline(self.reference, color=QUIET, linewidth=0.8, linestyle=":")
         ax.set_yticks(np.arange(n_rows), [*self.names, *(label for label, *_ in self.answers)])
         ax.set_ylim(n_rows - 0.4, -0.6)
         ax.set_xlabel(f"{self.xlabel}, {100 * self.level:g} % intervals")
-        ax.spines[["top", "right"]].set_visible(False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        open_frame(ax)

@@ -3,33 +3,48 @@
 Each Display holds plain arrays; `from_result` and `from_estimator` compute them and draw.
 """
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._extras import import_extra
+from landbridge._palette import ACCENT, NAMES, QUIET, STRONG
 from landbridge._typing import Vector
+from landbridge.inspection._display import Display, width_of
 from landbridge.metrics.metric import format_number
 from landbridge.model_selection import SearchResult, TransferSearchCV
-
-BEST_COLOUR, OTHER_COLOUR, BASELINE_COLOUR = "#d55e00", "#0072b2", "#767676"
-PALETTE = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+from landbridge.model_selection._sources import source_name
 
 
-def width_of(labels: list[str]) -> float:
-    """About the inches that the longest of some tick labels takes."""
-    return 0.085 * max(map(len, labels), default=0)
+def scores_by_source(
+    result: SearchResult, criterion: str | None = None, *, without_source: bool = True
+) -> tuple[list[Any], list[str], np.ndarray]:
+    """Sources, candidates, and scores of the pairs; candidates without a source if wanted."""
+    scores = result.scores(criterion)
+    known = [
+        (cell, score)
+        for cell, score in zip(result.cells, scores, strict=True)
+        if without_source or cell.source is not None
+    ]
+    sources = list(dict.fromkeys(cell.source for cell, _ in known))
+    names = list(dict.fromkeys(cell.name for cell, _ in known))
+    table = np.full((len(sources), len(names)), np.nan)
+    for cell, score in known:
+        table[sources.index(cell.source), names.index(cell.name)] = score
+    return sources, names, table
 
 
-def _axes(ax: Any, width: float, height: float) -> Any:
-    if ax is not None:
-        return ax
-    pyplot = import_extra("matplotlib.pyplot", "plot")
-    return pyplot.subplots(figsize=(width, height), layout="constrained")[1]
+def best_pairs(
+    result: SearchResult, most: int, method: str | None = None
+) -> tuple[list[int], np.ndarray]:
+    """The best complete cells, and the probability that one is better than another."""
+    status = result.status()
+    cells = [cell for cell in result.ranking() if status[cell] == "complete"][:most]
+    return cells, result.prob_better(method=method)[np.ix_(cells, cells)]
 
 
-class _SearchDisplay:
+class _SearchDisplay(Display):
     """`from_estimator` of every Display of a search."""
 
     from_result: Any
@@ -41,6 +56,7 @@ class _SearchDisplay:
         return cls.from_result(search.results_, *arguments, **options)
 
 
+@dataclass
 class SearchRankingDisplay(_SearchDisplay):
     """Scores with intervals, best first; the vote, where it is the answer, on top.
 
@@ -54,28 +70,14 @@ class SearchRankingDisplay(_SearchDisplay):
         Name of the score, and the level of the intervals.
     baseline : float, optional
         Score of the majority class or mean, drawn as a line.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure, after `plot`.
     """
 
-    def __init__(
-        self,
-        labels: list[str],
-        scores: Vector,
-        lows: Vector,
-        highs: Vector,
-        *,
-        xlabel: str,
-        baseline: float | None = None,
-    ):
-        self.labels = labels
-        self.scores = scores
-        self.lows = lows
-        self.highs = highs
-        self.xlabel = xlabel
-        self.baseline = baseline
+    labels: list[str]
+    scores: Vector
+    lows: Vector
+    highs: Vector
+    xlabel: str
+    baseline: float | None = None
 
     @classmethod
     def from_result(
@@ -122,34 +124,23 @@ class SearchRankingDisplay(_SearchDisplay):
         )
         return display.plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 4.5 + width_of(self.labels), 1.2 + 0.3 * len(self.labels)
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
-
-        Returns
-        -------
-        self
-            This display.
-        """
-        ax = _axes(ax, 4.5 + width_of(self.labels), 1.2 + 0.3 * len(self.labels))
+    def _draw(self, ax: Any) -> None:
         places = np.arange(len(self.labels))
-        colours = [BEST_COLOUR] + [OTHER_COLOUR] * (len(self.labels) - 1)
+        colours = [STRONG] + [ACCENT] * (len(self.labels) - 1)
         if self.baseline is not None and np.isfinite(self.baseline):
-            ax.axvline(self.baseline, color=BASELINE_COLOUR, linestyle=":", linewidth=1.2)
+            ax.axvline(self.baseline, color=QUIET, linestyle=":", linewidth=1.2)
         ax.hlines(places, self.lows, self.highs, colors=colours, linewidth=2)
         ax.scatter(self.scores, places, c=colours, zorder=3)
         ax.set_yticks(places, self.labels)
         ax.invert_yaxis()
         ax.set_xlabel(self.xlabel)
         ax.grid(axis="x", alpha=0.3)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
+@dataclass
 class CriteriaDisplay(_SearchDisplay):
     """Scores by two criteria; cells off the diagonal are those they disagree about.
 
@@ -161,18 +152,13 @@ class CriteriaDisplay(_SearchDisplay):
         Candidate of each cell, shown as its colour.
     xlabel, ylabel : str
         Label of the horizontal axis.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure, after `plot`.
     """
 
-    def __init__(self, x: Vector, y: Vector, names: list[str], *, xlabel: str, ylabel: str):
-        self.x = x
-        self.y = y
-        self.names = names
-        self.xlabel = xlabel
-        self.ylabel = ylabel
+    x: Vector
+    y: Vector
+    names: list[str]
+    xlabel: str
+    ylabel: str
 
     @classmethod
     def from_result(cls, result: SearchResult, x: str, y: str, *, ax: Any = None) -> Self:
@@ -198,35 +184,24 @@ class CriteriaDisplay(_SearchDisplay):
             ylabel=f"{label} by {y}",
         ).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure.
+    def _size(self) -> tuple[float, float]:
+        return 5.4 + width_of(self.names), 4.4
 
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
-
-        Returns
-        -------
-        self
-            This display.
-        """
-        ax = _axes(ax, 5.4 + width_of(self.names), 4.4)
+    def _draw(self, ax: Any) -> None:
         names = np.array(self.names)
         for number, name in enumerate(dict.fromkeys(self.names)):
             chosen = names == name
-            marker = "os^Dv"[number // len(PALETTE) % 5]
-            colour = PALETTE[number % len(PALETTE)]
+            marker = "os^Dv"[number // len(NAMES) % 5]
+            colour = NAMES[number % len(NAMES)]
             ax.scatter(self.x[chosen], self.y[chosen], c=colour, marker=marker, label=name)
         ends = np.array([np.nanmin([self.x, self.y]), np.nanmax([self.x, self.y])])
-        ax.plot(ends, ends, color="#888888", linewidth=1, zorder=0)
+        ax.plot(ends, ends, color=QUIET, linewidth=1, zorder=0)
         ax.set_xlabel(self.xlabel)
         ax.set_ylabel(self.ylabel)
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
+@dataclass
 class PairwiseDisplay(_SearchDisplay):
     """A matrix of P(row is better than column), cells from best to worst, numbered.
 
@@ -238,16 +213,11 @@ class PairwiseDisplay(_SearchDisplay):
         Names on both axes.
     title : str
         Title of the picture.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure, after `plot`.
     """
 
-    def __init__(self, probabilities: np.ndarray, labels: list[str], *, title: str):
-        self.probabilities = probabilities
-        self.labels = labels
-        self.title = title
+    probabilities: np.ndarray
+    labels: list[str]
+    title: str
 
     @classmethod
     def from_result(
@@ -266,27 +236,16 @@ class PairwiseDisplay(_SearchDisplay):
         ax : matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
-        status = result.status()
-        cells = [cell for cell in result.ranking() if status[cell] != "failed"][:most]
-        probabilities = result.prob_better(method=method)[np.ix_(cells, cells)]
+        cells, probabilities = best_pairs(result, most, method)
         title = f"P(row better than column), {method}"
         return cls(probabilities, [result.labels[cell] for cell in cells], title=title).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
-
-        Returns
-        -------
-        self
-            This display.
-        """
+    def _size(self) -> tuple[float, float]:
         n = len(self.labels)
-        ax = _axes(ax, 2.5 + 0.45 * n + width_of(self.labels), 1.5 + 0.4 * n)
+        return 2.5 + 0.45 * n + width_of(self.labels), 1.5 + 0.4 * n
+
+    def _draw(self, ax: Any) -> None:
+        n = len(self.labels)
         image = ax.imshow(self.probabilities, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
         ax.figure.colorbar(image, ax=ax, shrink=0.8)
         for (row, column), probability in np.ndenumerate(self.probabilities):
@@ -299,10 +258,9 @@ class PairwiseDisplay(_SearchDisplay):
             range(n), [f"{label}  {place + 1}" for place, label in enumerate(self.labels)]
         )
         ax.set_title(self.title)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
 
 
+@dataclass
 class SourceCandidateDisplay(_SearchDisplay):
     """A heat map of scores, one row per candidate and one column per source.
 
@@ -318,28 +276,14 @@ class SourceCandidateDisplay(_SearchDisplay):
         The cell that gets a frame.
     greater_is_better : bool, default=True
         Whether larger scores are better.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib axes and figure, after `plot`.
     """
 
-    def __init__(
-        self,
-        scores: np.ndarray,
-        sources: list[str],
-        candidates: list[str],
-        *,
-        label: str,
-        best: tuple[int, int] | None = None,
-        greater_is_better: bool = True,
-    ):
-        self.scores = scores
-        self.sources = sources
-        self.candidates = candidates
-        self.label = label
-        self.best = best
-        self.greater_is_better = greater_is_better
+    scores: np.ndarray
+    sources: list[str]
+    candidates: list[str]
+    label: str
+    best: tuple[int, int] | None = None
+    greater_is_better: bool = True
 
     @classmethod
     def from_result(
@@ -359,37 +303,23 @@ class SourceCandidateDisplay(_SearchDisplay):
             Axes to draw on; those of a new figure by default.
         """
         cells = result.cells
-        sources = list(dict.fromkeys(cell.source for cell in cells))
-        names = list(dict.fromkeys(cell.name for cell in cells))
-        scores = np.full((len(sources), len(names)), np.nan)
-        for cell, score in zip(cells, result.scores(criterion), strict=True):
-            scores[sources.index(cell.source), names.index(cell.name)] = score
+        sources, names, scores = scores_by_source(result, criterion)
         order = [c for c in result.ranking(criterion) if cells[c].role != "baseline"]
         first = cells[order[0]]
         return cls(
             scores,
-            ["no source" if source is None else str(source) for source in sources],
+            ["no source" if source is None else source_name(source) for source in sources],
             names,
             label=f"{result.metric.label} by {criterion or result.criterion}",
             best=(sources.index(first.source), names.index(first.name)),
             greater_is_better=result.metric.greater_is_better,
         ).plot(ax)
 
-    def plot(self, ax: Any = None) -> Self:
-        """Draw on ``ax`` or on a new figure; the best cell has a frame.
-
-        Parameters
-        ----------
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
-
-        Returns
-        -------
-        self
-            This display.
-        """
+    def _size(self) -> tuple[float, float]:
         width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
-        ax = _axes(ax, width, max(1.2 + 0.35 * len(self.candidates), 2.7))
+        return width, max(1.2 + 0.35 * len(self.candidates), 2.7)
+
+    def _draw(self, ax: Any) -> None:
         # Bright colours are good, whether greater or smaller is better.
         colours = "viridis" if self.greater_is_better else "viridis_r"
         image = ax.imshow(self.scores.T, cmap=colours, aspect="auto")
@@ -408,12 +338,10 @@ class SourceCandidateDisplay(_SearchDisplay):
             ax.plot(
                 [x - 0.5, x + 0.5, x + 0.5, x - 0.5, x - 0.5],
                 [y - 0.5, y - 0.5, y + 0.5, y + 0.5, y - 0.5],
-                color=BEST_COLOUR,
+                color=STRONG,
                 linewidth=3,
             )
         rotated = {"rotation": 40, "ha": "right"} if max(map(len, self.sources)) > 8 else {}
         ax.set_xticks(range(len(self.sources)), self.sources, **rotated)
         ax.set_yticks(range(len(self.candidates)), self.candidates)
         ax.set_xlabel("source")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self

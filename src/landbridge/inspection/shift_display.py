@@ -1,35 +1,30 @@
 """Draw a shift diagnosis."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 
-from landbridge._extras import import_extra
+from landbridge._palette import ACCENT, INK, QUIET, STRONG
 from landbridge._typing import MatrixLike
+from landbridge.inspection._display import Display, open_frame
 from landbridge.inspection._feature_shift import FeatureShift
-from landbridge.inspection._verdict import difference_words
+from landbridge.inspection._verdict import LEVEL, difference_words
 from landbridge.inspection.shift import ShiftDiagnosis, diagnose_shift
-
-# Orange and blue differ for every kind of colour vision.
-SHIFTED, LEFT, QUIET, INK = "#c1440e", "#2a6f97", "#9aa5b1", "#22303c"
 
 
 @dataclass
-class ShiftDisplay:
+class ShiftDisplay(Display):
     """Plot the features by size of shift, with the overall figures.
 
-    Make it with `from_diagnosis` or `from_data`; ``plot`` only draws.
+    Make it with `from_diagnosis` or `from_data`, which compute and draw.
 
     Parameters
     ----------
     diagnosis : `ShiftDiagnosis`
         Result of `diagnose_shift`.
-
-    Attributes
-    ----------
-    figure_ : the matplotlib figure.
-    ax_, axes_ : the axes of the features, and all axes.
+    n_features : int, default=12
+        Largest number of features to draw.
 
     Examples
     --------
@@ -38,18 +33,16 @@ class ShiftDisplay:
     >>> cars = load_auto_mpg(as_frame=True)
     >>> usa, japan = cars.data[cars.domain == "USA"], cars.data[cars.domain == "Japan"]
     >>> display = ShiftDisplay.from_data(usa, japan, random_state=0)
-    >>> display.ax_.get_title()
+    >>> display.ax_[0].get_title()
     'Which features shift'
     """
 
     diagnosis: ShiftDiagnosis
-    figure_: Any = field(default=None, init=False, repr=False)
-    ax_: Any = field(default=None, init=False, repr=False)
-    axes_: Any = field(default=None, init=False, repr=False)
+    n_features: int = 12
 
     @classmethod
     def from_diagnosis(
-        cls, diagnosis: ShiftDiagnosis, *, n_features: int = 12, axes: Any = None
+        cls, diagnosis: ShiftDiagnosis, *, n_features: int = 12, ax: Any = None
     ) -> Self:
         """Draw what `diagnose_shift` returned.
 
@@ -59,10 +52,10 @@ class ShiftDisplay:
             Result of `diagnose_shift`.
         n_features : int, default=12
             Largest number of features to draw.
-        axes : array of matplotlib axes, optional
+        ax : array of two matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
-        return cls(diagnosis).plot(n_features=n_features, axes=axes)
+        return cls(diagnosis, n_features).plot(ax)
 
     @classmethod
     def from_data(
@@ -71,7 +64,7 @@ class ShiftDisplay:
         X_target: MatrixLike,
         *,
         n_features: int = 12,
-        axes: Any = None,
+        ax: Any = None,
         **options: Any,
     ) -> Self:
         """Diagnose and draw; ``options`` go to `diagnose_shift`.
@@ -84,48 +77,27 @@ class ShiftDisplay:
             Labelled rows of the target.
         n_features : int, default=12
             Largest number of features to draw.
-        axes : array of matplotlib axes, optional
+        ax : array of two matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
         diagnosis = diagnose_shift(X, X_target, **options)
-        return cls.from_diagnosis(diagnosis, n_features=n_features, axes=axes)
+        return cls.from_diagnosis(diagnosis, n_features=n_features, ax=ax)
 
-    def plot(self, *, n_features: int = 12, axes: Any = None) -> Self:
-        """Draw the ``n_features`` largest shifts and the figures of the whole.
+    def _panels(self) -> dict[str, Any]:
+        return {"ncols": 2, "width_ratios": [3, 2]}
 
-        ``axes`` is a pair of matplotlib axes; None makes a new figure.
+    def _size(self) -> tuple[float, float]:
+        n_features = len(self.diagnosis.features[: self.n_features])
+        return 9, max(3.4, 0.34 * n_features + 1.7)
 
-        Parameters
-        ----------
-        n_features : int, default=12
-            Largest number of features to draw.
-        axes : array of matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
-
-        Returns
-        -------
-        self
-            This display.
-        """
-        features = self.diagnosis.features[:n_features]
-        self.axes_ = _new_axes(len(features)) if axes is None else axes
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
-        _draw_features(self.ax_, features)
-        _draw_whole(self.axes_[1], self.diagnosis)
-        return self
-
-
-def _new_axes(n_features: int) -> Any:
-    plt = import_extra("matplotlib.pyplot", "plot")
-    height = max(3.4, 0.34 * n_features + 1.7)
-    _, axes = plt.subplots(1, 2, figsize=(9, height), width_ratios=[3, 2], layout="constrained")
-    return axes
+    def _draw(self, ax: Any) -> None:
+        _draw_features(ax[0], self.diagnosis.features[: self.n_features])
+        _draw_whole(ax[1], self.diagnosis)
 
 
 def _draw_features(ax: Any, features: tuple[FeatureShift, ...]) -> None:
     places = np.arange(len(features))[::-1]
-    colours = [SHIFTED if feature.p_value <= 0.05 else QUIET for feature in features]
+    colours = [STRONG if feature.p_value <= LEVEL else QUIET for feature in features]
     ax.barh(places, [feature.ks for feature in features], color=colours, height=0.7)
     for place, feature in zip(places, features, strict=True):
         text = difference_words(feature.mean_difference)
@@ -138,16 +110,16 @@ def _draw_features(ax: Any, features: tuple[FeatureShift, ...]) -> None:
         "beside the bars: difference of means; grey: within chance"
     )
     ax.set_title("Which features shift")
-    ax.spines[["top", "right"]].set_visible(False)
+    open_frame(ax)
 
 
 def _draw_whole(ax: Any, diagnosis: ShiftDiagnosis) -> None:
     auc, weighted, mmd = diagnosis.auc, diagnosis.weighted, diagnosis.mmd
-    colour = SHIFTED if diagnosis.detected else QUIET
+    colour = STRONG if diagnosis.detected else QUIET
     spread = [[auc.value - auc.low], [auc.high - auc.value]]
     ax.errorbar(auc.value, 2, xerr=spread, fmt="o", color=colour, capsize=4)
     ax.plot([0.5, 0.5], [1.8, 2.2], color=INK, linestyle=":", linewidth=1)
-    ax.barh(1, weighted.effective_share, color=LEFT, height=0.3)
+    ax.barh(1, weighted.effective_share, color=ACCENT, height=0.3)
     ax.barh(1, 1, color="none", edgecolor=INK, linewidth=0.6, height=0.3)
     effective = f"{weighted.effective_sample_size:.0f} of {weighted.n_rows}"
     for height, text in [

@@ -262,3 +262,8 @@ def _dealt_by_class(y: Vector, cv: int, seed: int) -> Vector:
     folds = np.empty(y.shape[0], dtype=int)
     folds[order] = np.arange(y.shape[0]) % cv
     return folds
+
+
+def source_name(source: Any) -> str:
+    """The name of a source as a person reads it."""
+    return "all sources" if source == POOLED else str(source)

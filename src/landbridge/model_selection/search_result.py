@@ -19,6 +19,7 @@ from landbridge.metrics.inference import loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
+from landbridge.model_selection._sources import source_name
 from landbridge.model_selection._unlabelled import agreement_of
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.candidates import Role
@@ -276,7 +277,9 @@ class SearchResult:
         """A short name of every cell, with its source where there are several."""
         several = sum(source.name is not None for source in self.sources) > 1
         return [
-            f"{cell.name} from {cell.source}" if several and cell.source is not None else cell.name
+            f"{cell.name} from {source_name(cell.source)}"
+            if several and cell.source is not None
+            else cell.name
             for cell in self.cells
         ]
 

@@ -332,7 +332,7 @@ def origin_section(origin: dict[str, Any]) -> Section:
 
 
 def _full_name(row: dict[str, Any]) -> str:
-    return f"{row['name']} · {row['source']}" if row["show_source"] else row["name"]
+    return f"{row['name']} from {row['source']}" if row["show_source"] else row["name"]
 
 
 def _number(value: float | None) -> float:

@@ -7,13 +7,13 @@ import numpy as np
 
 from landbridge.inference import class_balance
 from landbridge.inference.agreement import labels_for_accuracy, labels_for_error
+from landbridge.inspection.search_displays import best_pairs, scores_by_source
 from landbridge.labelling.forecast import labels_to_decide
-from landbridge.model_selection._sources import POOLED
+from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import SearchInterval
 from landbridge.model_selection.search_result import VOTE, SearchResult
 
-ALL_SOURCES = "all sources"
 MOST_PAIRS = 8
 REFERENCE_LEVEL = 0.9
 # Desired precision of an accuracy, and of an error relative to its size.
@@ -79,22 +79,6 @@ def _to_decide(result: SearchResult) -> str | None:
     )
 
 
-def source_name(source: Any) -> str | None:
-    """The name of a source as a person reads it."""
-    if source is None:
-        return None
-    return ALL_SOURCES if source == POOLED else str(source)
-
-
-def full_name(result: SearchResult, cell: int) -> str:
-    """Candidate, parameters and, where there are several, the source."""
-    about = result.cells[cell]
-    several = len({one.source for one in result.cells} - {None}) > 1
-    if about.source is None or not several:
-        return about.name
-    return f"{about.name} · {source_name(about.source)}"
-
-
 def beats_baseline(result: SearchResult) -> bool | None:
     """Whether the answer has a better score than the majority class or mean."""
     if result.baseline is None:
@@ -110,7 +94,7 @@ def _row(result: SearchResult, cell: Any, place: int, level: float) -> dict[str,
     name = f"vote of {len(result.vote().members)}" if cell == VOTE else values["candidate"]  # type: ignore[union-attr]
     others = [result.score_of(cell, metric) for metric in result.metrics[1:]]
     several = len({one.source for one in result.cells} - {None}) > 1
-    source = source_name(values["source"])
+    source = None if values["source"] is None else source_name(values["source"])
     return {
         "rank": place,
         "name": name,
@@ -191,7 +175,7 @@ def _simplest(result: SearchResult) -> str | None:
         return None
     simplest = min(near, key=lambda cell: result.cells[cell].complexity)
     simpler = result.cells[simplest].complexity < result.cells[result.best].complexity
-    return full_name(result, simplest) if simpler else None
+    return result.labels[simplest] if simpler else None
 
 
 def _vote(result: SearchResult) -> dict[str, Any] | None:
@@ -201,7 +185,7 @@ def _vote(result: SearchResult) -> dict[str, Any] | None:
     return {
         "members": [
             {
-                "name": full_name(result, cell),
+                "name": result.labels[cell],
                 "weight": vote.weights[cell],
                 "disagreement": vote.disagreement[cell],
             }
@@ -269,7 +253,7 @@ def _agreement(result: SearchResult) -> dict[str, Any] | None:
         "high": intervals.high[own],
         "basis": intervals.basis,
         "candidates": [
-            {"name": full_name(result, cell), "agreement": agreement, "low": low, "high": high}
+            {"name": result.labels[cell], "agreement": agreement, "low": low, "high": high}
             for cell, agreement, low, high in zip(
                 cells, intervals.agreement, intervals.low, intervals.high, strict=True
             )
@@ -322,26 +306,19 @@ def _sampling(result: SearchResult) -> str | None:
 
 
 def _matrix(result: SearchResult) -> dict[str, Any] | None:
-    sources = list(dict.fromkeys(cell.source for cell in result.cells if cell.source is not None))
+    sources, names, values = scores_by_source(result, without_source=False)
     if len(sources) < 2:
         return None
-    names = list(dict.fromkeys(cell.name for cell in result.cells if cell.source is not None))
-    values = np.full((len(sources), len(names)), np.nan)
-    for cell, score in zip(result.cells, result.scores(), strict=True):
-        if cell.source is not None:
-            values[sources.index(cell.source), names.index(cell.name)] = score
     return {"sources": list(map(source_name, sources)), "candidates": names, "values": values}
 
 
 def _pairwise(result: SearchResult) -> dict[str, Any] | None:
-    status = result.status()
-    best = [cell for cell in result.ranking() if status[cell] == "complete"][:MOST_PAIRS]
+    best, values = best_pairs(result, MOST_PAIRS)
     if len(best) < 2:
         return None
     if "tlv" in result.available():
         words = "Both are judged on the same labelled target rows."
     else:
         words = f"From {result.criterion} alone, without target labels: a hint, not a test."
-    values = result.prob_better()[np.ix_(best, best)].copy()
     np.fill_diagonal(values, np.nan)
-    return {"names": [full_name(result, cell) for cell in best], "values": values, "words": words}
+    return {"names": [result.labels[cell] for cell in best], "values": values, "words": words}

@@ -5,14 +5,10 @@ from typing import Any
 import numpy as np
 
 from landbridge.inference import Interval
+from landbridge.inspection.multi_source_display import QUESTION_WORDS
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 
-QUESTION_WORDS = {
-    "new_source": "one new source",
-    "population": "all sources of this kind",
-    "fixed": "these sources",
-}
 MOST_NAMED = 5
 
 

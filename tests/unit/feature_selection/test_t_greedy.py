@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from benchmarks._residual_path import residual_path
 from scipy import sparse, stats
 
 from landbridge.feature_selection.moments import moments_of
@@ -8,7 +9,6 @@ from landbridge.feature_selection.t_greedy import (
     first_of_best,
     greedy_path,
     make_score,
-    residual_path,
     t_statistics,
 )
 

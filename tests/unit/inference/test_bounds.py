@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
+from benchmarks._variance_decomposition import variance_decomposition
 
-from landbridge.inference import generalization_bound, variance_decomposition
+from landbridge.inference import generalization_bound
 
 
 def test_bound_by_hand():

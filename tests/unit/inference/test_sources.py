@@ -109,7 +109,7 @@ def test_bad_input(losses, groups, options, message):
 @pytest.mark.parametrize(
     ("kind", "source", "message"),
     [
-        ("theta_9", None, "`kind` must be one of 'theta_1'"),
+        ("theta_9", None, "`kind` must be one of 'theta_2'"),
         ("theta_b", "a", "`source` must come with kind='theta_omega' or kind='theta_gamma'"),
         ("theta_omega", "z", "`source` must be one of the names in groups, .* got 'z'"),
         ("theta_gamma", "a", "`source` must be a pair of sources"),

@@ -48,7 +48,7 @@ def test_without_held_out_curves_and_names_on_given_axes(selector):
         .path_
     )
     figure, axes = mpl.pyplot.subplots(1, 3)
-    display = FeatureStabilityDisplay.from_path(path, axes=axes)
+    display = FeatureStabilityDisplay.from_path(path, ax=axes)
     assert display.figure_ is figure
     assert axes[1].get_yticklabels()[0].get_text() == str(path.feature[0])
     assert len(axes[2].get_legend().get_texts()) == 1
@@ -74,7 +74,8 @@ def test_every_name_has_its_line_and_every_step_is_whole():
         np.ones((41, 3)),
         np.ones((41, 3)),
         n_kept=1,
-    ).plot(n_features=40)
+        n_features=40,
+    ).plot()
     display.figure_.draw_without_rendering()
     boxes = [label.get_window_extent() for label in display.ax_[1].get_yticklabels()]
     assert all(above.y0 >= below.y1 for above, below in itertools.pairwise(boxes))

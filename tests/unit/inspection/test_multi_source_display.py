@@ -55,12 +55,12 @@ def test_answers_are_the_three_intervals(result):
 
 
 def test_plot_draws_what_it_was_given(result):
-    display = MultiSourceDisplay.from_result(result).plot()
+    display = MultiSourceDisplay.from_result(result)
     assert display.figure_ is display.ax_.figure
     assert labels_of(display) == [
         *display.names,
-        "a new source",
-        "all such sources",
+        "one new source",
+        "all sources of this kind",
         "these sources",
     ]
     points = display.ax_.lines[0].get_xdata()
@@ -70,7 +70,7 @@ def test_plot_draws_what_it_was_given(result):
 
 def test_plot_into_given_axes(result):
     _, ax = plt.subplots()
-    assert MultiSourceDisplay.from_result(result).plot(ax).ax_ is ax
+    assert MultiSourceDisplay.from_result(result, ax=ax).ax_ is ax
 
 
 def test_from_estimator_runs_the_procedure(result):
@@ -89,7 +89,7 @@ def test_only_answerable_questions_are_shown():
 def test_a_source_of_one_row_is_a_point_without_interval():
     groups = np.where(np.arange(150) == 0, "lonely", GROUPS)
     cv = MultiSourceCV(DummyRegressor()).fit(X, X[:, 0], groups=groups)
-    display = MultiSourceDisplay.from_result(cv.result_).plot()
+    display = MultiSourceDisplay.from_result(cv.result_)
     assert len(display.ax_.collections[0].get_segments()) == 5
     assert len(display.names) == 6
     display.figure_.canvas.draw()
@@ -97,7 +97,7 @@ def test_a_source_of_one_row_is_a_point_without_interval():
 
 def test_comparison_shows_paired_differences():
     comparison = lb.compare_estimators(GaussianNB(), DummyClassifier(), X, Y, groups=GROUPS)
-    display = MultiSourceDisplay.from_comparison(comparison).plot()
+    display = MultiSourceDisplay.from_comparison(comparison)
     means = comparison.source_losses()
     assert display.means == pytest.approx(np.sort(means[0] - means[1]), abs=1e-15)
     assert display.reference == 0
@@ -113,4 +113,4 @@ def test_comparison_shows_paired_differences():
 def test_matplotlib_is_named_where_it_is_missing(result, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"needs matplotlib.*pip install 'landbridge\[plot\]'"):
-        MultiSourceDisplay.from_result(result).plot()
+        MultiSourceDisplay.from_result(result)

@@ -305,21 +305,21 @@ def test_what_cannot_be_diagnosed(change, message):
 
 def test_the_picture_shows_the_figures(diagnosis):
     display = ShiftDisplay.from_diagnosis(diagnosis, n_features=3)
-    names = [label.get_text() for label in display.ax_.get_yticklabels()]
+    names = [label.get_text() for label in display.ax_[0].get_yticklabels()]
     assert names == [feature.name for feature in diagnosis.features[:3]]
-    widths = [bar.get_width() for bar in display.ax_.patches]
+    widths = [bar.get_width() for bar in display.ax_[0].patches]
     assert widths == [feature.ks for feature in diagnosis.features[:3]]
-    texts = " ".join(text.get_text() for text in display.axes_[1].texts)
+    texts = " ".join(text.get_text() for text in display.ax_[1].texts)
     assert f"AUC {diagnosis.auc.value:.3f}" in texts
     assert f"{diagnosis.weighted.effective_sample_size:.0f} of 245 rows effective" in texts
-    assert display.figure_ is display.ax_.figure
+    assert display.figure_ is display.ax_[1].figure
     mpl.pyplot.close(display.figure_)
 
 
 def test_the_picture_from_data_on_given_axes():
     data = make_covariate_shift(100, 100, shift=0, scale=1, random_state=0)
     figure, axes = mpl.pyplot.subplots(1, 2)
-    display = ShiftDisplay.from_data(data.X, data.X_target, axes=axes, **FAST)
+    display = ShiftDisplay.from_data(data.X, data.X_target, ax=axes, **FAST)
     assert display.figure_ is figure
     assert not display.diagnosis.detected
     mpl.pyplot.close(figure)

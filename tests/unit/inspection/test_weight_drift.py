@@ -45,33 +45,19 @@ def test_panels_of_a_model():
     assert np.array_equal(errors.curves[0].y, fitted.errors_)
 
 
-def test_closed_forms_hold_the_papers_figures():
-    over_rounds, once = WeightDriftDisplay.from_closed_forms(1).panels
-    assert len(over_rounds.curves) == 5
-    assert over_rounds.curves[0].y[0] == 1
-    assert over_rounds.curves[0].y[-1] < 0.001  # ε = 0.1: the source is gone after 20 rounds
-    assert (np.diff([curve.y[-1] for curve in over_rounds.curves]) > 0).all()
-    assert once.curves[0].y[-1] == pytest.approx(1)  # ε = ½: no drift
-    by_rows, by_error = WeightDriftDisplay.from_closed_forms(2).panels
-    assert (np.diff([curve.y[-1] for curve in by_rows.curves]) > 0).all()
-    assert (np.diff(by_error.curves[0].y) < 0).all()
-
-
 def test_plot_draws_every_curve_once():
     import matplotlib.pyplot as plt
 
-    for display in (
-        WeightDriftDisplay.from_estimator(model()),
-        WeightDriftDisplay.from_closed_forms(2),
-    ):
-        assert display.plot() is display
-        assert len(display.ax_) == len(display.panels)
-        for ax, panel in zip(display.ax_, display.panels, strict=True):
-            lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
-            assert [line.get_label() for line in lines] == [c.label for c in panel.curves]
-        plt.close(display.figure_)
-    figure, axes = plt.subplots(1, 2)
-    assert WeightDriftDisplay.from_closed_forms(1).plot(axes=axes).figure_ is figure
+    display = WeightDriftDisplay.from_estimator(model())
+    first = display.figure_
+    assert len(display.ax_) == len(display.panels)
+    for ax, panel in zip(display.ax_, display.panels, strict=True):
+        lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+        assert [line.get_label() for line in lines] == [c.label for c in panel.curves]
+    figure, axes = plt.subplots(1, 3)
+    assert display.plot(axes).figure_ is figure
+    assert WeightDriftDisplay(display.panels[:1]).plot(axes[0]).ax_ is axes[0]
+    plt.close(first)
     plt.close(figure)
 
 
@@ -82,5 +68,3 @@ def test_what_has_no_drift_is_refused():
     plain = TrAdaBoostClassifier(TrimmedTreeClassifier(1), 2).fit(np.eye(4), [0, 1, 0, 1])
     with pytest.raises(ValueError, match="`estimator` must have been fitted with labelled target"):
         WeightDriftDisplay.from_estimator(plain)
-    with pytest.raises(ValueError, match="`figure` must be 1 .* or 2 .*; got 3"):
-        WeightDriftDisplay.from_closed_forms(3)

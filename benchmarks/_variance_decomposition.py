@@ -73,7 +73,7 @@ def variance_decomposition(losses: VectorLike, groups: VectorLike) -> VarianceDe
     Examples
     --------
     >>> import numpy as np
-    >>> from landbridge.inference import variance_decomposition
+    >>> from benchmarks._variance_decomposition import variance_decomposition
     >>> rng = np.random.default_rng(0)
     >>> runs = rng.normal(size=(500, 1)) + rng.normal(size=(500, 40))
     >>> variance_decomposition(runs, np.repeat(["a", "b"], 20))

@@ -34,7 +34,7 @@ class QuadraticEstimator:
     --------
     θ3 of Grandvalet and Bengio for 5 blocks of 10 losses has the bias −γ:
 
-    >>> from landbridge.inference import QuadraticEstimator
+    >>> from benchmarks._quadratic import QuadraticEstimator
     >>> QuadraticEstimator(1 / 50, 9 / 50, -10 / 50, n_blocks=5, n_rows=10).bias
     (0.0, 0.0, -1.0, 0.0)
     """
@@ -109,7 +109,7 @@ def estimator_with_bias(
     --------
     The paper's θ5 is the estimator with the bias ω − 2γ:
 
-    >>> from landbridge.inference import estimator_with_bias
+    >>> from benchmarks._quadratic import estimator_with_bias
     >>> theta_5 = estimator_with_bias(0, 1, -2, 0, n_blocks=5, n_rows=10)
     >>> print([round(50 * value) for value in (theta_5.a, theta_5.b, theta_5.c)])
     [1, 59, -60]

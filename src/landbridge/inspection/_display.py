@@ -1,0 +1,66 @@
+"""What the Displays share: where to draw, and the axes afterwards."""
+
+from typing import Any, Self
+
+import numpy as np
+
+from landbridge._extras import import_extra
+
+
+class Display:
+    """A picture: the arrays it shows are attributes, and `plot` draws them.
+
+    The constructors ``from_…`` compute the arrays and draw. A subclass says in ``_size`` how many
+    inches it wants and draws in ``_draw``.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes, or an array of them where there are several panels
+        Axes drawn on last.
+    figure_ : matplotlib figure
+        Their figure.
+    """
+
+    ax_: Any
+    figure_: Any
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw once more, on ``ax`` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or an array of them where there are several panels, optional
+            Axes to draw on; those of a new figure by default.
+
+        Returns
+        -------
+        self
+            This display.
+        """
+        if ax is None:
+            pyplot = import_extra("matplotlib.pyplot", "plot")
+            options = {"figsize": self._size(), "layout": "constrained"} | self._panels()
+            ax = pyplot.subplots(1, **options)[1]
+        self._draw(ax)
+        self.ax_, self.figure_ = ax, np.atleast_1d(ax)[0].figure
+        return self
+
+    def _panels(self) -> dict[str, Any]:
+        """Options of `matplotlib.pyplot.subplots` for several panels."""
+        return {}
+
+    def _size(self) -> tuple[float, float]:
+        raise NotImplementedError
+
+    def _draw(self, ax: Any) -> None:
+        raise NotImplementedError
+
+
+def width_of(labels: list[str]) -> float:
+    """About the inches that the longest of some tick labels takes."""
+    return 0.085 * max(map(len, labels), default=0)
+
+
+def open_frame(ax: Any) -> None:
+    """Leave away the lines above and at the right."""
+    ax.spines[["top", "right"]].set_visible(False)
