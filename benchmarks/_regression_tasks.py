@@ -20,9 +20,9 @@ from sklearn.tree import DecisionTreeRegressor
 from benchmarks._domains import DomainTask, pairs
 from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV, datasets
 
-LABELS, DRAWS = (20, 50), 5
+LABELS, DRAWS = (20, 50, 200), 10
 MOST_SOURCE, MOST_UNLABELLED, MOST_TEST = 400, 300, 3000
-FEWEST_TEST = 40
+FEWEST_TEST = {20: 40, 50: 40, 200: 400}
 DEVELOPMENT = ("wine", "abalone", "covariate shift")
 FURTHER = ("alcohol", "days off", "years of cars", "latitude", "diabetes", "generated")
 CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-regression-2"

@@ -26,7 +26,7 @@ from benchmarks._trust_labels import PATTERNS, examine, label_tasks
 from landbridge.inference import control_variate_interval, e_value, score_interval
 from landbridge.inference.agreement import mean_agreement
 from landbridge.inference.control_variate import fit_slope
-from landbridge.metrics.inference import CROSS_VALIDATED
+from landbridge.metrics.metric import CROSS_VALIDATED
 
 LEVEL, DRAWS, UNLABELLED = 0.9, 3, 500
 N_LOOKS, STEP = 30, 10

@@ -50,10 +50,6 @@ SAME_IN_EVERY_ROW = 1e7
 FEW_ROWS_OF_A_CLASS = 5
 # A log loss above this comes from a probability that is zero up to rounding.
 ZERO = 30.0
-# Cross-validation evaluates other models than the final one. On 66 tasks with natural domains, the
-# variance of the error of the estimated accuracy was 1.3 times that of a fixed model
-# (`benchmarks/search_regret.py`).
-CROSS_VALIDATED = 4 / 3
 
 
 @dataclass(frozen=True)
@@ -145,7 +141,7 @@ def metric_interval(
         Of the weights, if they are made here.
     variance_factor : float, default=1.0
         Variance of the error relative to that of a model that was fixed before the rows were drawn;
-        `CROSS_VALIDATED` for predictions out of fold.
+        `Metric.out_of_fold_factor` for predictions out of fold.
 
     Returns
     -------

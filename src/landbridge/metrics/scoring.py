@@ -29,7 +29,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.metrics import _kernels as kernels
 from landbridge.metrics._kernels import Kernel, Pointwise
-from landbridge.metrics.metric import Metric, Response, format_number
+from landbridge.metrics.metric import CROSS_VALIDATED, Metric, Response, format_number
 
 __all__ = ["Metric", "check_scoring", "format_number"]
 
@@ -79,6 +79,14 @@ RATIOS: dict[Callable[..., Any], tuple[str, kernels.Ratio]] = {
 # Few positive rows make average precision vary more than its replicates do; measured on the
 # development tasks of benchmarks/metric_intervals.py.
 AVERAGE_PRECISION_FACTOR = 1.25
+# Errors of regression have long tails, and the models of the folds differ most there: the variance
+# of an out-of-fold score relative to that of a fixed model (benchmarks/search_regression.py).
+OUT_OF_FOLD_FACTORS = {
+    metrics.mean_absolute_error: 5 / 3,
+    metrics.mean_squared_error: 5 / 2,
+    metrics.root_mean_squared_error: 5 / 2,
+    metrics.r2_score: 5 / 2,
+}
 RANKINGS: dict[Callable[..., Any], tuple[str, Callable[..., Vector]]] = {
     metrics.roc_auc_score: ("ROC AUC", kernels.binary_auc),
     metrics.average_precision_score: ("average precision", kernels.binary_average_precision),
@@ -333,6 +341,7 @@ class _Request:
                 if self.function is metrics.average_precision_score
                 else 1.0
             ),
+            out_of_fold_factor=OUT_OF_FOLD_FACTORS.get(self.function, CROSS_VALIDATED),
         )
 
     def _of_numbers(self) -> Metric:

@@ -36,7 +36,6 @@ from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import check_level
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.inference import (
-    CROSS_VALIDATED,
     metric_interval,
     paired_probability,
 )
@@ -57,12 +56,6 @@ METHODS = {
     "paper": "trcv",
 }
 BASELINES = ("target-only", "source-only")
-# Metrics of squared errors, whose tails few rows do not show (`benchmarks/search_regression.py`).
-SQUARED = ("RMSE", "MSE", "R²")
-LONG_TAILS = (
-    "Squared errors have long tails: with 50 labels such intervals of nominal 90 % held the truth "
-    "in 0.78 of 40 searches"
-)
 
 
 class Withheld(StrEnum):
@@ -215,7 +208,7 @@ def _from_rows(
     if check is not None and check.withheld:
         return replace(answer, withheld=Withheld.LABELS)
     seen = result.predictions("tlv", cell).seen  # type: ignore[union-attr]
-    factor = CROSS_VALIDATED
+    factor = metric.out_of_fold_factor
     adjusted = method in ("adjusted", "cross-fitted")
     if adjusted and weight is None and is_accuracy(metric) and _is_sample(check):
         found = adjust_with_unlabelled(result, cell, metric.pointwise(y, values), seen)
@@ -225,14 +218,15 @@ def _from_rows(
     options = {"estimate": estimate, "sample_weight": weight, "variance_factor": factor}
     plain = metric_interval(metric, y, values, level, **options)
     if _is_sample(check):
-        note = LONG_TAILS if metric.label in SQUARED else plain.note
-        return replace(answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=note)
+        return replace(
+            answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
+        )
     # Weights remove what the columns explain, and nobody knows how much else differs: the interval
     # reaches as far as the unweighted one, too.
     own = check.weights[seen]  # type: ignore[union-attr]
     weight = own if weight is None else weight * own
     weighted = metric_interval(
-        metric, y, values, level, sample_weight=weight, variance_factor=CROSS_VALIDATED
+        metric, y, values, level, sample_weight=weight, variance_factor=metric.out_of_fold_factor
     )
     return SearchInterval(
         weighted.estimate,

@@ -11,7 +11,6 @@ from sklearn import metrics
 from landbridge.inference import score_interval
 from landbridge.metrics.class_report import class_report, confusion
 from landbridge.metrics.inference import (
-    CROSS_VALIDATED,
     bootstrap_weights,
     degrees_of_freedom,
     effective_rows,
@@ -19,6 +18,7 @@ from landbridge.metrics.inference import (
     metric_interval,
     paired_probability,
 )
+from landbridge.metrics.metric import CROSS_VALIDATED
 from landbridge.metrics.scoring import check_scoring
 
 
@@ -160,6 +160,11 @@ def test_cross_validated_predictions_have_the_interval_of_fewer_rows(name):
         assert width == pytest.approx(math.sqrt(CROSS_VALIDATED) * fixed_width)
     ratio = (crossed.high - crossed.low) / (fixed.high - fixed.low)
     assert ratio == pytest.approx(math.sqrt(CROSS_VALIDATED), rel=0.05)
+
+
+def test_squared_errors_vary_most_from_fold_to_fold():
+    factors = {m.label: m.out_of_fold_factor for m in check_scoring(None, task="regression")}
+    assert factors == {"RMSE": 5 / 2, "MAE": 5 / 3, "R²": 5 / 2}
 
 
 def test_sample_weights_cost_rows():

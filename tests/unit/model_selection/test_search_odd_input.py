@@ -406,8 +406,6 @@ def test_a_loss_of_zero_is_said_to_be_zero():
     labels = {**TARGET, "y_target": np.zeros(16)}
     found = search({"r": Ridge(), "s": Ridge(2.0)}).fit(X, 0.0 * NUMBERS, **labels)
     assert str(found.interval(0.9, cell=0)).startswith("RMSE 0, 90 % interval 0 to 0 ")
-    assert "Squared errors have long tails" in str(found.interval(0.9, cell=0))
-    assert "long tails" not in str(found.interval(0.9, cell=0, metric="mae"))
     assert ". r: 0\n" in repr(found.results_)
 
 
