@@ -29,7 +29,7 @@ from landbridge.model_selection.vote import combine
 
 NAME = "search_regression"
 LEVEL = 0.9
-SEEN = 5  # draws in view when the factors for out-of-fold predictions were chosen
+SEEN = 5  # draws in view when limits and factor were first chosen
 HABITS = ("pooled", "source-only", "target-only")
 ANSWERS = ("vote", "best", "tlv", *(f"always {name}" for name in HABITS))
 COVERED = ("vote: RMSE", "vote: MAE", "vote: R²", "best: RMSE", "always pooled: RMSE")
@@ -37,9 +37,11 @@ PARTS = ("development", "held-out", "further")
 GROUPS = (*PARTS, "all", "all, fresh draws")
 WORDS = """The tasks were split beforehand. *Development* is {development}: the comparison by ratios
 and the degrees of freedom of the intervals were decided there, for single candidates. *Held-out* is
-{held-out}, *further* is {further}. The factors by which the variance of out-of-fold scores exceeds
-that of a fixed model (`landbridge.metrics.scoring`) were chosen with the first {seen} draws of all
-tasks in view. *Fresh* are the other {fresh} draws of the same tasks, made afterwards."""
+{held-out}, *further* is {further}. The limits
+of the numbers of members were found on the development tasks. The factor by which the variance of
+out-of-fold squared errors exceeds that of a fixed model (`landbridge.metrics.scoring`) was chosen
+with all tasks and draws in view. *Fresh* are the last {fresh} of {draws} draws, made after the
+first choice of both; the factor was then set lower."""
 REGRET_WORDS = """RMSE relative to that of the best single candidate, minus one: geometric mean over
 searches, and in brackets the share of searches in which it is more than twice as large."""
 COVERAGE_WORDS = """Share of searches whose 90 % interval holds the truth, and the number of
@@ -63,7 +65,7 @@ def figures(searched: Searched) -> dict[str, dict[str, float]]:
     rmse, *others = check_scoring(None, task="regression")
     names = {cell.candidate: number for number, cell in enumerate(result.cells)}
     weights = result.vote().weights
-    predicted = {"vote": combine(values, weights), "best": values[result.best]}
+    predicted = {"vote": combine(result.limited(values), weights), "best": values[result.best]}
     own = [cell for cell in names.values() if cell != result.baseline]
     predicted["tlv"] = values[min(own, key=lambda cell: result.values("tlv", rmse)[cell])]
     predicted |= {f"always {name}": values[names[name]] for name in HABITS}
@@ -97,7 +99,7 @@ def report() -> None:
     parts = [
         f"# {title}",
         introduction,
-        WORDS.format(**names, seen=SEEN, fresh=DRAWS - SEEN),
+        WORDS.format(**names, draws=DRAWS, fresh=DRAWS - SEEN),
         "## Regret",
         REGRET_WORDS,
         markdown_table(["labels", "tasks", *ANSWERS], regret),

@@ -79,14 +79,10 @@ RATIOS: dict[Callable[..., Any], tuple[str, kernels.Ratio]] = {
 # Few positive rows make average precision vary more than its replicates do; measured on the
 # development tasks of benchmarks/metric_intervals.py.
 AVERAGE_PRECISION_FACTOR = 1.25
-# Errors of regression have long tails, and the models of the folds differ most there: the variance
-# of an out-of-fold score relative to that of a fixed model (benchmarks/search_regression.py).
-OUT_OF_FOLD_FACTORS = {
-    metrics.mean_absolute_error: 5 / 3,
-    metrics.mean_squared_error: 5 / 2,
-    metrics.root_mean_squared_error: 5 / 2,
-    metrics.r2_score: 5 / 2,
-}
+# Squared errors have long tails, and the models of the folds differ most there: the variance of an
+# out-of-fold score relative to that of a fixed model (benchmarks/search_regression.py).
+SQUARED_ERRORS_FACTOR = 5 / 3
+SQUARED_ERRORS = (metrics.mean_squared_error, metrics.root_mean_squared_error, metrics.r2_score)
 RANKINGS: dict[Callable[..., Any], tuple[str, Callable[..., Vector]]] = {
     metrics.roc_auc_score: ("ROC AUC", kernels.binary_auc),
     metrics.average_precision_score: ("average precision", kernels.binary_average_precision),
@@ -341,7 +337,9 @@ class _Request:
                 if self.function is metrics.average_precision_score
                 else 1.0
             ),
-            out_of_fold_factor=OUT_OF_FOLD_FACTORS.get(self.function, CROSS_VALIDATED),
+            out_of_fold_factor=(
+                SQUARED_ERRORS_FACTOR if self.function in SQUARED_ERRORS else CROSS_VALIDATED
+            ),
         )
 
     def _of_numbers(self) -> Metric:

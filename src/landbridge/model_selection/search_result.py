@@ -37,6 +37,7 @@ from landbridge.model_selection.vote import (
     cross_fitted,
     disagreement,
     members_of,
+    number_limits,
     skill_weights,
     vote_weights,
 )
@@ -711,13 +712,27 @@ class SearchResult:
         weights[cells] = members
         unlabelled = self._unlabelled_of(cells)
         if unlabelled is not None:
-            apart[cells] = np.where(members > 0, disagreement(unlabelled, members), np.nan)
+            apart[cells] = np.where(
+                members > 0, disagreement(self.limited(unlabelled), members), np.nan
+            )
         return Vote(_read_only(weights), _read_only(apart), predictions)
+
+    @property
+    def limits(self) -> tuple[float, float] | None:
+        """Smallest and largest number that a member of the vote may predict; None for classes."""
+        if self.classes is not None:
+            return None
+        return number_limits(np.append(self.y, () if self.y_target is None else self.y_target))
+
+    def limited(self, values: np.ndarray) -> np.ndarray:
+        """Predictions within `limits`, as the vote counts them."""
+        return values if self.limits is None else np.clip(values, *self.limits)
 
     def _labelled_vote(
         self, cells: list[int], kinds: list[str], roles: list[Role]
     ) -> tuple[Predictions, Vector]:
         y, values, _ = self.validated("tlv", cells, "probability")
+        values = self.limited(values)
         seen = np.logical_and.reduce([self.target[cell].seen for cell in cells])  # type: ignore[union-attr]
         found = vote_weights(values, y, roles=roles, kinds=kinds)
         folds = self.target_folds[seen]

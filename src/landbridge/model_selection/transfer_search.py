@@ -689,6 +689,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 [(labels[cell], fitted[cell]) for cell in vote.members],
                 vote.weights[vote.members],
                 getattr(self, "classes_", None),
+                self.results_.limits,
             )
             self.vote_ = self._with_preprocessor(model)
             self._answering = self.vote_

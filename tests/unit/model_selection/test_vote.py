@@ -15,6 +15,7 @@ from landbridge.model_selection.vote import (
     cross_fitted,
     disagreement,
     members_of,
+    number_limits,
     role_prior,
     skill_weights,
     vote_weights,
@@ -202,6 +203,14 @@ class TestVotingModel:
         assert not hasattr(model, "classes_")
         distances = model.disagreement(self.X)
         assert distances[1] == pytest.approx(3 * distances[0])
+
+    def test_numbers_far_beyond_the_labels_are_limited(self):
+        assert number_limits(np.array([2.0, 4.0, 3.0])) == (1.0, 5.0)
+        wild = LinearRegression().fit(self.X, 100.0 * self.X[:, 0])
+        flat = LinearRegression().fit(self.X, np.full(len(self.X), 3.0))
+        model = VotingModel([("wild", wild), ("flat", flat)], [0.5, 0.5], limits=(1.0, 5.0))
+        expected = (np.clip(100.0 * self.X[:, 0], 1.0, 5.0) + 3.0) / 2
+        assert_allclose(model.predict(self.X), expected)
 
     def test_a_clone_is_still_fitted(self):
         model = self.classifier()
