@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
 
 from landbridge._storage import whole_file
 from landbridge._typing import RandomState, Vector, VectorLike
@@ -30,6 +31,7 @@ from landbridge.labelling.design import (
 from landbridge.labelling.forecast import expected_ranking, place_of
 from landbridge.labelling.pool import Pool, make_pool, pair_of_search, pool_of_search
 from landbridge.labelling.status import LabelStatus
+from landbridge.model_selection.search_result import SearchResult
 
 FORMAT = 1
 
@@ -129,6 +131,8 @@ class LabelPlanner:
         Every row that was asked for.
     names_ : tuple of str
         Names of the candidates.
+    n_rows_ : int
+        Number of rows of the pool.
     candidate_, baseline_ : str
         The models that are compared, fixed with the first batch.
     classes_ : ndarray or None
@@ -191,7 +195,9 @@ class LabelPlanner:
         self.candidate_ = ""
         self.baseline_ = ""
         self.classes_: Any = None
+        self.n_rows_ = 0
         self._pool: Pool | None = None
+        self._read_last: tuple[SearchResult, Pool, Vector] | None = None
         self._metric: Any = None
 
     # Asking
@@ -211,7 +217,13 @@ class LabelPlanner:
         Batch
             Row numbers, inclusion probabilities and reasons; empty where no useful row is left.
         """
-        pool, places = self._read(search, X_unlabeled)
+        pool, places = self._read(search)
+        wanted = getattr(search, "results_", search).info.n_unlabelled
+        if X_unlabeled is not None and _num_samples(X_unlabeled) != wanted:
+            raise ValueError(
+                f"`X_unlabeled` must be the {wanted} rows that the search was fitted with; got "
+                f"{_num_samples(X_unlabeled)} rows. Pass the same rows, or fit the search again."
+            )
         return self._ask(pool, places)
 
     def ask_from_predictions(
@@ -249,9 +261,12 @@ class LabelPlanner:
         self._settle(pool, first, second)
         return self._ask(pool, np.arange(pool.n_rows))
 
-    def _read(self, search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
-        pool, places = pool_of_search(search, X_unlabeled)
+    def _read(self, search: Any) -> tuple[Pool, Vector]:
         result = getattr(search, "results_", search)
+        # A large pool is predicted anew for each search, and then kept.
+        if self._read_last is None or self._read_last[0] is not result:
+            self._read_last = (result, *pool_of_search(search))
+        _, pool, places = self._read_last
         self.classes_, self._metric = result.classes, result.metric
         self._settle(pool, *(pair_of_search(search) if not self.candidate_ else (None, None)))
         return pool, places
@@ -263,13 +278,19 @@ class LabelPlanner:
                 f"`search` must have the candidates of the first batch, {list(self.names_)}; got "
                 f"{list(pool.names)}. Fit the same candidates, or start a new planner."
             )
+        if self.n_rows_ not in (0, pool.n_rows):
+            raise ValueError(
+                f"The pool must have the {self.n_rows_} rows of the first batch; got "
+                f"{pool.n_rows}. Use predictions of the same rows; a saved result keeps at most "
+                "2000, so fit the search again in this process."
+            )
         if not self.candidate_:
             first, second = self.candidate or first, self.baseline or second
             place_of(pool, first, "candidate")
             if self.goal == "prove":
                 place_of(pool, second, "baseline")
             self.candidate_, self.baseline_ = str(first), second or ""
-        self.names_, self._pool = pool.names, pool
+        self.names_, self.n_rows_, self._pool = pool.names, pool.n_rows, pool
 
     def _ask(self, pool: Pool, places: Vector) -> Batch:
         number = max((one.batch for one in self.asked_), default=-1) + 1
@@ -457,6 +478,7 @@ class LabelPlanner:
             "level": self.level,
             "random_state": self.random_state,
             "names": list(self.names_),
+            "n_rows": self.n_rows_,
             "candidate": self.candidate_ or self.candidate,
             "baseline": self.baseline_ or self.baseline,
             "classes": classes,
@@ -482,7 +504,7 @@ class LabelPlanner:
                 baseline=state["baseline"],
                 **{name: state[name] for name in options},
             )
-            planner.names_ = tuple(state["names"])
+            planner.names_, planner.n_rows_ = tuple(state["names"]), state["n_rows"]
             planner.candidate_ = state["candidate"] or ""
             planner.baseline_ = state["baseline"] or ""
             classes = state["classes"]

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from landbridge._typing import Vector, VectorLike
 from landbridge.model_selection.search_inference import BASELINES
@@ -106,23 +105,22 @@ def make_pool(
     return Pool(values, None if labels is None else np.asarray(labels), names)
 
 
-def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
-    """Return the stored predictions of a search for unlabelled rows, and their indices.
+def pool_of_search(search: Any) -> tuple[Pool, Vector]:
+    """Return the predictions of a search for unlabelled rows, and their indices.
 
-    The vote is included as a candidate if the search predicts with it.
+    A search keeps the predictions of at most 2000 unlabelled rows. Of a larger pool, one that was
+    fitted in this process predicts the others with refitted cells; only the kept rows can be asked
+    for from a saved result. The vote is included as a candidate if the search predicts with it.
 
     Parameters
     ----------
     search : fitted TransferSearchCV, or SearchResult
-    X_unlabeled : rows, optional
-        The rows that the search was fitted with. Of very many rows a search keeps the predictions
-        of a random part, and only these can be asked for.
 
     Returns
     -------
     pool : Pool
     rows : ndarray of int
-        Place of each row of the pool in ``X_unlabeled``.
+        Place of each row of the pool among the unlabelled rows of the search.
     """
     result = getattr(search, "results_", search)
     cells = usable_cells(result)
@@ -131,20 +129,19 @@ def pool_of_search(search: Any, X_unlabeled: Any = None) -> tuple[Pool, Vector]:
             "`search` must have predictions of unlabelled target rows; got a search without them. "
             "Fit it with X_unlabeled, the rows that could be labelled."
         )
-    n_rows = None if X_unlabeled is None else _num_samples(X_unlabeled)
-    if n_rows not in (None, result.info.n_unlabelled):
-        raise ValueError(
-            f"`X_unlabeled` must be the {result.info.n_unlabelled} rows that the search was fitted "
-            f"with; got {n_rows} rows. Pass the same rows, or fit the search again."
-        )
-    values = [result.unlabelled[cell].values for cell in cells]
+    rows = result.unlabelled_rows
+    if rows.size < result.info.n_unlabelled and hasattr(search, "_fitted_on"):
+        values = list(search.predict_unlabelled(cells))
+        rows = np.arange(result.info.n_unlabelled)
+    else:
+        values = [result.unlabelled[cell].values for cell in cells]
     names = [result.labels[cell] for cell in cells]
     if result.answer == VOTE:
         weights = result.vote().weights
         voting = {cell: one for cell, one in zip(cells, values, strict=True) if weights[cell] > 0}
         values.append(sum(weights[cell] * one for cell, one in voting.items()))
         names.append(VOTE)
-    return make_pool(np.stack(values), names=names), result.unlabelled_rows
+    return make_pool(np.stack(values), names=names), rows
 
 
 def usable_cells(result: SearchResult) -> list[int]:

@@ -41,7 +41,7 @@ from landbridge.model_selection.candidates import (
 from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.search_inference import SearchInterval, Verdict, check_cell
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.model_selection.vote import VotingModel
+from landbridge.model_selection.vote import VotingModel, class_probabilities
 from landbridge.weighting import KernelMeanMatching
 
 
@@ -425,6 +425,33 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._require_rows("refit_cell")
         return self._with_preprocessor(self._fit_cell(check_cell(self.results_, cell)))
+
+    def predict_unlabelled(self, cells: Sequence[int]) -> np.ndarray:
+        """Refit cells on everything and predict all unlabelled rows of the search.
+
+        ``results_`` keeps the predictions of at most 2000 of these rows.
+
+        Parameters
+        ----------
+        cells : sequence of int
+            Numbers in ``results_.cells``.
+
+        Returns
+        -------
+        ndarray of float32, shape (n_cells, n_unlabelled, n_classes) or (n_cells, n_unlabelled)
+            Class probabilities, or numbers for regression.
+        """
+        self._require_rows("predict_unlabelled")
+        rows = self._fitted_on[0].rows_to_label
+        predictions = []
+        for cell in cells:
+            model = self._fit_cell(check_cell(self.results_, cell))
+            if self.results_.classes is None:
+                found = np.asarray(model.predict(rows))
+            else:
+                found = class_probabilities(model, rows, self.results_.classes)
+            predictions.append(found.astype(np.float32))
+        return np.stack(predictions)
 
     # Answers
 

@@ -367,3 +367,61 @@ def test_labels_to_decide_between_the_two_best(search):
     mean, sd = updated_wins(0.5, 0.1, 15, 20)
     assert 0.5 < mean < 0.75
     assert sd < 0.1
+
+
+def test_a_pool_beyond_the_kept_rows_is_predicted_by_refitted_cells(monkeypatch):
+    """Every unlabelled row can be asked for, with the estimates of the whole pool."""
+    monkeypatch.setattr("landbridge.model_selection._run.MOST_UNLABELLED", 40)
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(80, 2)), rng.normal(size=(320, 2))
+    y, y_target = (X[:, 0] > 0).astype(int), (X_target[:, 0] > 0).astype(int)
+    search = TransferSearchCV(
+        {"lr": Pooled(LogisticRegression()), "nb": GaussianNB()}, cv=2, random_state=0
+    )
+    search.fit(X, y, X_target=X_target[:20], y_target=y_target[:20], X_unlabeled=X_target[20:])
+    assert search.results_.unlabelled_rows.size == 40
+    planner = LabelPlanner("measure", batch_size=100, random_state=0)
+    batch = planner.ask(search, X_target[20:])
+    assert planner.n_rows_ == 300
+    assert np.setdiff1d(batch.rows, search.results_.unlabelled_rows).size > 40
+    lr = search.results_.labels.index("lr")
+    said = search.refit_cell(lr).predict_proba(X_target[20:])[batch.rows]
+    asked = np.array([one.predictions[planner.names_.index("lr")] for one in planner.asked_])
+    np.testing.assert_allclose(asked, said, atol=1e-5)
+    planner.tell(batch.rows, y_target[20:][batch.rows])
+    assert planner._known().weights.sum() == pytest.approx(300, rel=0.2)
+    # The predictions of the kept rows alone would change the size of the pool.
+    with pytest.raises(ValueError, match="must have the 300 rows of the first batch; got 40"):
+        LabelPlanner.from_dict(planner.to_dict()).status(search.results_)
+
+
+def test_members_from_several_sources():
+    """Cells of different sources are candidates of their own and are judged as such."""
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(160, 2)), rng.normal(size=(260, 2))
+    groups = np.repeat(["like", "unlike"], 80)
+    y = np.where(groups == "like", X[:, 0] > 0, X[:, 1] > 0).astype(int)
+    y_target = (X_target[:, 0] > 0).astype(int)
+    search = TransferSearchCV(
+        {"source": SourceOnly(LogisticRegression()), "pooled": Pooled(GaussianNB())},
+        cv=2,
+        random_state=0,
+    )
+    search.fit(
+        X, y, groups=groups,
+        X_target=X_target[:20], y_target=y_target[:20], X_unlabeled=X_target[20:],
+    )  # fmt: skip
+    planner = LabelPlanner(random_state=0)
+    for _ in range(2):
+        batch = planner.ask(search, X_target[20:])
+        planner.tell(batch.rows, y_target[20:][batch.rows])
+    sources = {cell.source for cell in search.results_.cells}
+    assert {"like", "unlike"} <= sources
+    for source in ("like", "unlike"):
+        assert any(source in name for name in planner.names_), planner.names_
+    status = planner.status(search)
+    assert status.estimate > 0.8
+    unlike = next(name for name in planner.names_ if "unlike" in name)
+    proof = LabelPlanner("prove", candidate=status.candidate, baseline=unlike, random_state=0)
+    batch = proof.ask(search)
+    assert proof.tell(batch.rows, y_target[20:][batch.rows]).status().reached
