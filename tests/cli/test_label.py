@@ -97,6 +97,19 @@ def test_goals(table, landbridge, tmp_path, goal):
     assert "1 row has no label" in done.stderr
 
 
+def test_labels_of_a_proof_are_no_sample(table, landbridge, tmp_path):
+    landbridge("label", table, *OPTIONS, "--goal", "prove")
+    n = fill(tmp_path / "ask.csv").height
+    landbridge("label", table, *OPTIONS, "--goal", "prove", "--answers", "ask.csv")
+    few = [*QUESTION, "--candidates", "few.yaml", "--folds", 2, "--design", "ask.json"]
+    found = landbridge.json("select", table, *few)
+    check = found["ranking"]["label_check"]
+    assert (check["labelled"], check["withheld"]) == (20 + n, True)
+    words = f"{n} of the {20 + n} labelled target rows were chosen because two models differ"
+    assert words in found["verdict"][0]
+    assert found["ranking"]["interval"]["withheld"]
+
+
 def test_numbers(landbridge, tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
@@ -174,12 +187,9 @@ def test_wrong_files_and_options(batch, tmp_path):
     refused = program(*design, tmp_path / "none.json", code=2).stderr
     assert "must be a file that `landbridge label` wrote" in refused
     state = json.loads((folder / "ask.json").read_text())
-    for change, words in (
-        ({"target": "east"}, "--target must be 'east' as in the state"),
-        ({"goal": "prove"}, "say nothing about scores"),
-    ):
-        (tmp_path / "a.json").write_text(json.dumps({**state, **change}))
-        assert words in program(*design, tmp_path / "a.json", code=2).stderr
+    (tmp_path / "a.json").write_text(json.dumps({**state, "target": "east"}))
+    refused = program(*design, tmp_path / "a.json", code=2).stderr
+    assert "--target must be 'east' as in the state" in refused
     state["planner"]["asked"][0]["label"] = 0
     state["rows"][str(state["planner"]["asked"][0]["row"])]["name"] = "row 99999"
     (tmp_path / "a.json").write_text(json.dumps(state))

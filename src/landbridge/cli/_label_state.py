@@ -218,32 +218,36 @@ def with_answers(problem: "Problem", path: Path) -> "Problem":
             raise InputError(
                 f"{path}: --{name} must be {state.about[name]!r} as in the state; got {value!r}."
             )
-    if state.about["goal"] == "prove":
-        raise InputError(
-            f"{path}: labels of the goal 'prove' come from rows on which two models differ and say "
-            "nothing about scores. Use the state of another goal, or none."
-        )
+    planner = state.planner
     answered = {
-        state.rows[str(one.row)]["name"]: one
-        for one in state.planner.asked_
-        if one.label is not None
+        state.rows[str(one.row)]["name"]: one for one in planner.asked_ if one.label is not None
     }
     places = {name: place for place, name in enumerate(problem.row_names)}
     gone = [name for name in answered if name not in places]
     if gone:
         raise InputError(f"{path}: the table must hold the rows of the state; {gone[0]} is gone.")
     labels, first = problem.labels.to_list(), problem.is_target & problem.has_label
-    for name, one in answered.items():
-        label = state.planner._name(one.label)
-        labels[places[name]], first[places[name]] = label, False
-    rows = [*np.flatnonzero(first).tolist(), *(places[name] for name in answered)]
-    n_first = int(first.sum())
-    batches = [0] * n_first + [one.batch + 1 for one in answered.values()]
-    uniform = n_first / max(int(problem.is_target.sum()), 1)
-    chances = [uniform] * n_first + [one.probability for one in answered.values()]
-    numbers = np.unique(batches, return_inverse=True)[1]
-    weights = np.zeros(len(labels))
-    weights[rows] = design_weights(numbers, np.array(chances))
-    weights[rows] /= weights[rows].mean()
+    rows = [places[name] for name in answered]
+    for row, one in zip(rows, answered.values(), strict=True):
+        labels[row], first[row] = planner._name(one.label), False
+    n_first, n_target = int(first.sum()), int(problem.is_target.sum())
+    weights, known = np.zeros(len(labels)), planner._known()
+    # Rows on which two models agree are in no batch of a proof: its labels stand for the others.
+    disputed = planner.goal == "prove" and planner.classes_ is not None
+    if disputed:
+        weights[rows] = known.weights
+        weights[first] = n_target / max(n_first, 1)
+    else:
+        batches = np.append(np.zeros(n_first, int), known.batches + 1)
+        uniform = np.full(n_first, n_first / max(n_target, 1))
+        weights[[*np.flatnonzero(first), *rows]] = design_weights(
+            np.unique(batches, return_inverse=True)[1], np.append(uniform, known.probabilities)
+        )
+    weights /= weights[weights > 0].mean() if rows or n_first else 1.0
     filled = pl.Series(problem.labels.name, labels, dtype=problem.labels.dtype)
-    return replace(problem, labels=filled, target_weights=weights)
+    return replace(
+        problem,
+        labels=filled,
+        target_weights=weights,
+        n_disputed=len(rows) if disputed else 0,
+    )

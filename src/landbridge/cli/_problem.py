@@ -43,6 +43,7 @@ class Problem:
     time_words: Sequence[str] = ()  # times as they are written
     sample: Sample | None = None
     target_weights: np.ndarray | None = None  # of rows whose label was chosen by a design
+    n_disputed: int = 0  # labels of rows that were chosen because two models differ on them
 
     @property
     def is_target(self) -> np.ndarray:

@@ -108,7 +108,8 @@ def read_design(search: TransferSearchCV, problem: Problem) -> None:
     """Replace the check of the labels, which were not handed out at random, by their design."""
     labelled = problem.is_target & problem.has_label
     weights = problem.target_weights[labelled]  # type: ignore[index]
-    check = check_of_design(weights, int((problem.is_target & ~problem.has_label).sum()))
+    n_unlabelled = int((problem.is_target & ~problem.has_label).sum())
+    check = check_of_design(weights, n_unlabelled, problem.n_disputed)
     search.results_ = replace(search.results_, label_check_=check)
 
 

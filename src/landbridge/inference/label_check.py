@@ -90,6 +90,8 @@ class LabelCheck:
         Positions of unlabelled rows, drawn at random from those that are unlike the labelled ones.
     by_design : bool
         Whether the rows were chosen with known probabilities, so that nothing was tested.
+    n_disputed : int
+        Of these, rows that were chosen because two models differ on them.
     """
 
     n_labelled: int
@@ -104,10 +106,18 @@ class LabelCheck:
     withheld: bool
     rows_to_label: Vector
     by_design: bool = False
+    n_disputed: int = 0
 
     @property
     def verdict(self) -> str:
         """Message to the user; empty if the labels are representative."""
+        if self.n_disputed:
+            return (
+                f"{self.n_disputed} of the {self.n_labelled} labelled target rows were chosen "
+                "because two models differ on them; rows on which the two agree could not be "
+                "chosen. Scores from these labels do not hold for the target, so no interval is "
+                "given. Label rows for the goal 'measure' to get one."
+            )
         if self.by_design:
             return (
                 f"The {self.n_labelled} labelled target rows were chosen with known probabilities. "
@@ -200,7 +210,7 @@ def _representative(
     )
 
 
-def check_of_design(weights: Vector, n_unlabelled: int) -> LabelCheck:
+def check_of_design(weights: Vector, n_unlabelled: int, n_disputed: int = 0) -> LabelCheck:
     """Describe labels that were chosen with known probabilities, as `LabelPlanner` does.
 
     Parameters
@@ -208,11 +218,13 @@ def check_of_design(weights: Vector, n_unlabelled: int) -> LabelCheck:
     weights : array of shape (n_labelled,)
         Inverse probabilities, which the scores use as sample weights.
     n_unlabelled : int
+    n_disputed : int, default=0
+        Number of labels that come from rows on which two models differ.
 
     Returns
     -------
     LabelCheck
-        Not representative, but never withheld.
+        Not representative, and withheld only if some rows could not be chosen.
     """
     weights = np.asarray(weights, dtype=np.float64)
     effective = float(weights.sum() ** 2 / (weights @ weights))
@@ -226,9 +238,10 @@ def check_of_design(weights: Vector, n_unlabelled: int) -> LabelCheck:
         weights=np.ones(weights.size),
         effective_sample_size=effective,
         overlap=1.0,
-        withheld=False,
+        withheld=n_disputed > 0,
         rows_to_label=np.empty(0, dtype=int),
         by_design=True,
+        n_disputed=n_disputed,
     )
 
 

@@ -40,11 +40,12 @@ FEWEST = 5
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Labelled rows: predictions made before, labels, batches and design weights."""
+    """Labelled rows: predictions made before, labels, batches and the design."""
 
     values: np.ndarray
     y: Vector
     batches: Vector
+    probabilities: Vector
     weights: Vector
     sizes: tuple[int, ...]
 
@@ -63,7 +64,8 @@ class Known:
         values = np.moveaxis(values, 0, 1) if known else values.reshape(0, 0)
         y = np.array([one.label for one in known], dtype=int if is_classification else float)
         sizes = tuple(np.bincount(numbers).tolist()) if known else ()
-        return cls(values, y, numbers, design_weights(numbers, probabilities), sizes)
+        weights = design_weights(numbers, probabilities)
+        return cls(values, y, numbers, probabilities, weights, sizes)
 
 
 class Judge:
