@@ -95,9 +95,9 @@ def vote_weights(
 ) -> Vector:
     """Learn the weights of the vote from labelled target rows by stacking.
 
-    Of more than ``most`` cells the heaviest are kept, and their weights are learnt again: the
-    weights of many similar cells are small, and those of the others alone would have lost the
-    balance of the roles.
+    Of more than ``most`` cells the lightest leaves until ``most`` are left, and the weights of the
+    others are learnt again each time: similar cells share their weight, so several of them would
+    leave together. Of very many cells all but the heaviest ``2 * most`` leave at once.
 
     Parameters
     ----------
@@ -135,7 +135,8 @@ def vote_weights(
     weights = stacked(target, y, prior, strength)
     if weights.size <= most:
         return weights
-    kept = np.sort(np.argsort(-weights, kind="stable")[:most])
+    fewer = max(most, min(weights.size - 1, 2 * most))
+    kept = np.sort(np.argsort(-weights, kind="stable")[:fewer])
     members = np.zeros_like(weights)
     members[kept] = vote_weights(
         target[kept],
@@ -143,6 +144,7 @@ def vote_weights(
         roles=[roles[cell] for cell in kept],
         kinds=None if kinds is None else [kinds[cell] for cell in kept],
         strength=strength,
+        most=most,
     )
     return members
 
