@@ -36,18 +36,18 @@ real data, {n_draws} draws per task (the paper: 10). The
 base learner is the paper's, `TrimmedTreeClassifier(target_error=0.5)`, 30 rounds; "dynamic" is the
 mass form of the factor, "printed" C = 2(1 − ε) as the paper prints it (`correction="paper"`),
 "auto" the dynamic update with `TrimmedTreeClassifier(target_error="auto")`, trimmed at
-min(½, 1.5/√m) for m target rows. What `TrAdaBoostClassifier()` does by default is on the page
-[defaults](defaults.md).
-Source and target rows are balanced at random as in the paper, except wine, which the paper leaves
-as it is; its source is white and its target red wine, which is what the numbers of rows in the
-paper say. Words of the newsgroups are 0 or 1, headers are cut off. Mean accuracy on the remaining
-target rows, the paper's figure in brackets.
+min(½, 1.5/√m) for m target rows. The default settings of
+`TrAdaBoostClassifier` are on the page [defaults](defaults.md).
+Source and target rows are balanced at random as in the paper, except wine, which the paper does not
+balance. The source is white and the target red wine, as the numbers of rows in the paper imply.
+Words of the newsgroups are coded as 0 or 1, and headers are removed. The tables show the mean
+accuracy on the remaining target rows, with the paper's figure in brackets.
 
 {_accuracy_table(table)}
 
-"best cost" is the best of the three fixed costs *by its mean on the test rows*, as in the paper: no
-user could choose it so. AdaBoost on the target, source only and pooled are 30 rounds of AdaBoost on
-stumps, since a full tree leaves nothing to boost.
+"best cost" is the best of the three fixed costs *by its mean on the test rows*, as in the paper; in
+practice it cannot be chosen this way. AdaBoost on the target, source only and pooled are 30 rounds
+of AdaBoost on stumps, because a full tree leaves nothing to boost.
 
 Sizes in the first draw; the paper has about 2300 source rows and 500 words, 160 + 11 abalones
 (77 to test) and 3655 + 14 wines (1306 to test):
@@ -82,11 +82,11 @@ such rounds the printed factor 2(1 − ε) is 2 and doubles the source; the fact
 
 {_figure_verdict(lines)}
 
-## Why a tree is better trimmed lower
+## Why a lower target error is better
 
-Among a dozen target rows a tree with an error below ½ is one with 0.2 or 0.4; among hundreds it is
-one with 0.49, whose vote is next to nothing. The curve of the dynamic update above stays behind for
-that reason. On white wines (good, 6 or better, or not; the source are all red wines)
+With a dozen target rows, a tree whose error is below ½ has an error of 0.2 or 0.4. With hundreds of
+rows it has 0.49, and its vote is worth almost nothing. This is why the curve of the dynamic update
+above falls behind. On white wines (good, 6 or better, or not; the source are all red wines)
 {_decline(lines)}. The bound of "auto", min(½, 1.5/√m), was chosen on other draws.
 Mean accuracy and, in points, auto minus dynamic with its standard error:
 

@@ -87,8 +87,9 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def write_page(name: str, text: str) -> Path:
-    """Write ``docs/benchmarks/<name>.md``."""
+    """Write ``docs/benchmarks/<name>.md``; its title is the first line, without a full stop."""
     PAGES.mkdir(parents=True, exist_ok=True)
     path = PAGES / f"{name}.md"
-    path.write_text(text.rstrip() + "\n")
+    title, _, rest = text.rstrip().partition("\n")
+    path.write_text(f"{title.rstrip('.')}\n{rest}\n")
     return path

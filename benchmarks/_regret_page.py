@@ -38,19 +38,18 @@ sexes, web pages across subjects, further pairs of phones and of review domains.
 {draws}. ± is one standard error over tasks, each the mean of its draws; *held-out* are the datasets
 other than {development}.
 
-Lists of candidates: *mixed* has twelve cheap learners in all roles (seven without labels),
-*source-heavy* eight learners that ignore target labels beside TrAdaBoost and one pooled logistic
-regression, *default* is the default list of `TransferSearchCV`."""
-SKADA_WORDS = """skada's scorers chose among the candidates of the mixed list on the same tasks and
-draws when the search was last compared with them; they were not run again. They do not look at
-target labels, although the candidates were fitted with them."""
-COVERAGE_WORDS = """Share of searches whose interval holds the accuracy on held-out target rows, and
-the mean width. The interval of the vote rests on predictions with weights learnt without the row's
-fold."""
+Lists of candidates: *mixed* has twelve cheap learners in all roles (seven without labels).
+*source-heavy* has eight learners that ignore target labels, TrAdaBoost and a pooled logistic
+regression. *default* is the default list of `TransferSearchCV`."""
+SKADA_WORDS = """skada's scorers selected among the candidates of the mixed list on the same
+tasks and draws, in an earlier run that was not repeated. They ignore target labels, although the
+candidates were fitted with them."""
+COVERAGE_WORDS = """Share of searches whose interval covers the accuracy on held-out target rows,
+and the mean width. The interval of the vote uses weights learnt without the row's fold."""
 METRIC_WORDS = """Share of the same searches, of all lists, whose 90 % interval of the vote holds
-the score on held-out target rows; the number of searches in parentheses. Average precision is that
-of tasks with two classes; ROC AUC with more is the mean of each class against the rest. Metrics of
-numbers are on the page of [regression](search_regression.md)."""
+the score on held-out target rows; the number of searches in parentheses. Average precision is
+given for tasks with two classes; ROC AUC with more classes is the mean of each class against the
+rest. Regression metrics are on the page [search_regression](search_regression.md)."""
 METRICS = {
     "vote, 90 %": "accuracy",
     "balanced_accuracy": "balanced accuracy",

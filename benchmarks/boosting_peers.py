@@ -111,9 +111,9 @@ def write() -> None:
 
 `TrAdaBoostClassifier(TrimmedTreeClassifier(max_depth=d, target_error=None), correction="none")`
 against ADAPT's `TrAdaBoost` with scikit-learn trees of the same depth and the same number of
-rounds, each in its own process on one thread; CPU seconds of `fit` over the same draws. Text is CSR
-in both: ADAPT takes it without making it dense. Compiling (once, a few seconds, kept on disk) is
-not counted. The floor is binning and as many trees, without boosting.
+rounds, each in its own process on one thread; CPU seconds of `fit` over the same draws. Both take
+text as a CSR matrix. Compilation (once, a few seconds, cached on disk) is not counted. The floor is
+binning and fitting the same number of trees, without boosting.
 
 {_speed_table(speed)}
 
@@ -122,8 +122,8 @@ not counted. The floor is binning and as many trees, without boosting.
 ## Memory
 
 Largest memory of `fit` beside its arguments at depth 5, over the size of the binned rows: one byte
-an entry of a dense matrix; of text, two bytes a word and row for each of two orders, and one for
-its slot. ADAPT's is that of Python and numpy alone (scikit-learn keeps more outside).
+per entry of a dense matrix; for text, two bytes per word and row for each of two orders, and one
+for its slot. ADAPT's is that of Python and numpy alone (scikit-learn keeps more outside).
 
 {_memory_table(speed)}
 

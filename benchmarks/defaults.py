@@ -1,14 +1,14 @@
-"""Every estimator with its defaults, beside logistic regression and gradient boosting.
+"""Every estimator with its defaults, compared with simple baselines.
 
-Nine pairs of domains served to choose the defaults, nine others, of other data sets, are reported.
-A draw has at most 800 source rows, 60 labelled target rows (or none), at most 740 unlabelled ones
-and at most 1000 rows to test. Maps stand before logistic regression, which is given the labelled
-target rows as `Pooled` gives them. The last columns have the mean accuracy minus that of the best
-simple baseline that may use the same rows (source-only, target-only or pooled, with logistic
-regression or gradient boosting: the one with the highest mean over the tasks) and minus that of the
-best source-only one. Numbers are points of accuracy, from one draw per task. The last lines of a
-table with labels hold the papers' settings and equal weights of all rows. `TransferSearchCV` and
-`TGreedySelector` have pages of their own.
+The defaults were chosen on nine pairs of domains; nine pairs from other datasets are reported. A
+draw has at most 800 source rows, 60 labelled target rows (or none), at most 740 unlabelled ones and
+at most 1000 test rows. Maps are followed by logistic regression, which receives the labelled target
+rows as in `Pooled`. The last columns show the mean accuracy minus that of the best simple baseline
+on the same rows (source-only, target-only or pooled, with logistic regression or gradient boosting:
+the one with the highest mean over the tasks), and minus that of the best source-only one. Numbers
+are points of accuracy, from one draw per task. The last lines of a table with labels show the
+papers' settings and equal weights of all rows. `TransferSearchCV` and `TGreedySelector` have
+separate pages.
 """
 
 import time

@@ -123,7 +123,7 @@ def page() -> str:
     counts = [[word, len(found), sum(found)] for word, found in helped.items()]
     return "\n\n".join(
         [
-            "# Shift diagnosis: does the verdict foretell whether weighting helps?",
+            "# Shift diagnosis: does the verdict predict whether weighting helps?",
             __doc__.split("\n\n", 1)[1].replace("\n", " ").strip(),
             "The last column is the error of the weighted model over the error of the plain one "
             "(mean ± standard error over the draws): below 1 weighting helps.",

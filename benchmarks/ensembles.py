@@ -1,14 +1,15 @@
-"""Locally weighted ensemble, NNge and LatentMap beside plain learners.
+"""Locally weighted ensemble, NNge and LatentMap compared with plain learners.
 
 Wine (seven grades, 100 labelled target rows) and Reuters (two topics, 120 labelled rows): five
-draws of the labelled rows. Newsgroups (two branches told apart on other leaves, 8000 words,
-tf-idf) and Amazon reviews (three products as sources, the fourth as target, 5000 words, tf-idf):
-no labels. Accuracy is that on target rows without a label in training. Members of the ensemble:
-logistic regression, a tree and nearest neighbours on wine and Reuters; logistic regression, naive
-Bayes and a linear SVM on the others. Labelled target rows count as any other row. *Average* is the
-plain average of the members. *LWE, text clusters* takes k-means on 20 singular directions of unit
-length instead of the default k-means on scaled columns; *trusted* relies on the clusters whether or
-not those of the sources follow the classes (`min_purity=0`; the others have 0.3).
+draws of the labelled rows. Newsgroups (two branches, with other subgroups in source and target,
+8000 words, tf-idf) and Amazon reviews (three products as sources, the fourth as target, 5000
+words, tf-idf): no labels. Accuracy is measured on the unlabelled target rows. Members of the
+ensemble: logistic regression, a tree and nearest neighbours on wine and Reuters; logistic
+regression, naive Bayes and a linear SVM on the others. Labelled target rows count as any other
+row. *Average* is the plain average of the members. *LWE, text clusters* takes k-means on 20
+singular directions of unit length instead of the default k-means on scaled columns; *trusted*
+relies on the clusters whether or not those of the sources follow the classes (`min_purity=0`; the
+others have 0.3).
 """
 
 from collections import defaultdict

@@ -1,6 +1,6 @@
 """Which rows to label: regret, proofs, widths and forecasts against the number of labels.
 
-A simulated person labels rows of the target domains of real tasks. Ten candidates are fitted once
+Labelling is simulated on the target domains of real tasks. Ten candidates are fitted once
 per task and draw on at most 800 source rows and 20 target rows; the other target rows (400 to 2000)
 are the pool, and the truth is that of the whole pool. Rules and constants were chosen on the
 development tasks. The kind of pairs of "prove" was chosen after a look at both groups: for pairs of

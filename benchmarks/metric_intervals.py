@@ -1,8 +1,8 @@
 """Coverage of the 90 % intervals of metrics with 50 and 100 labelled rows.
 
-Classifiers and regressors are trained on one domain and predict another. All their predictions
-there are the population; a draw is 50 or 100 of its rows, at most an eighth of them. The interval
-of the draw should hold the metric of the population.
+Classifiers and regressors are trained on one domain and predict another. Their predictions for all
+its rows are the population. A draw has 50 or 100 of these rows, at most an eighth of them. The
+interval computed from the draw should contain the metric of the population.
 """
 
 from collections.abc import Iterator
@@ -174,15 +174,14 @@ def page() -> None:
 
 The nominal level is {LEVEL:.0%}; {DRAWS} draws for each task, model and number of rows. The form of
 the intervals (`landbridge.metrics.inference`) was chosen on the development tasks;
-the further tasks were looked at once. The number of draws is in parentheses.
+the further tasks were evaluated once. The number of draws is in parentheses.
 
 {markdown_table(["metric", *heads, "lowest of a dataset"], table)}
 
-Average precision is biased upwards with few rows of a class; its variance is taken 1.25 times as
-large as that of its replicates, which was decided on the development tasks. Means over many classes
-(one against the rest) with few rows of each have intervals that are wider than they need be. The
-log loss of forests that give some classes a probability of zero is covered less often, and the note
-of the interval says so.
+Average precision is biased upwards if a class has few rows. Its variance is multiplied by 1.25, a
+factor chosen on the development tasks. Intervals of means over many classes with few rows each (one
+against the rest) are too wide. The log loss of forests that give some classes a probability of zero
+is covered less often, and the note of the interval says so.
 
 Command: `python -m benchmarks {NAME}`.
 """,

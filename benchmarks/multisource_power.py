@@ -61,7 +61,7 @@ amount with the given mean and standard deviation 0.2; effect 0 is the level, th
 
 {table}
 
-θ_A and θ_B are about these sources only: as tests about new ones they take the accident of which
-sources were seen for a difference. θ5 is meant for random blocks and grows with the spread between
+θ_A and θ_B test these sources only. As tests for new sources they mistake the chance selection of
+sources for a difference. θ5 is meant for random blocks and grows with the spread between
 sources.
 """

@@ -1,4 +1,4 @@
-"""The learners of the transfer cross-validation paper against Weka's, on the same splits.
+"""NNge, J48 and SMO compared with Weka on the same splits.
 
 Weka 3.6.14 is the program the paper used. Its NNge, J48 (C4.5) and SMO (SVM) are trained with
 their defaults on the same rows in the same order as `NNgeClassifier` and the scikit-learn models

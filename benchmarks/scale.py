@@ -1,7 +1,7 @@
-"""What resuming, worker death and a cluster cost, and whether they keep their promises.
+"""Cost and correctness of resuming, worker crashes and clusters.
 
-Overheads are CPU seconds of the process beyond those of the tasks; wall times of a busy machine
-would say more about its other users. A search of 60 fits is killed at random moments and resumed. A
+Overheads are CPU seconds of the process beyond those of the tasks, because wall times depend on
+what else the machine does. A search of 60 fits is killed at random moments and resumed. A
 fit counts as repeated if the file of its outcome was written again. Dask runs with two worker
 processes on one machine.
 """

@@ -1,10 +1,10 @@
-"""The experiments of the transfer cross-validation paper, at its sizes.
+"""The experiments of the transfer cross-validation paper.
 
-Algorithm selection and tuning of SVM's C on the eight datasets of Table 2 (Table 4 of the paper),
-selection of the source with each algorithm and of pairs on the two tasks of Table 3 (Table 5). The
-measure is corr, the number of pairs of models that a criterion does not rank the wrong way round,
-against the accuracy on the unlabelled target rows. Draws differ in which target rows are labelled:
-the larger of a tenth and 20.
+The experiments are algorithm selection and tuning of the SVM's C on the eight datasets of Table 2
+(Table 4 of the paper), and selection of the source with each algorithm and of pairs on the two
+tasks of Table 3 (Table 5). The measure is corr, the number of pairs of models that a criterion
+ranks in the same order as the accuracy on the unlabelled target rows, or as equal. A draw labels a
+tenth of the target rows, but at least 20.
 """
 
 from typing import Any

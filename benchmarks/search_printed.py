@@ -1,9 +1,9 @@
-"""The transfer cross-validation paper in its own setting: Tables 4 and 5, Figures 4 to 6.
+"""The transfer cross-validation paper in its own setting.
 
 Zhong, Fan, Yang, Verscheure and Ren (2010) at the paper's sizes with 10 folds, its eight learners
 (NNge among them; LWE over the five traditional ones; TrAdaBoost on a polynomial SVM; an SVM with
 hinge loss) and labels for the larger of a tenth of the target and 20 rows. corr counts the pairs of
-models that a criterion does not rank the wrong way round. It is counted twice: against the
+models that a criterion does not rank in the wrong order. It is counted twice: against the
 accuracy of plain learners trained on the source alone, which is what the accuracies of the paper's
 Figure 5 are, and of those trained on source and labelled target rows together. Transfer learners
 have both in either case. A candidate that a criterion cannot fit (25 neighbours among 18 rows)

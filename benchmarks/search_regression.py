@@ -1,7 +1,7 @@
-"""Searches among regressors: what the answer loses, and how often intervals hold the truth.
+"""Searches among regressors: regret and coverage of intervals.
 
-The loss of a regressor has no upper end, and with few labelled rows its mean is skewed. Ten
-candidates, one of them deliberately terrible, are searched on tasks between natural domains with
+The loss of a regressor is unbounded, and with few labelled rows its mean is skewed. Ten
+candidates, one of them deliberately poor, are searched on tasks between natural domains with
 20, 50 and 200 labelled target rows. The truth is the score on all other target rows, at most 3000.
 """
 

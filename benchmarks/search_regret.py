@@ -1,11 +1,11 @@
-"""How much accuracy the answer of a search loses, on every dataset with natural domains.
+"""Regret of a search and coverage of its intervals.
 
 Regret is the accuracy of the best single candidate on held-out target rows minus that of the
-answer; a vote can beat every candidate and have a negative regret. Three lists of candidates are
-searched with a tenth of the target rows labelled, with 20 labels, and with none. The vote stands
-beside the best candidate of each criterion and what one would do without a search: always pooled,
-source-only or target-only logistic regression, the majority class, a random choice. The same
-searches show how often the 90 % interval holds the accuracy of the answer.
+selected model. A vote can beat every candidate and then has a negative regret. Three lists of
+candidates are searched with a tenth of the target rows labelled, with 20 labels, and with none. The
+vote is compared with the best candidate of each criterion and with choices that need no search:
+always pooled, source-only or target-only logistic regression, the majority class, a random
+candidate. The same searches show how often the 90 % interval covers the accuracy of the vote.
 
 ``LANDBRIDGE_CACHE`` names a folder for the searches, so that a run can be interrupted.
 """

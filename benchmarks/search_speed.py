@@ -1,4 +1,4 @@
-"""What a search costs beyond the fits and predictions that it cannot avoid.
+"""Overhead of a search over its fits and predictions.
 
 A search over seven candidates with every criterion, on wine (white to red) and on reviews (three
 domains to a fourth). The floor is the time spent inside the candidates' ``fit`` and ``predict`` and

@@ -1,9 +1,10 @@
 """Features for a domain nobody has seen: the experiments of Foster, Kakade, Salakhutdinov (2012).
 
-The opening experiment (2 against the even digits, tested on the odd ones), digits on MNIST (one
-digit against another one is a domain, one digit is held out) and similarity on MNIST and CIFAR-10
-(a class is a domain, one class is held out), with 2000 features learned without labels. For each
-number of features: AUROC on new rows of the source domains and on the held-out domain.
+The experiments are the opening one (2 against the even digits, tested on the odd ones), digits on
+MNIST (a domain is one digit against another, and one digit is held out) and similarity on MNIST and
+CIFAR-10 (a domain is a class, and one class is held out), with 2000 features learned without
+labels. The tables show the AUROC on new rows of the source domains and on the held-out domain
+for each number of features.
 """
 
 import numpy as np
@@ -236,9 +237,9 @@ images as in the paper, CIFAR-10 5000.
 | `signed` | largest T, `criterion="t_signed"` | centred |
 | `printed` | largest T, as the paper prints it: `criterion="t_signed", center=False` | about zero |
 
-A signed path ends when no effect is positive; its curve stays where it is from there on. For
-similarity features are centred before they are multiplied, which the paper does not say; *not
-centred* shows MNIST without it. Mean AUROC on the held-out domain ± standard error over splits; in
+A signed path ends when no effect is positive; its curve is constant from there on. For similarity,
+features are centred before they are multiplied, which the paper does not mention; *not centred*
+shows MNIST without centring. Mean AUROC on the held-out domain ± standard error over splits; in
 brackets the gap, source minus held-out domain."""
 
 

@@ -2,9 +2,10 @@
 
 Ten features have the same effect 0.5 in every domain. Forty have an effect drawn anew for each
 domain from a normal distribution with mean 0 and a given standard deviation. Fifty have none.
-Rows are standard normal with correlation 0.3 between neighbours, noise has variance 1, 300 rows a
-domain. Counted are the invariant features among the first ten picked ones, and the squared error
-of the ten-feature model on a new domain, relative to that of predicting the mean.
+Rows are standard normal with correlation 0.3 between neighbours, noise has variance 1, and each
+domain has 300 rows. The table shows the number of invariant features among the first ten selected,
+and the squared error of the ten-feature model on a new domain relative to that of predicting the
+mean.
 """
 
 import numpy as np

@@ -1,17 +1,17 @@
 """How fast a T-greedy path is, and how fast moments are read from a file.
 
-Path: 16 000 rows, 2 000 features, eight domains, 300 steps, on rows in double precision, which is
-what most tables are, and in single precision. `selector` is `TGreedySelector(stop=None)` with its
-columns multiplied out in blocks when needed; `single products` the same with `dtype="float32"`;
-`full` first multiplies out all columns; `residual` is the form in which the algorithm is usually
-written, one pass over the rows a step; `default stop` adds the eight paths that leave a domain
-out. `product` is what no form avoids: in each domain the product of all columns with those that
-the path picks, known beforehand; `product of all` is that with all columns. Features are
-independent, or noisy mixtures of 100 factors. Each figure is the least of five runs; the forms take
-turns, so that a slow minute of the machine is nobody's alone.
+Path: 16 000 rows, 2 000 features, eight domains and 300 steps, in double and in single precision.
+`selector` is `TGreedySelector(stop=None)`, which computes products of columns in blocks when
+needed; `single products` is the same with `dtype="float32"`; `full` first computes the products
+of all columns; `residual` is the form in which the algorithm is usually written, one pass over
+the rows per step; `default stop` adds the eight paths that leave out a domain. `product` is the
+cost that no form avoids: in each domain, the product of all columns with the selected ones,
+known beforehand. `product of all` is that of all columns. Features are independent, or noisy
+mixtures of 100 factors. Each figure is the minimum of five runs, and the forms alternate, so
+that a slow phase of the machine affects all of them.
 
 Stream: 10 000 000 rows of 100 features, a label and one of eight domains in a Parquet file of
-single precision. `plain` is a polars pass that only adds up the same products.
+single precision. `plain` is a polars pass that only sums the same products.
 """
 
 import tempfile

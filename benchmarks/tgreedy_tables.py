@@ -1,7 +1,7 @@
 """Real tables and texts with natural domains: T-greedy selection against the usual ways.
 
-Each domain is held out once; everything, also the number of features and the strength of a
-penalty, is chosen on the other domains. Reviews: sentiment from 1000 words, eight of the 16
+Each domain is held out once. All parameters, including the number of features and the strength of a
+penalty, are chosen on the other domains. Reviews: sentiment from 1000 words, eight of the 16
 products held out, 150 reviews of each other product to learn from. Bike sharing: logarithm of
 the hourly rentals from calendar and weather with the hour and weekday as indicators, a season
 held out. UJIIndoorLoc: longitude from 520 access points, one of the phones with at least 400

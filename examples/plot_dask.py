@@ -46,7 +46,7 @@ with (
     on_dask = search()
 
 # %%
-# The answer does not depend on where the fits ran:
+# The results do not depend on where the fits ran:
 
 here = search()
 print("identical:", np.array_equal(on_dask.results_.scores(), here.results_.scores()))

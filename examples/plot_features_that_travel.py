@@ -2,8 +2,8 @@
 Which features keep their meaning in a new domain?
 ==================================================
 
-A feature with a large but changing effect looks useful in every pooled fit and misleads in the next
-domain. T-greedy selection prefers effects that are the same everywhere.
+A feature whose effect is large but changes between domains looks useful in a pooled fit and
+misleads in a new domain. T-greedy selection prefers effects that are the same in every domain.
 """
 
 import matplotlib.pyplot as plt

@@ -2,8 +2,8 @@
 Which hospital should I learn from?
 ===================================
 
-Six hospitals have labelled patients, a seventh has 40. Each hospital follows a slightly different
-rule. The search tries every hospital alone and all together.
+Six hospitals have labelled all their patients, a seventh only 40. Each hospital follows a slightly
+different rule. The search trains candidates on each hospital alone and on all of them together.
 """
 
 import matplotlib.pyplot as plt
@@ -43,7 +43,7 @@ SourceCandidateDisplay.from_estimator(search)
 plt.show()
 
 # %%
-# The answer is a vote, which hedges between hospitals that cannot be told apart.
+# Predictions come from a vote, which averages over hospitals that the labels cannot separate.
 
 print(search.interval(0.9))
 print(f"on the other 360 patients: {search.score(data.X_target[40:], data.y_target[40:]):.3f}")

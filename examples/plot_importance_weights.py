@@ -2,8 +2,8 @@
 When do importance weights help?
 ================================
 
-Under a covariate shift, weighting source rows by the density ratio repairs the bias of a simple
-model. The price is variance: few rows carry the weight. The diagnostics say how few.
+Under a covariate shift, weighting source rows by the density ratio removes the bias of a simple
+model. The price is variance: few rows carry the weight. The diagnostics show how few.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Which rows should be labelled next?
 ===================================
 
-A bike rental has labelled hours of spring, summer and autumn, and 20 hours of winter. Is the vote
-of its models better in winter than a model of the other seasons alone? Every further label costs
-money. :class:`~landbridge.LabelPlanner` asks for the hours on which the two differ, and stops when
-the question is answered. A simulated person answers.
+A bike rental company has labelled hours of spring, summer and autumn, and 20 hours of winter. Is
+the vote of its models better in winter than a model of the other seasons alone? Every further label
+costs money. :class:`~landbridge.LabelPlanner` asks for hours on which the two disagree and stops
+when the question is answered. The labels are simulated here.
 """
 
 import matplotlib.pyplot as plt
@@ -49,13 +49,13 @@ search = TransferSearchCV(
 ).fit(X[others], y[others], X_target=X[known], y_target=y[known], X_unlabeled=X[pool])
 
 # %%
-# A forecast, before anything is labelled:
+# The forecast before any further label:
 
 print(how_many_labels(search, goal="prove", baseline="other seasons", budget=300))
 
 # %%
-# Ask, answer, look; as often as you like. Rows are drawn with known probabilities, and the test
-# allows for a look after every batch.
+# Ask, label and check, batch by batch. Rows are drawn with known probabilities, and the test allows
+# for a check after every batch.
 
 planner = LabelPlanner("prove", baseline="other seasons", budget=300, random_state=0)
 while not planner.asked_ or not planner.status(search).reached:
@@ -68,7 +68,7 @@ print(batch.reasons[0])
 print(planner.status(search))
 
 # %%
-# The advantage of the leader and the evidence for it, against the number of labels:
+# The advantage of the leader and the evidence for it, by the number of labels:
 
 history = planner.history(search)
 labels = [status.n_labels for status in history]
@@ -83,7 +83,7 @@ right.set(xlabel="labels", ylabel="e-value", yscale="log", title="evidence")
 plt.show()
 
 # %%
-# The truth, which only this simulation knows: the share of right answers on all hours of the pool.
+# The simulation knows the truth: the accuracy of both on all hours of the pool.
 
 for cell in search.results_.ranking():
     name = search.results_.labels[cell]

@@ -2,9 +2,9 @@
 What if all my labels are from January?
 =======================================
 
-Labels are often collected where it was convenient. Here the target is the year 2012, and all its
+Labels are often collected where it is convenient. Here the target is the year 2012, and all its
 labelled hours are from January, while predictions are needed for the whole year. An interval
-computed from these labels would be about January only, so the search checks the labels first.
+computed from these labels would be valid for January only, so the search checks the labels first.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ for column in check.columns[:3]:
     )
 
 # %%
-# With as many labels drawn at random from the year, the interval is given.
+# If the same number of labels is drawn at random from the year, the interval is given.
 
 rows = np.random.default_rng(0).permutation(np.flatnonzero(is_2012))
 n_labels = int(january.sum())

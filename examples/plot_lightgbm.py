@@ -2,8 +2,8 @@
 LightGBM as a candidate
 =======================
 
-LightGBM, XGBoost and CatBoost follow scikit-learn's interface and need no adapter. Wrapped in
-``SourceOnly``, ``TargetOnly`` and ``Pooled`` the same booster shows what each set of rows is worth.
+LightGBM, XGBoost and CatBoost follow scikit-learn's interface and need no adapter. Wrapping one
+booster in ``SourceOnly``, ``TargetOnly`` and ``Pooled`` shows what each set of rows contributes.
 """
 
 import matplotlib.pyplot as plt

@@ -1,9 +1,9 @@
 """
-How well will it do on a hospital nobody has seen?
-==================================================
+How well will a model do at a new hospital?
+===========================================
 
-Cross-validation over rows answers another question: it holds hospitals fixed. Leaving out one
-hospital at a time, and an interval that knows how much hospitals differ, answers this one.
+Cross-validation over rows measures the score at known hospitals. For a new hospital, leave out one
+hospital at a time and use an interval that allows for the differences between hospitals.
 """
 
 import matplotlib.pyplot as plt
@@ -25,13 +25,13 @@ for question in ("fixed", "population", "new_source"):
     print(cv.result_.interval(question, level=0.9).describe(why=False))
 
 # %%
-# The interval for a new hospital is the widest: its own difference from the others is part of it.
+# The interval for a new hospital is the widest, because a new hospital differs from the others.
 
 MultiSourceDisplay.from_result(cv.result_)
 plt.show()
 
 # %%
-# Ten further hospitals show what the interval means:
+# Scores at ten further hospitals, compared with the interval:
 
 model = LogisticRegression().fit(X, y)
 interval = cv.result_.interval("new_source", level=0.9)

@@ -1,9 +1,9 @@
 """
-One per cent of fraud: which metric should choose?
-==================================================
+Which metric should I use for one per cent of fraud?
+====================================================
 
-With one fraud in a hundred payments, a model that never says "fraud" is 99 % accurate. The search
-takes any metric of scikit-learn, with intervals; average precision suits rare classes.
+With one fraud in a hundred payments, a model that never predicts fraud has an accuracy of 99 %. The
+search supports any metric of scikit-learn, with intervals; average precision suits rare classes.
 """
 
 import matplotlib.pyplot as plt
@@ -45,7 +45,7 @@ search = TransferSearchCV(
 )
 
 # %%
-# By accuracy everything looks excellent, also the majority class, which finds no fraud at all.
+# By accuracy every candidate looks excellent, even the majority class, which finds no fraud.
 
 frame = search.results_.to_frame()
 frame[["candidate", "average_precision", "accuracy"]].round(3)
@@ -56,6 +56,6 @@ search.plot()
 plt.show()
 
 # %%
-# The interval is that of average precision, and wide: only about 15 of the labelled rows are fraud.
+# The interval for average precision is wide, because only about 15 of the labelled rows are fraud.
 
 print(search.interval(0.9))

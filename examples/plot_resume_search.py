@@ -2,8 +2,8 @@
 My search was killed. Do I have to start again?
 ===============================================
 
-With ``cache=`` every finished fit is stored. A search that is started again, or gets another
-candidate, repeats nothing that was finished, and gives the same answer bit for bit.
+With ``cache`` every finished fit is stored. If the search is started again, or another candidate is
+added, no finished fit is repeated, and the results are bit-identical.
 """
 
 import tempfile
@@ -36,18 +36,18 @@ def timed(candidates):
 
 
 # %%
-# The first search fits everything:
+# The first search runs all fits:
 
 first = timed(candidates)
 
 # %%
-# The second one, started after a crash, only reads:
+# The second one, as after a crash, reads them from the cache:
 
 second = timed(candidates)
 print("identical:", np.array_equal(first.results_.scores(), second.results_.scores()))
 
 # %%
-# A third candidate costs only its own fits:
+# A third candidate needs only its own fits:
 
 third = timed({**candidates, "pooled linear": Pooled(LogisticRegression())})
 folder.cleanup()

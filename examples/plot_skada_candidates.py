@@ -3,7 +3,7 @@ Estimators of skada as candidates
 =================================
 
 :func:`~landbridge.from_skada` gives an estimator of skada the signature of landbridge, so that it
-competes on equal terms with everything else. skada is not a dependency of landbridge.
+can be compared with all other candidates. skada is not a dependency of landbridge.
 """
 
 import matplotlib.pyplot as plt

@@ -1,10 +1,9 @@
 """
-Surrogate kernels, pictured
-===========================
+What does a surrogate kernel do?
+================================
 
-A kernel machine trained on the source measures similarities of source rows. The surrogate kernel
-says what the target's kernel looks like on the source rows, and the alignment maps one onto the
-other.
+A kernel machine trained on the source uses similarities of source rows. The surrogate kernel
+transfers the target's kernel to the source rows, and the alignment maps one onto the other.
 """
 
 import matplotlib.pyplot as plt
@@ -25,7 +24,7 @@ KernelAlignmentDisplay.from_data(X, X_target, y=y, y_target=y)
 plt.show()
 
 # %%
-# The classifier uses the aligned kernel. It sees no label of the target.
+# The classifier uses the aligned kernel and no target labels.
 
 model = SurrogateKernelClassifier(random_state=0).fit(X, y, X_unlabeled=X_target)
 print(f"accuracy on the target: {model.score(X_target, y):.3f}")

@@ -1,10 +1,10 @@
 """
-Can reviews of books teach a model of kitchen reviews?
-======================================================
+Do book reviews help to classify kitchen reviews?
+=================================================
 
-Text becomes sparse TF-IDF, and candidates take sparse rows. The reviews here are generated from
-word lists, so that the example runs offline: some words mean the same everywhere ("great",
-"disappointing"), others belong to one product.
+Text is encoded as sparse TF-IDF, which candidates accept. The reviews are generated from word
+lists, so that the example runs offline: some words mean the same everywhere ("great",
+"disappointing"), others occur for one product only.
 """
 
 import matplotlib.pyplot as plt

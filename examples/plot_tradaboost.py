@@ -1,9 +1,9 @@
 """
-TrAdaBoost beside plain pooling
-===============================
+When does TrAdaBoost beat plain pooling?
+========================================
 
-TrAdaBoost lowers the weight of source rows that it gets wrong round after round. Part of the source
-here follows another rule. How many target labels are needed before this beats pooling?
+TrAdaBoost lowers the weight of misclassified source rows round by round. Here part of the source
+follows another rule. How many target labels are needed before this beats pooling?
 """
 
 import matplotlib.pyplot as plt

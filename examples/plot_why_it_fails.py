@@ -2,9 +2,9 @@
 Why does my model fail here?
 ============================
 
-A model loses accuracy in a new domain for one of two reasons: the features moved to a region that
-it has hardly seen, or the relation between features and label changed. Weighting source rows can
-help with the first and never with the second.
+A model loses accuracy in a new domain for one of two reasons: the features shifted to a region with
+few training rows, or the relation between features and label changed. Weighting source rows can
+help in the first case but not in the second.
 """
 
 import matplotlib.pyplot as plt
@@ -17,7 +17,7 @@ moved = make_covariate_shift(600, 300, 2, shift=2.0, random_state=0)
 changed = make_concept_shift(600, 300, 2, random_state=0)
 
 # %%
-# :func:`~landbridge.inspection.diagnose_shift` looks at the features and needs no label:
+# :func:`~landbridge.inspection.diagnose_shift` compares the features and needs no labels:
 
 diagnosis = diagnose_shift(
     moved.X, moved.X_target, feature_names=["age", "pressure"], random_state=0
@@ -31,7 +31,7 @@ plt.show()
 
 # %%
 # With labelled target rows, :func:`~landbridge.inspection.explain_loss` splits the loss. The first
-# pair of domains differs clearly, and still nothing is lost: not every shift does harm.
+# pair of domains differs clearly, but no accuracy is lost: not every shift is harmful.
 
 found = {}
 for name, data in (("features moved", moved), ("relation changed", changed)):

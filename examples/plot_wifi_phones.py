@@ -1,9 +1,9 @@
 """
-Positions from WiFi, measured with another phone
+Can one phone's WiFi model locate another phone?
 ================================================
 
-A phone hears WiFi access points, and a model turns signal strengths into a position. Another phone
-hears everything a few decibels louder or weaker. This is a regression: errors are in metres.
+A model turns the signal strengths of WiFi access points into a position. Another phone measures
+signals a few decibels louder or weaker. This is a regression task; errors are in metres.
 """
 
 import matplotlib.pyplot as plt

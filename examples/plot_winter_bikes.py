@@ -2,9 +2,9 @@
 Does labelled data from other seasons help in winter?
 =====================================================
 
-A bike rental wants to know how busy an hour of winter will be. It has labelled hours of spring,
-summer and autumn, and only 200 of winter. :class:`~landbridge.TransferSearchCV` compares a model
-of the other seasons, a model of the 200 winter hours, and a model of both.
+A bike rental company wants to predict how busy an hour of winter will be. It has labelled hours of
+spring, summer and autumn, and only 200 of winter. :class:`~landbridge.TransferSearchCV` compares a
+model of the other seasons, a model of the 200 winter hours, and a model of both.
 """
 
 import matplotlib.pyplot as plt
@@ -31,7 +31,7 @@ numbers = np.column_stack([columns[name] for name in ("temperature", "humidity",
 X = StandardScaler().fit_transform(np.column_stack([codes, numbers]))
 
 # %%
-# 200 winter hours keep their label; the other 649 are kept aside to check the answer.
+# 200 winter hours keep their label; the other 649 serve to check the estimate.
 
 rows = np.random.default_rng(0).permutation(np.flatnonzero(winter))
 known, rest = rows[:200], rows[200:]
@@ -53,8 +53,8 @@ search = TransferSearchCV(
 search
 
 # %%
-# The verdict compares the best transfer candidate with both baselines, by evidence that stays valid
-# however often it is looked at.
+# The verdict compares the best transfer candidate with both baselines, by e-values that stay valid
+# however often you look.
 
 print(search.worth_transferring())
 print(search.interval(0.95))

@@ -6,7 +6,6 @@ import re
 import pytest
 from rich.console import Console
 
-from landbridge.cli._session import PIPE_WIDTH
 from landbridge.cli._terminal import print_block
 from landbridge.report.blocks import Code, Column, Text, make_table
 
@@ -55,9 +54,15 @@ def test_paragraphs_are_wrapped_and_code_is_not():
     assert printed(Code(WORDS), 30) == f"{WORDS}\n"
 
 
-def test_what_is_piped_is_at_most_as_wide_as_a_page(landbridge, table):
+@pytest.mark.parametrize(("columns", "width"), [(None, 80), ("120", 120)])
+def test_what_is_piped_has_80_columns_or_as_many_as_asked_for(
+    landbridge, table, monkeypatch, columns, width
+):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns:
+        monkeypatch.setenv("COLUMNS", columns)
     lines = landbridge("select", table, *SELECT).stdout.splitlines()
-    assert 80 < max(map(len, lines)) <= PIPE_WIDTH
+    assert width - 20 < max(map(len, lines)) <= width
 
 
 def test_failed_candidates_point_to_an_option_that_shows_why(landbridge, table):

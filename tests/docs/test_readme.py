@@ -1,6 +1,7 @@
 """The first example of the README runs when pasted, and its links lead somewhere."""
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -28,3 +29,12 @@ def test_the_citation_has_the_version_of_the_package():
     from landbridge import __version__
 
     assert f"version: {__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
+def test_badges_agree_with_the_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    python = (ROOT / "docs" / "pictures" / "badge_python.svg").read_text()
+    assert f">{project['requires-python'].removeprefix('>=')}+<" in python
+    assert (
+        f">{project['license']}<" in (ROOT / "docs" / "pictures" / "badge_licence.svg").read_text()
+    )

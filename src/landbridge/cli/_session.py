@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from landbridge._tasks import Progress
     from landbridge.report.blocks import Block
 
-# Where there is no terminal a person may still read; programs have --format json.
-PIPE_WIDTH = 100
 REPORTS = (".html", ".htm", ".md", ".json")
 
 
@@ -37,7 +35,8 @@ class Session:
         from rich.console import Console
 
         self.as_json = as_json
-        self.out = Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+        # In a pipe rich takes the width from COLUMNS, or 80; programs have --format json.
+        self.out = Console(highlight=False)
         self.out.on_broken_pipe = _raise_broken_pipe  # type: ignore[method-assign]
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)
         self.warnings: list[str] = []

@@ -20,7 +20,7 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
         Column("low", FOUR_DIGITS),
         Column("high", FOUR_DIGITS),
         *(Column(name, FOUR_DIGITS) for name in ranking["other_scores"]),
-        Column("vote", ".0%"),
+        Column("vote", ".0%", minor=True),
         Column("seconds", ".2f", minor=True),
         Column("note"),
     ]
@@ -92,8 +92,8 @@ def shift_table(shift: dict[str, Any]) -> Table:
         Column("features moved", "d"),
         Column("effective share", ".1%"),
         Column("heaviest row", ".1%", minor=True),
-        Column("gap before", ".2f"),
-        Column("gap after", ".2f"),
+        Column("gap before", ".2f", minor=True),
+        Column("gap after", ".2f", minor=True),
     ]
     keys = (
         "source", "rows", "auc", "auc_low", "auc_high", "mmd_p_value", "n_moved",
