@@ -184,8 +184,8 @@ class Pooled(_Baseline):
         X, y = data.labeled_rows, data.labels
         n_source, n_target = data.X.shape[0], data.X_target.shape[0]
         if self.target_share is not None and not takes_sample_weight(self.estimator):
-            times = shared_repeats(n_source, n_target, self.target_share)
-            rows = np.repeat(np.arange(n_source + n_target), times)
+            times = repeats(n_source, n_target, self.target_share)
+            rows = np.repeat(np.arange(n_source + n_target), np.repeat(times, [n_source, n_target]))
             return fit_weighted(self.estimator, X[rows], y[rows], None)
         return fit_weighted(self.estimator, X, y, self._weights(data))
 
@@ -230,11 +230,10 @@ def share_mass(source: Vector, target: Vector, *, target_share: float) -> Vector
     )
 
 
-def shared_repeats(n_source: int, n_target: int, target_share: float) -> Vector:
-    """How often each row is repeated so that target rows have about ``target_share`` of all.
+def repeats(n_source: int, n_target: int, target_share: float) -> tuple[int, int]:
+    """How often source and target rows are repeated so that the latter are ``target_share`` of all.
 
     Only the domain that is short of rows is repeated; the other one has each row once.
     """
     ratio = target_share * n_source / ((1 - target_share) * n_target)
-    times = (1, round(ratio)) if ratio >= 1 else (round(1 / ratio), 1)
-    return np.repeat(times, [n_source, n_target])
+    return (1, round(ratio)) if ratio >= 1 else (round(1 / ratio), 1)

@@ -4,20 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from sklearn.base import clone
-from sklearn.naive_bayes import BernoulliNB, GaussianNB
-from sklearn.preprocessing import StandardScaler
 
-from landbridge.baselines import SourceOnly
 from landbridge.cli import _large, _sampling
 from landbridge.cli._errors import InputError
 from landbridge.cli._large import ROW, find_large
-from landbridge.cli._more_rows import Cost, learn_in_pieces, predicted
+from landbridge.cli._more_rows import Cost, predicted
 from landbridge.cli._options import bytes_of
-from landbridge.cli._problem import Problem, read_problem
+from landbridge.cli._problem import read_problem
 from landbridge.cli._sampling import Sampler, shares
 from landbridge.cli.select import Select
-from landbridge.model_selection import TransferSearchCV
 
 from .conftest import make_frame
 
@@ -196,38 +191,6 @@ def test_the_saved_model_is_fitted_on_more_rows(landbridge, tmp_path):
     assert "fitted on 150 of 1440 rows: more would need more than --memory" in words
     done = landbridge("select", "t.csv", *question, "--memory", "much", code=2)
     assert "'much': a size is a number with a unit, like 500m or 4g" in done.stderr
-
-
-@pytest.mark.parametrize("refit", ["vote", "best"])
-@pytest.mark.parametrize("source", ["each", "pooled"])
-def test_naive_bayes_learns_from_all_rows_in_pieces(tmp_path, monkeypatch, refit, source):
-    frame = pl.concat([make_frame(60, seed=seed) for seed in range(8)])
-    frame = frame.select(pl.col("size").fill_null(0.0), "noise", "region", "good")
-    frame.write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(_large, "LARGE", 0)
-    monkeypatch.setattr(_large, "CELLS", 1)
-    monkeypatch.setattr(_large, "LEAST_ROWS", 70)
-    table = find_large([str(tmp_path / "t.parquet")], "region")
-
-    def problem(rows):
-        names = rows["region"].to_numpy().astype(str)
-        features = rows.select("size", "noise")
-        return Problem(features, names, rows["good"], "west", "classification", "region")
-
-    plain = {"nb": GaussianNB(), "other": BernoulliNB()}
-    candidates = {**plain, "source": SourceOnly(GaussianNB())}
-    search = TransferSearchCV(
-        candidates, preprocessor=StandardScaler(), refit=refit, sources=source, cv=2, random_state=0
-    )
-    sample, whole = problem(frame[::8]), problem(frame)
-    search.fit(**sample.transfer_arguments())
-    alike = clone(search).fit(**sample.transfer_arguments())
-    alike.refit_on(**whole.transfer_arguments())
-    names = learn_in_pieces(search, sample, table)
-    assert names
-    X = whole.features
-    if refit == "best" or len(names) == len(search.vote_[-1].members):
-        np.testing.assert_allclose(search.predict_proba(X), alike.predict_proba(X), rtol=1e-6)
 
 
 def test_costs_grow_with_the_power_that_was_measured():

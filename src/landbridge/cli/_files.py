@@ -5,6 +5,7 @@ pattern like ``data/*.parquet``. Other tables are single files.
 """
 
 import glob
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,6 +62,9 @@ def scan_parquet(files: Sequence[Path]) -> "pl.LazyFrame":
     """The table in the order of the files; folders like ``region=north`` become a column."""
     import polars as pl
 
+    # Polars reads row groups ahead, many of them where files are large. Memory is to depend on the
+    # size of a piece, and reading is a small part of what happens to a row.
+    os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
     in_folders = any("=" in part for file in files for part in file.parent.parts)
     return pl.scan_parquet(list(files), hive_partitioning=in_folders)
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Tables with more cells than this (160 MB of numbers) are not read whole.
 LARGE = 20_000_000
+# Places of the table from which a shuffled piece takes its rows.
+BLOCKS = 8
 # Name of the column of row numbers; no column of a file can have it.
 ROW = "\0row"
 
@@ -44,9 +46,7 @@ class LargeTable:
         names = list(dict.fromkeys(n for n in (self.domain, label) if n is not None))
         with readable(self.place):
             with Progress("looking at domains", self.n_rows, unit="rows") as progress:
-                for piece in self.table.select(names).collect_batches(
-                    chunk_size=max(CELLS // 2, LEAST_ROWS)
-                ):
+                for piece in self.table.select(names).collect_batches(chunk_size=CELLS):
                     sampler.add(piece)
                     progress.advance(piece.height)
             rows, sample = sampler.draw()
@@ -54,12 +54,44 @@ class LargeTable:
                 frame = self._rows(rows)
         return plain_numbers(frame, self.place), sample
 
-    def pieces(self, names: list[str]) -> Iterator["pl.DataFrame"]:
-        """Some columns of all rows, piece by piece."""
+    def pieces(
+        self, names: list[str], *, width: int = 0, shuffled: bool = False
+    ) -> Iterator["pl.DataFrame"]:
+        """Some columns of all rows, piece by piece, for models of so many features.
+
+        Shuffled pieces take their rows from several places: files are often sorted by domain, label
+        or time, and stochastic gradient descent would forget the first rows.
+        """
+        n_rows = max(CELLS // max(len(names), width), LEAST_ROWS)
+        table = self.table.select(names)
         with readable(self.place):
-            n_rows = max(CELLS // len(names), LEAST_ROWS)
-            for piece in self.table.select(names).collect_batches(chunk_size=n_rows):
+            batches = table.collect_batches(chunk_size=n_rows)
+            for piece in self._shuffled(table, n_rows) if shuffled else batches:
                 yield plain_numbers(piece, self.place)
+
+    def counts(self, label: str) -> dict[str, int]:
+        """Number of labelled rows of each domain."""
+        import polars as pl
+
+        names = pl.col(self.domain).cast(pl.String)
+        known = self.table.filter(pl.col(label).is_not_null()).group_by(names).len()
+        with readable(self.place):
+            return dict(known.collect(engine="streaming").iter_rows())
+
+    def _shuffled(self, table: "pl.LazyFrame", n_rows: int) -> Iterator["pl.DataFrame"]:
+        """Pieces of blocks in random order, with their rows in random order."""
+        import numpy as np
+        import polars as pl
+
+        rng, size = np.random.default_rng(0), -(-n_rows // BLOCKS)
+        starts = rng.permutation(np.arange(0, self.n_rows, size))
+        for first in range(0, starts.size, BLOCKS):
+            blocks = [
+                table.slice(int(start), size).collect(engine="streaming")
+                for start in starts[first : first + BLOCKS]
+            ]
+            piece = pl.concat(blocks)
+            yield piece[rng.permutation(piece.height)]
 
     def _rows(self, rows: "np.ndarray") -> "pl.DataFrame":
         import polars as pl

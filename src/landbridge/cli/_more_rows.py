@@ -1,32 +1,36 @@
 """Fit the model that a search on a sample chose on as many rows as memory and time allow.
 
-The sample grows in steps. Each step tells how the time and the memory of the fit grow with the
-number of rows, so that a method with a matrix of all pairs of rows stops early and a linear one
-goes on until all rows are used. Naive Bayes needs no rows in memory: it learns from sums, so that a
-pass over the table in pieces gives the fit on everything.
+Models that learn in passes see every row of the table, piece by piece. For the others the sample
+grows in steps. Each step tells how the time and the memory of the fit grow with the number of rows,
+so that a method with a matrix of all pairs of rows stops early and a linear one goes on until all
+rows are used.
 """
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from math import log
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
+from landbridge._delegate import takes_sample_weight
 from landbridge._tasks import Progress
-from landbridge.baselines import SourceOnly
+from landbridge.baselines import Pooled, SourceOnly, TargetOnly, repeats
+from landbridge.cli._errors import listing
 from landbridge.cli._large import LargeTable
+from landbridge.cli._passes import Passes, stage_of
 from landbridge.cli._problem import Problem
 from landbridge.model_selection import TransferSearchCV, VotingModel
+from landbridge.model_selection.candidates import takes_target
 
 # Growth of the number of rows from step to step.
 STEP = 4
 # Time and memory are taken to grow with this power of the rows until two steps were measured.
 POWER = 2.0
+# The time of a pass is foreseen after so many seconds of it.
+LEAST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,49 +75,168 @@ def fit_on_more(
     return problem, ""
 
 
-def learn_in_pieces(search: TransferSearchCV, problem: Problem, table: LargeTable) -> list[str]:
-    """Fit the members that need only sums on all rows of a table; return their names."""
-    members = _members_that_sum(search)
-    fresh = {name: clone(inner) for name, (inner, _) in members.items()}
-    encode = search.preprocessor_.transform
-    names = [*problem.features.columns, problem.domain_column, problem.labels.name]  # type: ignore[union-attr]
-    with Progress("learning in pieces", table.n_rows, unit="rows") as progress:
-        for piece in table.pieces(names) if members else ():
-            known = piece.filter(piece[problem.labels.name].is_not_null())  # type: ignore[union-attr]
-            domains = known[problem.domain_column].cast(str).to_numpy()
-            for name, (inner, sources) in members.items():
-                own = known.filter(np.isin(domains, sources(problem)))
-                if own.height:
-                    y = np.asarray(own[problem.labels.name].to_list())  # type: ignore[union-attr]
-                    X = encode(own.select(problem.features.columns))
-                    fresh[name].partial_fit(X, y, classes=inner.classes_)
-            progress.advance(piece.height)
-    for name, (inner, _) in members.items():
-        inner.__dict__.update(fresh[name].__dict__)
-    return list(members)
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A model of the answer that can learn in passes, and the rows that it learns from."""
+
+    name: str
+    passes: Passes
+    source: list[str]
+    target: list[str]
+    target_share: float | None
+    takes_weight: bool
+
+    def add(self, piece: "Piece", counts: Mapping[str, int]) -> None:
+        """Learn from the rows of the own domains whose class the model knows.
+
+        An estimator that takes no weights sees rows several times instead.
+        """
+        of_source, of_target = self._weights(counts)
+        weight = np.where(np.isin(piece.domains, self.source), of_source, 0.0)
+        weight[np.isin(piece.domains, self.target)] = of_target
+        classes = getattr(self.passes.last, "classes_", piece.y)
+        rows = np.flatnonzero((weight > 0) & np.isin(piece.y, classes))
+        if not self.takes_weight:
+            rows = np.repeat(rows, weight[rows].astype(int))
+            weight = np.ones_like(weight)
+        if rows.size:
+            self.passes.add(piece.X[rows], piece.y[rows], weight[rows])
+
+    def _weights(self, counts: Mapping[str, int]) -> tuple[float, float]:
+        """Weight of a source row and of a labelled target row, as `Pooled` has them."""
+        n_source, n_target = (
+            sum(counts.get(name, 0) for name in names) for names in (self.source, self.target)
+        )
+        share = self.target_share
+        if share is None or not n_source or not n_target:
+            return 1.0, 1.0
+        if not self.takes_weight:
+            return repeats(n_source, n_target, share)
+        n_rows = n_source + n_target
+        return (1 - share) * n_rows / n_source, share * n_rows / n_target
 
 
-def _members_that_sum(
-    search: TransferSearchCV,
-) -> dict[str, tuple[Any, Callable[[Problem], list[str]]]]:
-    """Fitted naive Bayes models among the members, and the domains that each learns from."""
+def members_that_learn(
+    search: TransferSearchCV, problem: Problem
+) -> tuple[list[Member], list[str]]:
+    """The members of the answer that can learn in passes, and the names of the others."""
     result = search.results_
-    found: dict[str, tuple[Any, Callable[[Problem], list[str]]]] = {}
     last = getattr(search, "vote_", search.best_estimator_)[-1]
-    models = dict(last.members) if isinstance(last, VotingModel) else {"": last}
-    for cell, label in enumerate(result.labels):
-        model = models.get(label, last if cell == search.best_index_ and "" in models else None)
-        about = result.cells[cell]
-        inner = model.estimator_ if isinstance(model, SourceOnly) else model
-        if type(inner).__module__ != "sklearn.naive_bayes":
+    models = [(result.labels[search.best_index_], last)]
+    if isinstance(last, VotingModel):
+        models = list(last.members)
+    found, others = [], []
+    for name, model in models:
+        cell = result.cells[result.labels.index(name)]
+        inner = model.estimator_ if isinstance(model, SourceOnly | TargetOnly | Pooled) else model
+        # Weights of a design belong to rows of the sample, and maps to the domains as a whole.
+        if takes_target(inner) or stage_of(inner) is None or problem.target_weights is not None:
+            others.append(name)
             continue
-        found[label] = (inner, partial(_domains, about.source, about.role))
-    return found
+        source = [cell.source] if cell.source in problem.sources else problem.sources
+        target = [str(problem.target)]
+        has_target = bool((problem.is_target & problem.has_label).any())
+        if isinstance(model, SourceOnly):
+            target = []
+        elif isinstance(model, TargetOnly) and has_target:
+            source = []
+        share = model.target_share if isinstance(model, Pooled) else None
+        weighted = share is None or takes_sample_weight(inner)
+        found.append(Member(name, Passes(inner), source, target, share, weighted))
+    return found, others
 
 
-def _domains(source: Any, role: str, problem: Problem) -> list[str]:
-    names = problem.sources if source not in problem.sources else [source]
-    return names if role == "source-only" else [*names, str(problem.target)]
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """Which members learnt from all rows, in how many passes over the table."""
+
+    names: list[str]
+    stopped: list[str]
+    n_passes: int
+    counts: dict[str, int]
+
+    def sentence(self) -> str:
+        """Say which models learnt from all rows."""
+        if not self.names:
+            return "A pass over all rows would take longer than --budget."
+        said = f"Learnt from all labelled rows, in {self.n_passes} passes: {listing(self.names)}."
+        if self.stopped:
+            said += f" --budget ended before the last step of {listing(self.stopped)}."
+        return said
+
+
+def learn_in_passes(
+    members: list[Member],
+    search: TransferSearchCV,
+    problem: Problem,
+    table: LargeTable,
+    *,
+    seconds: float | None,
+) -> Learnt:
+    """Fit members on all rows of a table, which all of them see in the same passes.
+
+    No pass is begun or finished that would last longer than ``seconds`` from now.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    label = problem.labels.name  # type: ignore[union-attr]
+    counts = table.counts(label)
+    waiting, n_passes, began, in_time = list(members), 0, time.monotonic(), True
+    while waiting and in_time:
+        expected = (time.monotonic() - began) if n_passes else 0.0
+        began = time.monotonic()
+        in_time = deadline is None or began + expected <= deadline
+        title, seen = f"learning from all rows, pass {n_passes + 1}", 0
+        shuffled = not all(member.passes.in_any_order for member in waiting)
+        with Progress(title, table.n_rows, unit="rows") as progress:
+            for piece in _encoded(search, problem, table, shuffled) if in_time else ():
+                for member in waiting:
+                    member.add(piece, counts)
+                progress.advance(piece.n_rows)
+                seen += piece.n_rows
+                now = time.monotonic()
+                if now - began > LEAST_SECONDS and deadline is not None:
+                    in_time = began + (now - began) * table.n_rows / seen <= deadline
+                if not in_time:
+                    break
+        if in_time:
+            n_passes += 1
+            waiting = [member for member in waiting if member.passes.end_pass()]
+    stopped = [member.name for member in waiting if member.passes.stop()]
+    names = [member.name for member in members if member not in waiting]
+    return Learnt(names + stopped, stopped, n_passes, counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Labelled rows of a piece of the table, encoded."""
+
+    n_rows: int
+    X: Any
+    y: np.ndarray
+    domains: np.ndarray
+
+
+def _encoded(
+    search: TransferSearchCV, problem: Problem, table: LargeTable, shuffled: bool
+) -> Iterator[Piece]:
+    import polars as pl
+
+    encode, features = search.preprocessor_.transform, problem.features.columns
+    label = problem.labels.name  # type: ignore[union-attr]
+    width = encode(problem.features[:1]).shape[1]
+    names = [*features, problem.domain_column, label]
+    for piece in table.pieces(names, width=width, shuffled=shuffled):
+        y = problem.as_labels(piece[label])
+        domains = piece[problem.domain_column].cast(pl.String)
+        used = y.is_not_null() & domains.is_in([*problem.sources, str(problem.target)])
+        known, answers = piece.filter(used), y.filter(used)
+        X = encode(known.select(features)) if known.height else None
+        yield Piece(
+            piece.height,
+            X,
+            np.asarray(answers.to_list()),
+            domains.filter(used).to_numpy().astype(str),
+        )
 
 
 def predicted(costs: list[Cost], rows: int, what: str) -> float:

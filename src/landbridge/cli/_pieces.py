@@ -21,8 +21,8 @@ from landbridge.cli._text_files import TextFile, check_names, check_rectangular
 if TYPE_CHECKING:
     import polars as pl
 
-# Cells of a piece: 16 MB of numbers, and a few times that while a model predicts.
-CELLS = 2_000_000
+# Cells of a piece: 4 MB of numbers, and a few times that while a model predicts.
+CELLS = 500_000
 LEAST_ROWS = 1000
 
 

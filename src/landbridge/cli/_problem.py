@@ -99,6 +99,10 @@ class Problem:
             return values.to_numpy().astype(np.float64)
         return np.asarray(values.to_list())
 
+    def as_labels(self, column: "pl.Series") -> "pl.Series":
+        """Labels of further rows, numbers for regression."""
+        return _as_numbers(column) if self.task == "regression" else column
+
     def transfer_arguments(self) -> dict[str, Any]:
         """The arguments of ``fit``: source, labelled target, unlabelled target."""
         source = ~self.is_target & self.has_label

@@ -1,5 +1,6 @@
 """What the commands compute: a few lines of the library each, and the summary of the answer."""
 
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from landbridge.cli._candidates import Entry, build_estimator, read_candidates
 from landbridge.cli._columns import describe_columns
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._large import find_large
-from landbridge.cli._more_rows import fit_on_more, learn_in_pieces
+from landbridge.cli._more_rows import fit_on_more, learn_in_passes, members_that_learn
 from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
 from landbridge.cli._problem import Problem, make_encoder, read_problem, require_labels
 from landbridge.cli._table_encoder import is_free_text
@@ -131,23 +132,32 @@ def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Se
         )
         return replace(found, features=found.features.select(columns))
 
-    budget = seconds_of(asked.budget)
-    with session.working("fitting on more rows"):
-        problem, reason = fit_on_more(
-            study.search,
-            problem,
-            draw,
-            seconds=budget - study.search.results_.info.seconds if budget else None,
-            memory=bytes_of(asked.memory),
-        )
-    large = find_large(asked.data, asked.domain) if reason else None
-    summed = [] if large is None else learn_in_pieces(study.search, problem, large)
+    def left() -> float | None:
+        return budget - spent - (time.monotonic() - started) if budget else None
+
+    budget, spent = seconds_of(asked.budget), study.search.results_.info.seconds
+    started = time.monotonic()
+    large = find_large(asked.data, asked.domain)
+    members, others = members_that_learn(study.search, problem) if large else ([], ["all"])
+    reason, learnt = "", None
+    if large is not None and not others:
+        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
+    if learnt is None or not learnt.names:
+        with session.working("fitting on more rows"):
+            problem, reason = fit_on_more(
+                study.search, problem, draw, seconds=left(), memory=bytes_of(asked.memory)
+            )
+        assert problem.sample is not None
+        rows = problem.sample.rows_used()
+        session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
+    if large is not None and others and reason:
+        members, _ = members_that_learn(study.search, problem)
+        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
     command = study.card["command"]
     card = make_card(problem, study.search, study.summary, asked=asked, command=command)
-    rows = problem.sample.rows_used() if problem.sample else ""
-    session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
-    if summed:
-        session.note(f"fitted on all rows, in pieces: {listing(summed)}")
+    if learnt is not None and members:
+        session.note(learnt.sentence())
+        card["verdict"] = [*card["verdict"], learnt.sentence()]
     return replace(study, card=card)
 
 
