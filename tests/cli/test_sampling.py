@@ -177,6 +177,17 @@ def test_tables_by_name_are_one_large_table(tmp_path, monkeypatch):
     assert find_large([str(tmp_path / "all.csv")], "region") is None
 
 
+def test_large_text_files_are_better_saved_as_parquet(landbridge, tmp_path, monkeypatch):
+    make_frame(20).drop("remark").write_csv(tmp_path / "t.csv")
+    make_frame(20).drop("remark").write_parquet(tmp_path / "t.parquet")
+    question = ("-y", "god", "-d", "region", "-t", "west")
+    advice = "of text are read whole into memory; save the table as Parquet"
+    assert advice not in " ".join(landbridge("select", "t.csv", *question, code=2).stderr.split())
+    monkeypatch.setattr(_large, "LARGE_TEXT", 0)
+    assert advice in " ".join(landbridge("select", "t.csv", *question, code=2).stderr.split())
+    assert advice not in landbridge("select", "t.parquet", *question, code=2).stderr
+
+
 def test_the_saved_model_is_fitted_on_more_rows(landbridge, tmp_path):
     pl.concat([make_frame(60, seed=seed) for seed in range(8)]).write_csv(tmp_path / "t.csv")
     (tmp_path / "few.yaml").write_text("nb: GaussianNB\n")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 # Tables with more cells than this (160 MB of numbers) are not read whole.
 LARGE = 20_000_000
+# Text files with more bytes than this are slow to read and need several times that memory.
+LARGE_TEXT = 500_000_000
 # Places of the table from which a shuffled piece takes its rows.
 BLOCKS = 8
 # Name of the column of row numbers; no column of a file can have it.
@@ -130,3 +132,15 @@ def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
     if n_rows * len(columns) < LARGE:
         return None
     return LargeTable(place, table, domain, columns, n_rows)
+
+
+def advice_on_text(data: Sequence[str]) -> str:
+    """A sentence if the arguments are large text files, which are read whole; else nothing."""
+    files = [file for argument in data for file in find_files(split_name(argument)[1])]
+    n_bytes = sum(file.stat().st_size for file in files)
+    if is_parquet(files) or n_bytes < LARGE_TEXT:
+        return ""
+    return (
+        f"{files[0]}: {n_bytes / 1e9:.1f} GB of text are read whole into memory; save the table as "
+        "Parquet, which is read in pieces and faster"
+    )

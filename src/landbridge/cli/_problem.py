@@ -8,7 +8,7 @@ import numpy as np
 
 from landbridge.cli._cells import LARGEST, MOST_CELLS, read_dates, strays, warn_similar_names
 from landbridge.cli._errors import InputError, listing, nearest
-from landbridge.cli._large import ROW, find_large
+from landbridge.cli._large import ROW, advice_on_text, find_large
 from landbridge.cli._options import TableOptions
 from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
@@ -165,6 +165,9 @@ def read_problem(
             table.label, table.max_rows, seed=table.seed, labels_first=spare_labels
         )
     else:
+        advice = advice_on_text(table.data)
+        if advice:
+            note(advice)
         # Labels and domains are names: they are read as they are written.
         frame = read_data(
             table.data,
