@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 from unittest import mock
 
@@ -18,6 +19,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
 from benchmarks._paper_tasks import PaperTask
+from benchmarks._weka import WekaClassifier
 from landbridge.model_selection import _fit_tasks
 from landbridge.model_selection.candidates import takes_target
 
@@ -63,6 +65,25 @@ def eight_learners() -> dict[str, Any]:
     }
 
 
+def plain_learners_of_weka() -> dict[str, Any]:
+    """The five traditional classifiers of Weka, the program that the paper used."""
+    names = {"NB": "NaiveBayes", "SVM": "SMO", "C4.5": "J48", "k-NN": "IBk", "NNge": "NNge"}
+    return {name: WekaClassifier(learner) for name, learner in names.items()}
+
+
+def learners_of_weka() -> dict[str, Any]:
+    """The eight with Weka's traditional classifiers; LWE stands over ours."""
+    return {**eight_learners(), **plain_learners_of_weka()}
+
+
+def accuracies_of_weka(task: PaperTask) -> dict[str, Any]:
+    """Accuracy on the whole target of Weka's classifiers trained on the source."""
+    learners = plain_learners_of_weka()
+    guesses = [model.fit(task.X, task.y).predict(task.X_target) for model in learners.values()]
+    accuracy = [round(float(np.mean(guess == task.y_target)), 4) for guess in guesses]
+    return {"candidates": list(learners), "accuracy": accuracy}
+
+
 def margins() -> dict[str, Any]:
     """SVM with C from 0.01 to 100."""
     return {f"C = {C:g}": support_vectors(C) for C in (0.01, 0.1, 1.0, 10.0, 100.0)}
@@ -74,12 +95,6 @@ def neighbours() -> dict[str, Any]:
         f"{k} neighbours": make_pipeline(lb.LatentMap(), KNeighborsClassifier(k))
         for k in (5, 15, 25, 35, 45)
     }
-
-
-def cheap_learners() -> dict[str, Any]:
-    """Five of the eight, for the curves over folds and labels."""
-    every = eight_learners()
-    return {name: every[name] for name in ("NB", "SVM", "C4.5", "k-NN", "LatentMap")}
 
 
 def transfer_learners() -> dict[str, Any]:
@@ -115,16 +130,18 @@ CANDIDATES = {
     "L beside S_i": transfer_learners,
     "L in the source": transfer_learners,
     "algorithms": eight_learners,
+    "sources": eight_learners,
+    "folds and labels": eight_learners,
+    "Weka": learners_of_weka,
     "LatentMap": neighbours,
     "SVM": margins,
-    "curves": cheap_learners,
 }
 
 
 def run_search(
     task: PaperTask, seed: int, kind: str, *, cv: int = FOLDS, share: float = LABELLED_SHARE
 ) -> dict[str, Any]:
-    """Score by every criterion and true accuracies of every candidate.
+    """Score by every criterion and true accuracies of every candidate on every source.
 
     ``trained_on_source`` are accuracies of plain learners trained on S, as in the paper's
     Figure 5; ``trained_on_both`` those of models trained on S and L. Transfer learners are given
@@ -135,30 +152,46 @@ def run_search(
     n = max(FEWEST_LABELLED, round(share * order.size))
     few, rest = order[:n], order[n:]
     given = {"X_target": task.X_target[few], "y_target": task.y_target[few]}
+    groups = task.groups if kind == "sources" else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search = lb.TransferSearchCV(
             candidates, criterion=CRITERIA, cv=cv, refit=False, random_state=seed
         )
         with labelled_rows_in_the_source() if kind == "L in the source" else nullcontext():
-            search.fit(task.X, task.y, X_unlabeled=task.X_target[rest], **given)
-        result, truth = search.results_, task.y_target[rest]
-        by_name = {cell.candidate: number for number, cell in enumerate(result.cells)}
+            search.fit(task.X, task.y, groups=groups, X_unlabeled=task.X_target[rest], **given)
+        cells = search.results_.cells
+        numbers = [number for number, cell in enumerate(cells) if cell.candidate in candidates]
         both, source = [], []
-        for name, estimator in candidates.items():
-            both.append(
-                float(
-                    np.mean(search.refit_cell(by_name[name]).predict(task.X_target[rest]) == truth)
-                )
-            )
-            source.append(both[-1])
-            if result.cells[by_name[name]].role == "plain":
-                model = clone(estimator).fit(task.X, task.y)
-                source[-1] = float(np.mean(model.predict(task.X_target[rest]) == truth))
-    numbers = [by_name[name] for name in candidates]
+        for number in numbers:
+            models = {"both": search.refit_cell(number)}
+            if cells[number].role == "plain":
+                own = slice(None) if groups is None else groups == cells[number].source
+                plain = clone(candidates[cells[number].candidate])
+                models["source"] = plain.fit(task.X[own], task.y[own])
+            right = {
+                name: float(np.mean(model.predict(task.X_target[rest]) == task.y_target[rest]))
+                for name, model in models.items()
+            }
+            both.append(round(right["both"], 4))
+            source.append(round(right.get("source", right["both"]), 4))
     return {
-        "candidates": list(candidates),
-        "trained_on_source": [round(a, 4) for a in source],
-        "trained_on_both": [round(a, 4) for a in both],
-        "scores": {c: result.scores(c)[numbers].round(4).tolist() for c in CRITERIA},
+        "candidates": [cells[number].candidate for number in numbers],
+        "trained_on_source": source,
+        "trained_on_both": both,
+        "scores": {c: search.results_.scores(c)[numbers].round(4).tolist() for c in CRITERIA},
     }
+
+
+def part_of(task: PaperTask, n_rows: int) -> PaperTask:
+    """At most ``n_rows`` rows of each domain, the same in every draw."""
+    rng = np.random.default_rng(0)
+    source, target = (rng.permutation(len(y))[:n_rows] for y in (task.y, task.y_target))
+    return replace(
+        task,
+        X=task.X[source],
+        y=task.y[source],
+        groups=task.groups[source],
+        X_target=task.X_target[target],
+        y_target=task.y_target[target],
+    )

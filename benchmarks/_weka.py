@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 CLASSPATH = os.environ.get(
     "WEKA_CLASSPATH", "/usr/share/java/weka.jar:/usr/share/java/java-cup.jar"
@@ -21,6 +22,8 @@ LEARNERS = {
     "NNge": "weka.classifiers.rules.NNge",
     "J48": "weka.classifiers.trees.J48",
     "SMO": "weka.classifiers.functions.SMO",
+    "NaiveBayes": "weka.classifiers.bayes.NaiveBayes",
+    "IBk": "weka.classifiers.lazy.IBk",
 }
 
 
@@ -44,6 +47,25 @@ def predictions(
     if len(found) != len(X_test):
         raise RuntimeError(f"Weka answered {len(found)} of {len(X_test)} rows: {done.stderr[:300]}")
     return np.array(found, dtype=int)
+
+
+class WekaClassifier(ClassifierMixin, BaseEstimator):
+    """One of ``LEARNERS`` as an estimator: Weka trains again for every call of ``predict``.
+
+    Rows are shuffled before they are written, as Weka does before it cross-validates.
+    """
+
+    def __init__(self, learner: str):
+        self.learner = learner
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> "WekaClassifier":
+        order = np.random.default_rng(0).permutation(len(y))
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.rows_ = X[order], codes[order]
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        return self.classes_[predictions(self.learner, *self.rows_, X, len(self.classes_))]
 
 
 def _write_arff(path: Path, X: np.ndarray, codes: np.ndarray, n_classes: int) -> None:

@@ -26,6 +26,7 @@ from landbridge import datasets
 NAME = "nnge_weka"
 SPLITS = 5
 BAR = 0.01
+LEARNERS = ("NNge", "J48", "SMO")
 WEKA_TABLES = ("diabetes", "glass", "ionosphere", "segment-challenge", "unbalanced")
 
 
@@ -93,7 +94,7 @@ def run() -> None:
         return
     log = Log(NAME)
     for table in tables():
-        for learner in _weka.LEARNERS:
+        for learner in LEARNERS:
             for split in range(SPLITS):
                 log.write(
                     table=table.name,
@@ -128,7 +129,7 @@ def report() -> None:
         "Accuracy of ours and of Weka, their difference in points, and the share of test rows with "
         "the same answer.",
     ]
-    for learner in _weka.LEARNERS:
+    for learner in LEARNERS:
         rows, gaps = [], []
         for name in names:
             own = [x for x in lines if x["table"] == name and x["learner"] == learner]

@@ -18,7 +18,7 @@ def prepare(what, n_rows, n_columns, ridge):
 def work(state):
     what, (K_z, K_zx, K_x), ridge, S = state
     if what == "surrogate":
-        return align_exactly(K_z, K_zx, K_x, gamma=0.0, ridge=ridge, symmetric=False).trace_share
+        return align_exactly(K_z, K_zx, K_x, gamma=0.0, ridge=ridge).trace_share
     for matrix in (K_z, S) if ridge > 0 else (K_z, S, K_x):
         linalg.eigh(matrix, driver="evr", check_finite=False)
     return 0.0

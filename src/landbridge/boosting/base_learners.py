@@ -44,8 +44,9 @@ def make_learner(
     check_learns(estimator, "classifier")
     if type(estimator) is TrimmedTreeClassifier:
         return SharedBins(estimator, parts, codes, classes, judged_by_target)
-    rows = stack_rows(parts)
-    return AnyClassifier(estimator, rows, codes, classes, rng, mean_one=judged_by_target)
+    return AnyClassifier(
+        estimator, stack_rows(parts), codes, classes, rng, alone=not judged_by_target
+    )
 
 
 def hard_mistakes(predicted: Vector, codes: Vector) -> Vector:
@@ -97,10 +98,10 @@ class AnyClassifier:
         classes: Vector,
         rng: np.random.RandomState,
         *,
-        mean_one: bool,
+        alone: bool,
     ):
         self.estimator, self.X, self.classes, self.rng = estimator, X, classes, rng
-        self.labels, self.mean_one = codes, mean_one
+        self.labels, self.alone = codes, alone
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
             warnings.warn(
@@ -114,9 +115,11 @@ class AnyClassifier:
         inside = np.arange(weights.size) if inside is None else inside
         estimator = clone(self.estimator)
         _set_random_states(estimator, self.rng)
-        given: Vector | None = weights[inside]
-        if self.mean_one:  # a sum of 1, as in scikit-learn's AdaBoost, breaks regularised learners
-            given = weights[inside] / weights[inside].mean()
+        # A sum of 1, as in scikit-learn's AdaBoost, lets a penalty outweigh the rows.
+        scale = 1.0 / weights[inside].mean()
+        if self.alone:  # a power of two rounds nothing: trees stay scikit-learn's to the last bit
+            scale = 2.0 ** np.round(np.log2(scale))
+        given: Vector | None = weights[inside] * scale
         if not self.weighted:
             inside, given = self._draw(inside, weights[inside]), None
         with warnings.catch_warnings():

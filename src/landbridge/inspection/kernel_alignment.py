@@ -188,7 +188,6 @@ class KernelAlignmentDisplay(Display):
         width: Width = "scale",
         gamma: float = 0.0,
         ridge: float = 1.0,
-        symmetric: bool = False,
         random_state: int = 0,
         ax: Any = None,
     ) -> Self:
@@ -212,8 +211,6 @@ class KernelAlignmentDisplay(Display):
             Weight of the penalty.
         ridge : float, default=1.0
             Added to the diagonal.
-        symmetric : bool, default=False
-            Use the symmetric map.
         random_state : int, RandomState or None, default=0
             Seed; the same seed gives the same result.
         ax : array of three matplotlib axes, optional
@@ -226,7 +223,7 @@ class KernelAlignmentDisplay(Display):
         K_z, K_zx, K_x = (
             kernel_matrix(A, B, kernel, width) for A, B in ((Z, Z), (Z, target), (target, target))
         )
-        alignment = align_exactly(K_z, K_zx, K_x, gamma=gamma, ridge=ridge, symmetric=symmetric)
+        alignment = align_exactly(K_z, K_zx, K_x, gamma=gamma, ridge=ridge)
         after = alignment.transform.T @ K_z @ alignment.transform
         before, after, of_target = (K / np.trace(K) * K.shape[0] for K in (K_z, after, K_x))
         share, n_clipped = alignment.trace_share, alignment.n_clipped
@@ -260,7 +257,7 @@ class KernelAlignmentDisplay(Display):
         ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
-        names = ("kernel", "gamma", "ridge", "symmetric")
+        names = ("kernel", "gamma", "ridge")
         return cls.from_data(
             X,
             X_target,

@@ -61,7 +61,6 @@ class _SurrogateKernelMachine(TransferEstimator):
             kernel_matrix(target, target, self.kernel, self.width_),
             gamma=self.gamma,
             ridge=self.ridge,
-            symmetric=self.symmetric,
         )
         warn_if_nothing_to_align(alignment)
         n_labeled = self.rows_.shape[0] - source.shape[0]
@@ -116,8 +115,6 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         As in `SurrogateKernelMap`.
     ridge : float
         As in `SurrogateKernelMap`.
-    symmetric : bool
-        As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
         rows, and a linear SVM with squared hinge loss.
@@ -155,7 +152,6 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         width: Width = "scale",
         gamma: float = 0.0,
         ridge: float = 1.0,
-        symmetric: bool = False,
         n_components: int | str | None = None,
         random_state: RandomState = None,
         target_share: float | None = 0.5,
@@ -165,7 +161,6 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         self.width = width
         self.gamma = gamma
         self.ridge = ridge
-        self.symmetric = symmetric
         self.n_components = n_components
         self.random_state = random_state
         self.target_share = target_share
@@ -239,8 +234,6 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         As in `SurrogateKernelMap`.
     ridge : float
         As in `SurrogateKernelMap`.
-    symmetric : bool
-        As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
         rows. With as many components as rows both are the same model.
@@ -278,7 +271,6 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         width: Width = "scale",
         gamma: float = 0.0,
         ridge: float = 1.0,
-        symmetric: bool = False,
         n_components: int | str | None = None,
         random_state: RandomState = None,
         target_share: float | None = 0.5,
@@ -288,7 +280,6 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         self.width = width
         self.gamma = gamma
         self.ridge = ridge
-        self.symmetric = symmetric
         self.n_components = n_components
         self.random_state = random_state
         self.target_share = target_share

@@ -56,8 +56,6 @@ class SurrogateKernelMap(DomainMap):
     ridge : float, default=1.0
         λ relative to the mean diagonal of the target kernel. This is what acts: 0 is the paper's
         pseudo-inverse, which changes nothing once the target spans the source.
-    symmetric : bool, default=False
-        The symmetric T, which moves the source points least, in place of Eq. (9).
     n_components : int, "auto" or None, default="auto"
         Number of features: Nyström landmarks, or explicit features for the linear kernel. None
         uses every row as a landmark, which is exact and cubic in the number of rows.
@@ -94,7 +92,6 @@ class SurrogateKernelMap(DomainMap):
         width: Width = "scale",
         gamma: float = 0.0,
         ridge: float = 1.0,
-        symmetric: bool = False,
         n_components: int | str | None = "auto",
         random_state: RandomState = None,
     ):
@@ -102,7 +99,6 @@ class SurrogateKernelMap(DomainMap):
         self.width = width
         self.gamma = gamma
         self.ridge = ridge
-        self.symmetric = symmetric
         self.n_components = n_components
         self.random_state = random_state
 
@@ -138,7 +134,6 @@ class SurrogateKernelMap(DomainMap):
             target.shape[0],
             gamma=self.gamma,
             ridge=self.ridge,
-            symmetric=self.symmetric,
         )
         warn_if_nothing_to_align(alignment)
         self.transform_ = alignment.transform

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 import landbridge as lb
 from landbridge import MultiSourceTrAdaBoostClassifier, TaskTrAdaBoostClassifier
 
+TREE = lb.TrimmedTreeClassifier(max_depth=3, target_error=None)
 BOTH = [MultiSourceTrAdaBoostClassifier, TaskTrAdaBoostClassifier]
 
 
@@ -23,7 +24,7 @@ def problem(seed=0, m=30):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_source_with_the_rule_of_the_target_is_chosen(estimator, seed):
     X, y, groups, X_target, y_target, X_test, y_test = problem(seed)
-    model = estimator(n_estimators=8).fit(X, y, groups=groups, X_target=X_target, y_target=y_target)
+    model = estimator(TREE, 8).fit(X, y, groups=groups, X_target=X_target, y_target=y_target)
     assert model.sources_.tolist() == ["other", "same"]
     assert model.chosen_sources_[0] == "same"
     assert model.source_share_["same"] > 0.5

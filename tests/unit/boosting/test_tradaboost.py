@@ -180,6 +180,14 @@ def test_importances_point_at_the_features_that_matter():
     assert importances[0] > importances[2] + importances[3]
 
 
+def test_a_penalty_is_not_stronger_without_a_target():
+    X = np.random.default_rng(0).normal(size=(64, 3))
+    y = 0.3 * X[:, 2] ** 2 < X @ [1.0, 0.5, 0.0]
+    with pytest.warns(lb.NoTargetWarning):
+        model = TrAdaBoostClassifier(LogisticRegression(), 1).fit(X, y)
+    np.testing.assert_allclose(model.estimators_[0].coef_, LogisticRegression().fit(X, y).coef_)
+
+
 def test_sparse_text_is_not_made_dense(monkeypatch):
     rng = np.random.default_rng(0)
     X = sparse.csr_array(rng.poisson(0.2, size=(150, 40)).astype(float))

@@ -35,7 +35,7 @@ def fitted(model, data):
 @pytest.mark.parametrize("seed", range(4))
 def test_the_helpful_source_is_found_and_gains_weight(seed):
     data = problem(seed)
-    model = fitted(TransferBoostClassifier(LogisticRegression(C=0.1), 10), data)
+    model = fitted(TransferBoostClassifier(LogisticRegression(C=0.1), 10, target_share=None), data)
     assert model.sources_.tolist() == ["opposite", "same"]
     assert model.transferability_.shape == (model.n_estimators_, 2)
     assert model.source_transfer_["same"] > model.source_transfer_["opposite"]
@@ -45,10 +45,21 @@ def test_the_helpful_source_is_found_and_gains_weight(seed):
         assert last[1] > last[0]
 
 
+@pytest.mark.parametrize(("share", "source_mass"), [(None, 160 / 190), (0.5, 0.5), (0.2, 0.8)])
+def test_the_target_starts_with_its_share_of_the_weight(share, source_mass):
+    model = fitted(TransferBoostClassifier(n_estimators=1, target_share=share), problem())
+    assert model.source_mass_[0].sum() == pytest.approx(source_mass)
+
+
+def test_a_share_outside_of_0_and_1_is_refused():
+    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+        fitted(TransferBoostClassifier(target_share=1.5), problem())
+
+
 def test_transfer_terms_by_hand():
     X, y, groups, X_target, y_target, *_ = problem(5)
     tree = DecisionTreeClassifier(max_depth=1, random_state=0)
-    model = fitted(TransferBoostClassifier(tree, 1, random_state=0), problem(5))
+    model = fitted(TransferBoostClassifier(tree, 1, random_state=0, target_share=None), problem(5))
     alone = (tree.fit(X_target, y_target).predict(X_target) != y_target).mean()
     for j, name in enumerate(model.sources_):
         rows = groups == name
@@ -65,7 +76,8 @@ def test_the_update_by_hand():
 
 def test_the_vote_minimises_the_sum_of_the_new_weights():
     data = problem(6)
-    model = fitted(TransferBoostClassifier(TrimmedTreeClassifier(1, target_error=None), 1), data)
+    stump = TrimmedTreeClassifier(1, target_error=None)
+    model = fitted(TransferBoostClassifier(stump, 1, target_share=None), data)
     X, y, groups, X_target, y_target, *_ = data
     rows = np.vstack([X, X_target])
     mistakes = model.estimators_[0].predict(rows) != np.append(y, y_target)
@@ -106,7 +118,7 @@ def test_without_a_target_there_are_no_terms():
     with pytest.warns(lb.NoTargetWarning, match="equals AdaBoost fitted on X"):
         model = TransferBoostClassifier(n_estimators=3).fit(X, y, groups=groups)
     assert model.source_transfer_ == {}
-    assert model.transferability_.shape == (3, 0)
+    assert model.transferability_.shape == (model.n_estimators_, 0)
 
 
 def test_a_learner_at_chance_warns_and_stays():

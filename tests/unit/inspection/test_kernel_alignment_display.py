@@ -93,11 +93,9 @@ def test_kernels_before_and_after():
 def test_of_an_estimator():
     X, X_target = domains()
     y = X["age"].to_numpy() > 0
-    model = lb.SurrogateKernelClassifier(ridge=0.3, symmetric=True).fit(X, y, X_unlabeled=X_target)
+    model = lb.SurrogateKernelClassifier(ridge=0.3).fit(X, y, X_unlabeled=X_target)
     shown = KernelAlignmentDisplay.from_estimator(model, X, X_target, y=y)
-    by_hand = KernelAlignmentDisplay.from_data(
-        X, X_target, y=y, ridge=0.3, symmetric=True, width=model.width_
-    )
+    by_hand = KernelAlignmentDisplay.from_data(X, X_target, y=y, ridge=0.3, width=model.width_)
     np.testing.assert_array_equal(shown.after, by_hand.after)
     assert shown.trace_share == pytest.approx(model.trace_share_)
     unfitted = KernelAlignmentDisplay.from_estimator(lb.SurrogateKernelMap(), X, X_target)

@@ -32,13 +32,13 @@ def test_equals_the_estimator_fitted_with_weights_of_mean_one(data):
     )
 
 
-def test_default_weighting_is_kernel_mean_matching(data):
+def test_default_weighting_is_rulsif(data):
     model = lb.ReweightedRegressor(Ridge()).fit(data.X, data.y, X_unlabeled=data.X_target)
-    assert isinstance(model.weighting_, lb.KernelMeanMatching)
+    assert isinstance(model.weighting_, lb.RuLSIF)
 
 
 def test_weights_use_labelled_and_unlabelled_target_rows(data):
-    model = lb.ReweightedRegressor(Ridge(), target_share=0)
+    model = lb.ReweightedRegressor(Ridge(), lb.KernelMeanMatching(), target_share=0)
     model.fit(
         data.X,
         data.y,
