@@ -9,7 +9,8 @@ With the slope c = cov(loss, g)/var(g) the variance falls by the share that g ex
 few rows is noisy, so it is shrunk by ``PRIOR_ROWS`` rows; the plain estimate is the limit. This is
 PPI++ (Angelopoulos, Duchi and Zrnic, 2023) with a shrunk slope and, for losses of 0 and 1, a score
 (Wilson) interval with the effective number of labels, since the normal interval covers too seldom
-with 20 labels.
+with 20 labels. Other losses have long tails, and so have their proxies: these are cut at a quantile
+of all rows, so that no single row decides about the slope.
 """
 
 import math
@@ -22,6 +23,9 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.inference.intervals import check_level, score_interval
 
 PRIOR_ROWS = 10.0
+# Without it, a few extreme rows gave adjusted means of squared errors 8 to 17 times the plain
+# squared error on real tasks.
+CUT = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +97,9 @@ def control_variate_interval(
         np.asarray(part, dtype=np.float64) for part in (losses, proxy_labelled, proxy_unlabelled)
     )
     _check_parts(loss, g, g_other)
-    n, n_other = len(loss), len(g_other)
-    slope, effective = fit_slope(loss, g, n_other)
-    # The labelled rows are rows of the target too.
-    everywhere = (g.sum() + g_other.sum()) / (n + n_other)
-    estimate = float(np.clip(loss.mean() - slope * (g.mean() - everywhere), *bounds))
+    n = len(loss)
+    slope, effective, moved = adjust_mean(loss, g, g_other)
+    estimate = float(np.clip(loss.mean() + moved, *bounds))
     if np.isin(loss, (0, 1)).all():
         low, high = map(float, score_interval(estimate, effective, level))
     else:
@@ -105,6 +107,19 @@ def control_variate_interval(
         low, high = estimate - half, estimate + half
     low, high = max(low, bounds[0]), min(high, bounds[1])
     return ControlVariate(estimate, low, high, level, effective, slope)
+
+
+def adjust_mean(loss: Vector, g: Vector, g_other: Vector) -> tuple[float, float, float]:
+    """Slope, effective number of labels, and what is added to the mean loss."""
+    if not np.isin(loss, (0, 1)).all():
+        most = np.quantile(np.concatenate([g, g_other]), CUT)
+        g, g_other = np.minimum(g, most), np.minimum(g_other, most)
+    slope, effective = fit_slope(loss, g, len(g_other))
+    # The labelled rows are rows of the target too.
+    everywhere = (g.sum() + g_other.sum()) / (len(g) + len(g_other))
+    moved = float(-slope * (g.mean() - everywhere))
+    # A loss of at least 0 keeps a positive mean, however large the excess of the proxy.
+    return slope, effective, max(moved, -0.75 * float(loss.mean())) if loss.min() >= 0 else moved
 
 
 def fit_slope(loss: Vector, g: Vector, n_other: int) -> tuple[float, float]:

@@ -206,9 +206,10 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
             stacklevel=5,
         )
         cv = data.n_labelled
-    return make_folds(
-        data.y_target, cv=cv, task=data.task, seed=seed, groups=settings.cv_groups_target
-    )
+    groups = settings.cv_groups_target
+    if isinstance(cv, int) and groups is not None:
+        cv = max(min(cv, np.unique(groups).size), 2)
+    return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
 
 
 class _Run:
@@ -534,6 +535,7 @@ class _Run:
             unlabelled_rows=self.context.kept_unlabelled,
             sample_weight=data.sample_weight,
             sample_weight_target=data.sample_weight_target,
+            target_groups=_group_numbers(self.settings.cv_groups_target),
             failures=tuple(self.failures + self._cut_cells() + self._metric_failures()),
             info=self._info(n_planned, seconds),
             metrics=self.settings.metrics,
@@ -768,3 +770,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def _group_numbers(groups: VectorLike) -> VectorLike:
+    """Groups as whole numbers in the order in which they appear, which a file can hold."""
+    if groups is None:
+        return None
+    _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[codes]

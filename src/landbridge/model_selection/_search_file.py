@@ -25,7 +25,7 @@ from landbridge.model_selection.search_result import (
 FORMAT = 2
 PLAIN = (
     "y", "y_target", "classes", "target_folds", "unlabelled_rows", "sample_weight",
-    "sample_weight_target",
+    "sample_weight_target", "target_groups",
 )  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def _check_rows(parts: dict[str, Any], sources: Any, cells: Any, path: Any) -> N
             continue
         if not 0 <= labels.min() <= labels.max() < len(classes):
             _refuse(path, name, f"positions of {len(classes)} classes", "others")
-    for name in ("target_folds", "sample_weight_target"):
+    for name in ("target_folds", "sample_weight_target", "target_groups"):
         if parts[name] is not None and len(parts[name]) != len(parts["y_target"]):
             _refuse(path, name, f"{len(parts['y_target'])} rows", len(parts[name]))
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
@@ -173,10 +173,12 @@ class NoFoldsError(ValueError):
 def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike = None) -> Folds:
     """Folds of rows with labels ``y``; shuffled and stratified by class where ``cv`` is a number.
 
-    ``groups`` are those of splitters like `GroupKFold`: rows of one group are in one fold.
+    With ``groups``, rows of one group are in one fold, unless a splitter says otherwise.
     """
     n_rows = y.shape[0]
-    if isinstance(cv, int):
+    if isinstance(cv, int) and groups is not None:
+        cv = _group_splitter(y, cv, task, seed, groups)
+    elif isinstance(cv, int):
         if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
             cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
         elif task == "classification":
@@ -202,13 +204,24 @@ def _splits(cv: Any, y: Vector, groups: VectorLike) -> list[tuple[Vector, Vector
     try:
         splits = [
             (np.asarray(train), np.asarray(test))
-            for train, test in cv.split(np.zeros((n_rows, 1)), y, groups)
+            for train, test in cv.split(
+                np.zeros((n_rows, 1)), y, groups if takes_groups(cv) else None
+            )
         ]
     except ValueError as error:
         raise NoFoldsError(str(error)) from error
     if any(np.max(part, initial=0) >= n_rows for split in splits for part in split):
         raise NoFoldsError(f"it holds out rows beyond the {n_rows} that there are.")
     return splits
+
+
+def _group_splitter(y: Vector, cv: int, task: Task, seed: int, groups: VectorLike) -> Any:
+    """Folds of whole groups, stratified where every class allows it."""
+    if np.unique(groups).size < cv:
+        raise NoFoldsError(f"its rows belong to fewer than {cv} groups.")
+    if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
+        return StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
+    return GroupKFold(cv)
 
 
 def _partition(numbers: Vector) -> Folds:
@@ -226,8 +239,13 @@ def n_folds(cv: Any) -> int:
 
 def needs_groups(cv: Any) -> bool:
     """Whether a splitter keeps groups of rows together."""
+    return hasattr(cv, "get_metadata_routing") and takes_groups(cv)
+
+
+def takes_groups(cv: Any) -> bool:
+    """Whether a splitter accepts groups; those of scikit-learn warn if they ignore them."""
     routing = getattr(cv, "get_metadata_routing", None)
-    return routing is not None and "groups" in routing().split.requests
+    return routing is None or "groups" in routing().split.requests
 
 
 def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:

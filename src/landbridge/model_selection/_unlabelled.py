@@ -1,4 +1,4 @@
-"""Use unlabelled target rows to estimate accuracy: control variates and agreement."""
+"""Use unlabelled target rows to estimate scores: control variates and agreement."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -7,7 +7,9 @@ import numpy as np
 
 from landbridge._typing import Vector
 from landbridge.inference.agreement import FEWEST_CANDIDATES, AgreementInterval, agreement_interval
-from landbridge.inference.control_variate import fit_slope
+from landbridge.inference.control_variate import adjust_mean
+from landbridge.metrics.metric import Metric
+from landbridge.model_selection._fit_tasks import Predictions
 from landbridge.model_selection.vote import combine
 
 if TYPE_CHECKING:
@@ -26,30 +28,57 @@ class Adjustment:
 
 
 def adjust_with_unlabelled(
-    result: "SearchResult", cell: int | Literal["vote"], losses: Vector, seen: Vector
+    result: "SearchResult",
+    cell: int | Literal["vote"],
+    metric: Metric,
+    y: Vector,
+    values: np.ndarray,
 ) -> Adjustment | None:
-    """The control variate for the zero-one losses of a cell on its labelled rows ``seen``.
+    """The control variate for the mean loss of a cell on its labelled rows.
 
-    The proxy of a loss is one minus the probability that the mean of all candidates gives to the
-    predicted class. It is known for labelled and unlabelled rows; see
+    The proxy of a loss is what the other candidates expect it to be: its mean over the classes with
+    the probabilities that the candidates give on average, or, for numbers, the loss that the cell
+    would have if the vote were right. It is known for labelled and unlabelled rows; see
     `landbridge.inference.control_variate_interval`.
     """
+    predicted, elsewhere = result.predictions("tlv", cell), _unlabelled(result, cell)
+    if predicted is None or elsewhere is None or y.size < FEWEST_LABELS:
+        return None
+    references = _references(result, predicted.seen)
+    if references is None:
+        return None
+    g = expected_losses(metric, values, references[0])
+    others = expected_losses(metric, elsewhere.read(metric.response), references[1])
+    slope, effective, moved = adjust_mean(metric.pointwise(y, values), g, others)
+    return Adjustment(moved, effective) if slope else None
+
+
+def expected_losses(metric: Metric, values: np.ndarray, reference: np.ndarray) -> Vector:
+    """Loss of each row if its label were drawn from the reference, or equal to it for numbers."""
+    if reference.ndim == 1:
+        return metric.pointwise(reference, values)
+    n_rows, n_classes = reference.shape
+    by_class = [metric.pointwise(np.full(n_rows, k), values) for k in range(n_classes)]
+    return np.einsum("kr,rk->r", np.stack(by_class), reference)
+
+
+def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.ndarray] | None:
+    """What the candidates say about labelled and unlabelled rows."""
     voters = _voters(result)
-    if len(voters) < FEWEST_CANDIDATES or losses.size < FEWEST_LABELS or not result.unlabelled:
+    if len(voters) < FEWEST_CANDIDATES:
         return None
+    if result.classes is None:
+        vote, elsewhere = result.predictions("tlv", "vote"), _unlabelled(result, "vote")
+        if vote is None or elsewhere is None or not vote.seen[seen].all():
+            return None
+        return vote.values[seen], elsewhere.values
     kept = [result.predictions("tlv", voter) for voter in voters]
-    predicted = result.predictions("tlv", cell)
-    elsewhere = _unlabelled(result, cell)
-    if elsewhere is None or predicted is None or not all(one.seen[seen].all() for one in kept):  # type: ignore[union-attr]
+    if not all(one.seen[seen].all() for one in kept):  # type: ignore[union-attr]
         return None
-    labelled_vote = np.mean([one.values[seen] for one in kept], axis=0)  # type: ignore[union-attr]
-    vote = np.mean([result.unlabelled[voter].values for voter in voters], axis=0)  # type: ignore[union-attr]
-    classes = predicted.labels[seen]
-    proxy = 1 - labelled_vote[np.arange(losses.size), classes]
-    others = 1 - vote[np.arange(len(vote)), elsewhere]
-    slope, effective = fit_slope(losses, proxy, others.size)
-    everywhere = (proxy.sum() + others.sum()) / (proxy.size + others.size)
-    return Adjustment(float(-slope * (proxy.mean() - everywhere)), effective)
+    return (
+        np.mean([one.values[seen] for one in kept], axis=0),  # type: ignore[union-attr]
+        np.mean([result.unlabelled[voter].values for voter in voters], axis=0),  # type: ignore[union-attr]
+    )
 
 
 def agreement_of(
@@ -68,7 +97,7 @@ def agreement_of(
         cells = [cell for cell in cells if result.cells[cell].source_index == source]
     if len(cells) < FEWEST_CANDIDATES:
         return None
-    predicted = np.stack([_unlabelled(result, cell) for cell in cells])  # type: ignore[misc]
+    predicted = np.stack([_unlabelled(result, cell).labels for cell in cells])  # type: ignore[union-attr]
     return cells, agreement_interval(predicted, level=level)
 
 
@@ -85,13 +114,19 @@ def _voters(result: "SearchResult") -> list[int]:
     ]
 
 
-def _unlabelled(result: "SearchResult", cell: int | Literal["vote"]) -> Vector | None:
-    """Predicted classes of the kept unlabelled rows."""
+def _unlabelled(result: "SearchResult", cell: int | Literal["vote"]) -> Predictions | None:
+    """Predictions of the kept unlabelled rows."""
+    if not result.unlabelled:
+        return None
     if cell != "vote":
         found = result.unlabelled[int(cell)]
-        return None if found is None else found.values.argmax(axis=1)
+        return None if found is None else _with_labels(found.values)
     vote = result.vote()
     if vote is None or any(result.unlabelled[member] is None for member in vote.members):
         return None
     values = np.stack([result.unlabelled[member].values for member in vote.members])  # type: ignore[union-attr]
-    return combine(values, vote.weights[vote.members]).argmax(axis=1)
+    return _with_labels(combine(values, vote.weights[vote.members]))
+
+
+def _with_labels(values: np.ndarray) -> Predictions:
+    return Predictions(values, None if values.ndim == 1 else values.argmax(axis=1))

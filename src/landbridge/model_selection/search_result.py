@@ -220,6 +220,8 @@ class SearchResult:
         Positions of the unlabelled rows whose predictions are kept.
     sample_weight, sample_weight_target : ndarray or None
         Weights of the source rows.
+    target_groups : ndarray or None
+        Group of each labelled target row; intervals and tests count groups, not rows.
     failures : tuple of Failure
         Errors of the fits that failed.
     info : SearchInfo
@@ -258,6 +260,7 @@ class SearchResult:
     source: tuple[Predictions | None, ...] = ()
     reverse: tuple[Predictions | None, ...] = ()
     unlabelled: tuple[Predictions | None, ...] = ()
+    target_groups: VectorLike = None
     label_check_: LabelCheck | None = None
     _answers: dict[Any, Any] = field(default_factory=dict, init=False)
 
@@ -424,6 +427,27 @@ class SearchResult:
         y, weight, _ = self._rows_behind(criterion, cells[0])
         return y[seen], values, None if weight is None else weight[seen]
 
+    def groups_of(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> VectorLike:
+        """Groups of the rows that `validated` returns; None where the rows are independent.
+
+        Parameters
+        ----------
+        criterion : str
+            Name of a criterion.
+        cells : sequence of int or "vote"
+            Numbers of the cells.
+
+        Returns
+        -------
+        ndarray or None
+            Numbers of groups.
+        """
+        if self.target_groups is None or not CRITERIA[criterion].of_target:
+            return None
+        kept = [self.predictions(criterion, cell) for cell in cells]
+        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
+        return self.target_groups[seen]
+
     def predictions(
         self, criterion: str, cell: int | Literal["vote"] | None = None
     ) -> Predictions | None:
@@ -539,13 +563,14 @@ class SearchResult:
         y, values, weight = self.validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(y, values, weight))
         usable = np.isfinite(measured)
+        groups = self.groups_of("tlv", cells)
         cells, values = [c for c, good in zip(cells, usable, strict=True) if good], values[usable]
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         return cells, anchor(
             measured[usable],
-            loss_covariance(metric, y, values, sample_weight=weight),
+            loss_covariance(metric, y, values, sample_weight=weight, groups=groups),
             self._prior(cells, metric),
-            n_rows=y.size,
+            n_rows=y.size if groups is None else np.unique(groups).size,
             roles=[self.cells[cell].role for cell in cells],
             kinds=[self.cells[cell].kind for cell in cells],
             unlabelled=self._unlabelled_of(cells),
@@ -766,10 +791,11 @@ class SearchResult:
             Name of a metric of the search; by default the one used for selection.
         method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
             ``"anchored"`` and ``"labelled"`` rest on the labelled target rows, around the anchored
-            estimate and around the cell's own score; ``"adjusted"`` is narrower for accuracy with
-            the help of the unlabelled rows. ``"paper"`` is Eq. (15) for accuracy,
-            ``"effective"`` the same with the effective sample size. The default is the first for
-            which the search has what it needs.
+            estimate and around the cell's own score; ``"adjusted"`` is narrower than the latter,
+            with the help of the unlabelled rows, for accuracy, Brier score, MAE, MSE and RMSE.
+            ``"paper"`` is Eq. (15) for accuracy, ``"effective"`` the same with the effective
+            sample size. The default is the first for which the search has what it needs. With
+            ``cv_groups_target`` in `fit`, groups of rows count instead of rows.
 
         Returns
         -------

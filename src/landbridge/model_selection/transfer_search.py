@@ -96,7 +96,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ``best_estimator_`` is the best single model in both cases.
     cv : int or splitter, default=5
         Folds of the source rows. Splitters with groups (`GroupKFold`) and in order of time
-        (`TimeSeriesSplit`) work; pass ``cv_groups`` to `fit` for the former.
+        (`TimeSeriesSplit`) work; a number keeps the ``cv_groups`` of `fit` together.
     cv_target : int or splitter, optional
         Folds of the labelled target rows; same as ``cv`` by default.
     weighting : object with ``fit(X, X_target)`` and ``weights_``, optional
@@ -257,7 +257,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             Weights used in fits and metrics. A candidate that does not accept weights is recorded
             as failed.
         cv_groups, cv_groups_target : arrays, optional
-            Groups of rows that stay in one fold (patients), for splitters like `GroupKFold`.
+            Groups of rows that stay in one fold (patients). Intervals and tests then count groups
+            of labelled target rows instead of rows.
 
         Returns
         -------

@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     GroupKFold,
     PredefinedSplit,
     ShuffleSplit,
+    StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
 )
@@ -511,17 +512,30 @@ def test_rows_in_order_of_time_are_trained_on_the_past():
     assert found.interval(0.9, cell=0).n_rows == 12
 
 
-def test_groups_of_rows_stay_in_one_fold():
+@pytest.mark.parametrize("cv", [GroupKFold(3), StratifiedGroupKFold(3), 3])
+def test_groups_of_rows_stay_in_one_fold(cv):
     patients, of_target = np.arange(60) // 4, np.arange(16) // 2
-    found = search(cv=GroupKFold(3), criterion="all").fit(
+    found = search(cv=cv, criterion="all").fit(
         X, Y, **TARGET, cv_groups=patients, cv_groups_target=of_target
     )
     folds = found.results_.sources[0].folds
     assert all(len(set(folds[patients == patient])) == 1 for patient in range(15))
     folds = found.results_.target_folds
     assert all(len(set(folds[of_target == patient])) == 1 for patient in range(8))
+    assert "of 8 groups" in str(found.interval(0.9, cell=0))
+
+
+def test_groups_must_fit_the_folds():
+    patients = np.arange(60) // 4
     with pytest.raises(ValueError, match="`cv_target` .* must come with the group of every row"):
         search(cv=GroupKFold(3)).fit(X, Y, **TARGET, cv_groups=patients)
+    with pytest.raises(ValueError, match="its rows belong to fewer than 3 groups"):
+        search(cv=3).fit(X, Y, **TARGET, cv_groups=np.arange(60) // 30)
+    # Two patients of the target are two folds, and splitters that know no groups get none.
+    few = search(cv=3).fit(X, Y, **TARGET, cv_groups_target=np.arange(16) // 8).results_
+    assert few.target_folds.tolist() in ([0] * 8 + [1] * 8, [1] * 8 + [0] * 8)
+    past = search(cv=TimeSeriesSplit(3)).fit(X, Y, **TARGET, cv_groups_target=np.arange(16) // 2)
+    assert past.interval(0.9, cell=0).n_groups == 6
 
 
 def test_target_rows_may_have_folds_of_their_own():
