@@ -97,7 +97,7 @@ def run() -> None:
 def _word(verdict: str) -> str:
     if "Weighting" not in verdict:
         return "no shift"
-    return verdict.split("Weighting ")[1].split(":")[0].replace("bridge it", "bridge")
+    return verdict.split("Weighting ")[1].split(":")[0].replace("correct it", "correct")
 
 
 def page() -> str:

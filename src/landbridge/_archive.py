@@ -1,7 +1,8 @@
-"""Checks of a zip archive before anything in it is inflated into memory.
+"""Checks of a zip archive before it is decompressed into memory.
 
-A model or a result is an archive of JSON and arrays. Somebody else may have made it: sizes are
-compared with limits, and every array's header with the bytes that follow it, before it is read.
+A saved model or result is an archive of JSON and arrays from a possibly untrusted source. Before
+reading, sizes are compared with limits, and the header of each array with the number of bytes that
+follow.
 """
 
 import io
@@ -14,13 +15,13 @@ from typing import NoReturn
 
 import numpy as np
 
-# Largest uncompressed size of one file, and of a card or a description of types.
+# Largest uncompressed size of an archive, and of a JSON member.
 MOST_BYTES = 16 << 30
 MOST_TEXT = 256 << 20
 
 
 def require_regular_file(path: str | os.PathLike[str]) -> None:
-    """Raise for devices, pipes and folders, which may never end."""
+    """Raise for devices, pipes and folders, which may be endless."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(
             f"`{path}` must be a regular file; got a folder, a pipe or a device. Pass the path of "
@@ -29,14 +30,14 @@ def require_regular_file(path: str | os.PathLike[str]) -> None:
 
 
 def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
-    """Raise for an archive with doubled names, with too much in it, or with arrays that lie."""
+    """Raise for duplicate names, excessive sizes, or arrays with wrong headers."""
     members = archive.infolist()
     names = [member.filename for member in members]
     if len(set(names)) < len(names):
-        _refuse(path, "two members of the same name")
+        _refuse(path, "two members with the same name")
     total = sum(member.file_size for member in members)
     if total > MOST_BYTES:
-        _refuse(path, f"{total} bytes to inflate, more than {MOST_BYTES}")
+        _refuse(path, f"{total} bytes when decompressed, more than {MOST_BYTES}")
     for member in members:
         if member.filename.endswith(".npy"):
             _check_array(archive, member, path)
@@ -64,8 +65,8 @@ def _check_array(
             _refuse(path, f"Python objects in {member.filename!r}")
         size = math.prod(shape) * dtype.itemsize
         if size != member.file_size - file.tell():
-            _refuse(path, f"an array in {member.filename!r} that announces another size")
+            _refuse(path, f"an array in {member.filename!r} whose header states another size")
 
 
 def _refuse(path: str | os.PathLike[str], what: str) -> NoReturn:
-    raise zipfile.BadZipFile(f"{Path(path).name} holds {what}")
+    raise zipfile.BadZipFile(f"{Path(path).name} contains {what}")

@@ -1,4 +1,4 @@
-"""What meta-estimators share: they fit one plain estimator and answer through it."""
+"""Base class and helpers of meta-estimators that wrap a single estimator."""
 
 from typing import Any, Literal
 
@@ -18,24 +18,24 @@ from landbridge._validation import Task, check_estimator_given, check_rows
 
 
 def takes_sample_weight(estimator: Any) -> bool:
-    """Whether ``estimator`` (for a pipeline: its last step) can be fitted with row weights."""
+    """Whether ``estimator`` (for a pipeline, its last step) accepts row weights in ``fit``."""
     if isinstance(estimator, Pipeline):
         return takes_sample_weight(estimator.steps[-1][1])
     return has_fit_parameter(estimator, "sample_weight")
 
 
 def require_sample_weight(estimator: Any, reason: str) -> None:
-    """Raise for an estimator without row weights; ``reason`` names what needs them."""
+    """Raise if an estimator does not accept row weights; ``reason`` says why they are needed."""
     if not takes_sample_weight(estimator):
         raise ValueError(
-            f"`estimator` must take sample_weight in fit, because {reason}; got "
+            f"`estimator` must accept sample_weight in fit, because {reason}; got "
             f"{type(estimator).__name__}, which does not. Pass an estimator that does, for "
             "example LogisticRegression, Ridge or a tree."
         )
 
 
 def check_learns(estimator: Any, kind: Literal["classifier", "regressor"]) -> None:
-    """Raise where a regressor is given for a classifier, or a classifier for a regressor."""
+    """Raise if ``estimator`` is not of the required kind."""
     check_estimator_given(estimator)
     if (is_regressor if kind == "classifier" else is_classifier)(estimator):
         answers = "classes" if kind == "classifier" else "numbers"
@@ -46,7 +46,7 @@ def check_learns(estimator: Any, kind: Literal["classifier", "regressor"]) -> No
 
 
 def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | None) -> Any:
-    """A fitted clone of ``estimator``; in a pipeline the weights reach the last step."""
+    """Fit a clone of ``estimator``; in a pipeline, weights are passed to the last step."""
     estimator = clone(estimator)
     if sample_weight is None:
         return estimator.fit(X, y)
@@ -84,7 +84,7 @@ def _estimator_has(method: str) -> Any:
 
 
 class DelegatingEstimator(MetaEstimatorMixin, BaseEstimator):
-    """Answers through ``estimator_``, after the front door has checked the rows.
+    """Base class that predicts with ``estimator_`` after checking the rows.
 
     Subclasses have a constructor parameter ``estimator`` and set ``estimator_`` in ``fit``.
     """

@@ -1,10 +1,10 @@
 """Base class of transformers between two domains.
 
-A map that aligns the source with the target treats a row by its domain. In a scikit-learn Pipeline
-the learner is fitted on ``fit_transform(X)``, where X holds source rows, and asked about
-``transform(X_new)``, where X_new holds target rows. So here ``transform`` treats **target** rows,
-``transform_source`` treats source rows, and ``fit_transform(X, …)`` is
-``fit(X, …).transform_source(X)``. Without any target row both treatments are the same.
+A map that aligns the source with the target transforms a row according to its domain. In a
+scikit-learn Pipeline, the learner is fitted on ``fit_transform(X)``, where X contains source rows,
+and predicts for ``transform(X_new)``, where X_new contains target rows. Therefore, ``transform``
+expects **target** rows, ``transform_source`` expects source rows, and ``fit_transform(X, …)`` is
+``fit(X, …).transform_source(X)``. Without target rows, both are the same.
 """
 
 from typing import Any, ClassVar, Self
@@ -62,7 +62,7 @@ def check_mapping(
 
 
 class TransferMap(BaseEstimator):
-    """Fits a transformer to both domains; see `landbridge._transfer_estimator`."""
+    """Base class of transformers fitted to both domains; see `landbridge._transfer_estimator`."""
 
     _transfer_checks: ClassVar[dict[str, Any]]
 
@@ -102,7 +102,7 @@ class TransferMap(BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        """Raise for wrong parameters, before anything else."""
+        """Raise if a parameter is invalid, before data are checked."""
 
     def _check_rows_given(self, *rows: MatrixLike) -> None:
         """Raise if the method does not support this kind of rows."""
@@ -113,7 +113,7 @@ class TransferMap(BaseEstimator):
 
 
 class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
-    """A transformer that treats source rows and target rows differently.
+    """Transformer with different maps for source rows and target rows.
 
     Subclasses define ``_fit_transfer``, ``transform`` (target rows), ``transform_source`` and
     ``_n_features_out``.
@@ -122,11 +122,11 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     transform_source: Any
 
     def __init_subclass__(cls, **keywords: Any) -> None:
-        """Let ``set_output`` reach ``transform_source`` too."""
+        """Apply ``set_output`` to ``transform_source`` as well."""
         super().__init_subclass__(**keywords)
         if "transform_source" in vars(cls):
             cls.transform_source = _wrap_method_output(cls.transform_source, "transform")
 
     def fit_transform(self, X: MatrixLike, y: VectorLike = None, **fit_params: Any) -> Any:
-        """Fit and return the treated *source* rows, which the next step learns from."""
+        """Fit, and return the transformed *source* rows for training the next step."""
         return self.fit(X, y, **fit_params).transform_source(X)

@@ -5,7 +5,7 @@ from typing import Any
 
 
 def import_extra(module: str, extra: str) -> Any:
-    """Import ``module``, or say which extra of landbridge brings it."""
+    """Import ``module``, or raise an error that names the extra to install."""
     try:
         return import_module(module)
     except ImportError as error:

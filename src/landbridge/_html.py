@@ -1,6 +1,6 @@
-"""Small pieces of HTML for notebooks. All text is escaped here and nowhere else.
+"""HTML fragments for notebooks. Text is escaped only here.
 
-Colours are those of the page around them, so that light and dark notebooks both work.
+Colours are inherited from the page, so that light and dark notebooks both work.
 """
 
 import math
@@ -23,7 +23,7 @@ STYLE = (
 
 
 def card(head: str, *parts: str) -> str:
-    """A heading and what belongs to it, ready for ``_repr_html_``."""
+    """Heading with content, for use in ``_repr_html_``."""
     return f'{STYLE}<div class="lb"><p class="lb-head">{escape(head)}</p>{"".join(parts)}</div>'
 
 
@@ -34,7 +34,7 @@ def sentence(words: str, *, quiet: bool = False) -> str:
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[object]], *, best: int = -1) -> str:
-    """A table; floats are aligned to the right, and one row may stand out."""
+    """Table with right-aligned floats and optionally one highlighted row."""
     body, numbers = [], [False] * len(header)
     for place, row in enumerate(rows):
         cells = []
@@ -52,7 +52,7 @@ def html_table(header: Sequence[str], rows: Iterable[Sequence[object]], *, best:
 
 
 def interval_bar(low: float, estimate: float, high: float, bounds: tuple[float, float]) -> str:
-    """A line with a dot; the ends of the picture are the bounds of the metric, where finite."""
+    """Interval as a line with a dot; the axis spans the bounds of the metric, if finite."""
     if not all(map(math.isfinite, (low, estimate, high))):
         return ""
     spread = (high - low) or abs(estimate) or 1.0

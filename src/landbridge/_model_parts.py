@@ -1,8 +1,8 @@
-"""Checks of a loaded model: indices into arrays that compiled code would follow blindly.
+"""Check array indices of a loaded model that compiled code uses without bounds checks.
 
-scikit-learn's trees, neighbour trees, support vector machines and sparse matrices are read without
-bounds checks. An edited file could make them read foreign memory or run in circles, so every index
-is checked once, when a model is loaded.
+Trees, neighbour trees, support vector machines and sparse matrices are read without bounds checks.
+An edited file could cause invalid memory access or endless loops, so every index is checked once,
+when a model is loaded.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from scipy import sparse
 
 
 class DamagedPart(ValueError):
-    """A part of a model that does not fit together."""
+    """Raised for an inconsistent part of a model."""
 
 
 def check_parts(model: Any) -> None:
-    """Raise `DamagedPart` for the first part whose indices lead nowhere."""
+    """Raise `DamagedPart` for the first part with invalid indices."""
     seen: set[int] = set()
     waiting = [model]
     while waiting:
@@ -62,29 +62,29 @@ def _check_children(part: Any, inner: np.ndarray, *children: np.ndarray) -> None
     place = np.arange(inner.size)
     for child in children:
         inside = (child > place) & (child < inner.size)
-        _require(inside | ~inner, part, "children outside of the tree")
+        _require(inside | ~inner, part, "children outside the tree")
 
 
 def _check_tree(tree: Any) -> None:
-    _require(0 < tree.node_count <= tree.capacity, tree, "more nodes than it holds")
+    _require(0 < tree.node_count <= tree.capacity, tree, "a wrong number of nodes")
     left, right = tree.children_left, tree.children_right
     inner = (left != -1) | (right != -1)
     _check_children(tree, inner, left, right)
     features = tree.feature[inner]
-    _require((features >= 0) & (features < tree.n_features), tree, "features that X has not")
-    _require(tree.value.shape[0] == tree.node_count, tree, "values of another number of nodes")
+    _require((features >= 0) & (features < tree.n_features), tree, "features not in X")
+    _require(tree.value.shape[0] == tree.node_count, tree, "values for another number of nodes")
 
 
 def _check_tree_estimator(model: Any) -> None:
     tree = getattr(model, "tree_", None)
     if tree is not None:
-        _require(tree.n_features == model.n_features_in_, model, "a tree of other features")
+        _require(tree.n_features == model.n_features_in_, model, "a tree with other features")
 
 
 def _check_forest(model: Any) -> None:
-    """Forests and gradient boosting check rows once and hand them to trees unchecked."""
+    """Check the number of features, since ensembles pass unchecked rows to their trees."""
     for tree in np.ravel(np.asarray(getattr(model, "estimators_", []), dtype=object)):
-        _require(tree.n_features_in_ == model.n_features_in_, model, "a tree of other features")
+        _require(tree.n_features_in_ == model.n_features_in_, model, "a tree with other features")
 
 
 def _check_histogram_trees(model: Any) -> None:
@@ -96,20 +96,22 @@ def _check_histogram_trees(model: Any) -> None:
         _check_children(predictor, inner, left, right)
         features = nodes["feature_idx"][inner].astype(np.int64)
         n_features = min(model.n_features_in_, getattr(model, "_n_features", np.inf))
-        _require((features >= 0) & (features < n_features), predictor, "features that X has not")
+        _require((features >= 0) & (features < n_features), predictor, "features not in X")
         sets = nodes["bitset_idx"][inner & (nodes["is_categorical"] != 0)].astype(np.int64)
-        _require(sets < len(predictor.raw_left_cat_bitsets), predictor, "categories it has not")
+        _require(sets < len(predictor.raw_left_cat_bitsets), predictor, "unknown categories")
 
 
 def _check_neighbours(tree: Any) -> None:
     data, order, nodes, bounds, _, levels, n_nodes = tree.__getstate__()[:7]
     data, order, nodes, bounds = map(np.asarray, (data, order, nodes, bounds))
     n_rows = data.shape[0]
-    _require(order.shape == (n_rows,) and n_nodes == nodes.size, tree, "arrays of other sizes")
-    _require(n_nodes == 2**levels - 1 == bounds.shape[1], tree, "another number of nodes")
-    _require((order >= 0) & (order < n_rows), tree, "rows that it does not hold")
+    _require(
+        order.shape == (n_rows,) and n_nodes == nodes.size, tree, "arrays of inconsistent sizes"
+    )
+    _require(n_nodes == 2**levels - 1 == bounds.shape[1], tree, "a wrong number of nodes")
+    _require((order >= 0) & (order < n_rows), tree, "rows out of range")
     start, end = nodes["idx_start"], nodes["idx_end"]
-    _require((start >= 0) & (start <= end) & (end <= n_rows), tree, "nodes outside of its rows")
+    _require((start >= 0) & (start <= end) & (end <= n_rows), tree, "nodes outside its rows")
 
 
 def _check_support_vectors(model: Any) -> None:
@@ -124,15 +126,15 @@ def _check_support_vectors(model: Any) -> None:
         _require(counts.size == n_classes and counts.sum() == n_vectors, model, "other counts")
     else:
         pairs, shape = 1, (1, n_vectors)
-    _require(model._dual_coef_.shape == shape, model, "coefficients of other vectors")
-    _require(np.size(model._intercept_) == pairs, model, "intercepts of other classes")
+    _require(model._dual_coef_.shape == shape, model, "coefficients of the wrong shape")
+    _require(np.size(model._intercept_) == pairs, model, "a wrong number of intercepts")
     for name in ("_probA", "_probB"):
         _require(np.size(getattr(model, name, ())) in (0, pairs), model, "other probabilities")
     if model.kernel != "precomputed":
         _require(
             model.support_vectors_.shape == (n_vectors, model.n_features_in_),
             model,
-            "support vectors of other features",
+            "support vectors with other features",
         )
 
 
@@ -141,7 +143,7 @@ def _check_transfer_tree(tree: Any) -> None:
     inner = np.asarray(tree.feature) != -1
     _check_children(tree, inner, left, left + 1)
     sizes = {len(array) for array in (tree.feature, tree.threshold, left, tree.value)}
-    _require(len(sizes) == 1, tree, "arrays of other sizes")
+    _require(len(sizes) == 1, tree, "arrays of inconsistent sizes")
 
 
 def _check_sparse(matrix: Any) -> None:

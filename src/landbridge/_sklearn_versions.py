@@ -24,12 +24,12 @@ VERSION = tuple(int(part) for part in sklearn.__version__.split(".")[:2])
 
 
 def metrics_there(*names: str) -> list[Any]:
-    """Functions of `sklearn.metrics`, without those that this version does not have yet."""
+    """Functions of `sklearn.metrics` that the installed version provides."""
     return [getattr(metrics, name) for name in names if hasattr(metrics, name)]
 
 
 class NamedRows:
-    """A table that tells its column names by the interchange protocol, which polars 2 left."""
+    """Table that provides column names by the interchange protocol, which polars 2 dropped."""
 
     def __init__(self, table: Any):
         self.table, self.shape = table, table.shape
@@ -41,12 +41,12 @@ class NamedRows:
         return self
 
     def column_names(self) -> list[str]:
-        """Names of the columns, where scikit-learn before 1.9 looks for them."""
+        """Column names, as expected by scikit-learn before 1.9."""
         return list(self.table.columns)
 
 
 def validate_data(estimator: Any, X: Any, *arguments: Any, **options: Any) -> Any:
-    """scikit-learn's, which before 1.9 does not see the column names of polars 2."""
+    """Wrap scikit-learn's function, which before 1.9 ignores the column names of polars 2."""
     protocols = ("__dataframe__", "iloc", "dtype")
     if VERSION < (1, 9) and hasattr(X, "columns") and not any(hasattr(X, p) for p in protocols):
         X = NamedRows(X)

@@ -1,9 +1,9 @@
-"""Save results as one file of arrays and a JSON header; reading it runs no code.
+"""Save results in one file of arrays with a JSON header; loading runs no code.
 
 A *record* is a frozen dataclass. Its array fields become the arrays of an ``.npz`` file; every
 other field goes into a JSON header inside that file. Files are written under a temporary name and
-renamed, so that a file with the final name is always complete. The header holds the SHA-256 of
-every array, and the file that of the header, so that a modified file is refused with the name of
+renamed, so that a file with the final name is always complete. The header contains the SHA-256 of
+every array, and the file that of the header, so that a modified file is rejected with the name of
 the array.
 """
 
@@ -27,12 +27,12 @@ from landbridge._version import __version__
 FORMAT = 1
 HEADER, SEAL = "header", "seal"
 Record = TypeVar("Record")
-# What numpy and zipfile raise for files that are cut short or have flipped bytes.
+# Exceptions of numpy and zipfile for truncated or corrupted files.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
 
 
 class Saved:
-    """Gives a frozen dataclass of arrays and JSON values ``save`` and ``load``."""
+    """Mixin that adds ``save`` and ``load`` to a frozen dataclass of arrays and JSON values."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to one ``.npz`` file, without pickle."""
@@ -40,7 +40,7 @@ class Saved:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read what `save` wrote."""
+        """Load an object saved by `save`."""
         return load_record(cls, path)
 
 
@@ -74,24 +74,24 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
         )
     if header["record"] != cls.__name__:
         raise ValueError(
-            f"`{path}` must hold a saved {cls.__name__}; got a saved {header['record']}. "
+            f"`{path}` must contain a saved {cls.__name__}; got a saved {header['record']}. "
             f"Read it with {header['record']}.load."
         )
     content = {**arrays, **{name: as_tuple(v) for name, v in header["values"].items()}}
     expected = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     if set(content) != expected:
         raise ValueError(
-            f"`{path}` must hold the fields of {cls.__name__}; got {sorted(set(content))} instead "
+            f"`{path}` must have the fields of {cls.__name__}; got {sorted(set(content))} instead "
             f"of {sorted(expected)}. It was saved by landbridge {header['landbridge']}; save it "
             f"again with {__version__}."
         )
     try:
         record = cls(**content)
-        # Records check that their arrays fit each other: shapes, folds, indices.
+        # Records check that their arrays are consistent: shapes, folds, indices.
         getattr(record, "check", lambda: None)()
     except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
         raise ValueError(
-            f"`{path}` must hold a {cls.__name__} as it was saved; it was damaged or edited: "
+            f"`{path}` must contain an unchanged {cls.__name__}; it was damaged or edited: "
             f"{error} Copy it again from where it was saved."
         ) from error
     return record
@@ -100,7 +100,7 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
 def write_archive(
     path: str | os.PathLike[str], arrays: dict[str, np.ndarray], header: dict[str, Any]
 ) -> None:
-    """Write arrays and a header, sealed with their digests."""
+    """Write arrays and a header with their digests."""
     digests = {name: _digest(array) for name, array in arrays.items()}
     text = json.dumps(header | {"digests": digests}, default=plain_value).encode()
     sealed = np.frombuffer(text, dtype=np.uint8)
@@ -123,10 +123,10 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], d
 
 @contextlib.contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A binary file to write to, which gets its name when it is whole.
+    """Binary file for writing that gets its final name when it is complete.
 
-    Until then it has a temporary name in the same folder; whatever goes wrong removes it. The
-    content is written to disk before the file is renamed, and errors name the final path.
+    Until then it has a temporary name in the same folder, and it is removed if an error occurs.
+    The content is flushed to disk before the file is renamed, and errors name the final path.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -148,7 +148,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _keep_permissions(path: Path, name: str) -> None:
-    """mkstemp makes private files; give the file what an ordinary ``open`` would give it."""
+    """Set default permissions, because mkstemp creates private files."""
     if path.exists():
         os.chmod(name, path.stat().st_mode & 0o777)
         return
@@ -172,8 +172,8 @@ def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
             arrays = {name: loaded[name] for name in loaded.files}
     except DAMAGE as error:
         raise ValueError(
-            f"`{path}` must be a whole result saved by landbridge; got a damaged, incomplete or "
-            f"foreign file ({error}). Copy it again from where it was saved."
+            f"`{path}` must be a complete result saved by landbridge; the file is damaged, "
+            f"incomplete or of another kind ({error}). Copy it again from where it was saved."
         ) from error
     for array in arrays.values():
         array.flags.writeable = False
@@ -195,13 +195,13 @@ def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
 
 
 def _check_seal(arrays: Any, digests: Any, sealed: Any, seal: Any, path: Path) -> None:
-    """Raise for the first part that is not as it was written."""
+    """Raise for the first part that was changed after saving."""
     wrong = next(
         (name for name in arrays if _digest(arrays[name]) != (digests or {}).get(name)), ""
     )
     missing = next((name for name in digests or {} if name not in arrays), "")
     if seal is None or digests is None:
-        what = "its seal is missing"
+        what = "its checksum is missing"
     elif wrong or missing:
         what = f"the array {wrong!r} was changed" if wrong else f"the array {missing!r} is missing"
     elif seal.tobytes() != hashlib.sha256(sealed).digest():
@@ -209,7 +209,7 @@ def _check_seal(arrays: Any, digests: Any, sealed: Any, seal: Any, path: Path) -
     else:
         return
     raise ValueError(
-        f"`{path}` must be a result as landbridge saved it; it was damaged or edited: {what}. Copy "
+        f"`{path}` must be an unchanged landbridge result; it was damaged or edited: {what}. Copy "
         "it again from where it was saved."
     )
 
@@ -222,7 +222,7 @@ def _digest(array: np.ndarray) -> str:
 
 
 def plain_array(array: np.ndarray, name: str) -> np.ndarray:
-    """Arrays of Python objects would need pickle: text is stored as text, the rest refused."""
+    """Convert text objects to a text array; reject other objects, which would need pickle."""
     if array.dtype != object:
         return array
     if all(isinstance(value, str) for value in array.ravel().tolist()):
@@ -234,12 +234,12 @@ def plain_array(array: np.ndarray, name: str) -> np.ndarray:
 
 
 def plain_value(value: Any) -> Any:
-    """What JSON can hold of a value that it does not know itself; raises for most."""
+    """Convert a value to JSON types; raise if that is not possible."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(
-        "A saved value must be made of numbers, text, lists and dictionaries; got "
-        f"{type(value).__name__}. Turn it into one of them first."
+        "A saved value must consist of numbers, text, lists and dictionaries; got "
+        f"{type(value).__name__}. Convert it first."
     )
 
 

@@ -1,7 +1,7 @@
-"""The ``fit`` that methods share: its arguments are stated, described and checked here.
+"""The ``fit`` method shared by transfer estimators, which documents and checks its arguments.
 
-Subclasses check their parameters in ``_check_parameters``, tell `check_transfer` about their task
-in ``_transfer_checks`` and learn from checked rows in ``_fit_transfer``.
+Subclasses check their parameters in ``_check_parameters``, pass options to `check_transfer` in
+``_transfer_checks`` and are fitted to checked rows in ``_fit_transfer``.
 """
 
 from typing import Any, ClassVar, Self
@@ -13,7 +13,7 @@ from landbridge._validation import TransferData, check_transfer
 
 
 class TransferEstimator(BaseEstimator):
-    """Learns from labelled source rows and from rows of the target."""
+    """Base class of estimators that learn from labelled source rows and target rows."""
 
     _transfer_checks: ClassVar[dict[str, Any]]
 
@@ -26,7 +26,7 @@ class TransferEstimator(BaseEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit to the source and to the rows of the target that there are.
+        """Fit to source rows and, if given, target rows.
 
         Parameters
         ----------
@@ -52,7 +52,7 @@ class TransferEstimator(BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        """Raise for wrong parameters, before anything else."""
+        """Raise if a parameter is invalid, before data are checked."""
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Learn from checked rows."""
@@ -60,7 +60,7 @@ class TransferEstimator(BaseEstimator):
 
 
 class SourcesEstimator(TransferEstimator):
-    """Learns from several sources that ``groups`` tells apart."""
+    """Base class of estimators that learn from several sources, given by ``groups``."""
 
     def fit(
         self,
@@ -72,7 +72,7 @@ class SourcesEstimator(TransferEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit to the sources and to the rows of the target that there are.
+        """Fit to the sources and, if given, target rows.
 
         Parameters
         ----------

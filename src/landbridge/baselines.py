@@ -1,6 +1,6 @@
-"""The baselines of every comparison: source only, target only, pooled.
+"""Baselines for comparisons: source only, target only, pooled.
 
-They have the signature of every transfer estimator, so that they can be candidates of a search.
+They have the signature of a transfer estimator, so they can be candidates in a search.
 """
 
 import warnings
@@ -26,7 +26,7 @@ from landbridge.exceptions import FewTargetRowsWarning
 
 
 class _Baseline(DelegatingEstimator):
-    """Check the rows, then fit on those that the subclass chooses."""
+    """Base class: check the rows and fit on those chosen by the subclass."""
 
     def fit(
         self,
@@ -46,7 +46,7 @@ class _Baseline(DelegatingEstimator):
         X, y : rows and labels of the source
         X_target, y_target : labelled rows of the target, optional
         X_unlabeled : rows, optional
-            Unlabelled rows of the target. They are checked and not used.
+            Unlabelled rows of the target. They are checked but not used.
         sample_weight : array of shape (n_source,), optional
             Weights of the source rows.
         sample_weight_target : array of shape (n_target,), optional
@@ -120,8 +120,8 @@ class SourceOnly(_Baseline):
 class TargetOnly(_Baseline):
     """Fit on the labelled target rows and ignore the source.
 
-    Without labelled target rows it equals its estimator fitted on the source, and warns. With
-    labelled target rows of one class only it predicts that class, and warns.
+    Without labelled target rows, the estimator is fitted on the source and a warning is issued. If
+    the labelled target rows have only one class, that class is always predicted, with a warning.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class TargetOnly(_Baseline):
         estimator = self.estimator
         if self.task_ == "classification" and np.unique(data.y_target).size == 1:
             warnings.warn(
-                "The labelled target rows hold one class only, so TargetOnly always predicts it. "
+                "The labelled target rows have only one class, so TargetOnly always predicts it. "
                 "Label target rows of another class.",
                 FewTargetRowsWarning,
                 stacklevel=3,
@@ -160,10 +160,10 @@ class Pooled(_Baseline):
     estimator : classifier or regressor
         Fitted on both sets of rows stacked.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the target rows carry together, whatever their number, so
-        that a few target rows matter among thousands of source rows. An estimator that takes no
-        ``sample_weight`` is given the rows of the lighter domain several times instead, as often as
-        comes nearest to the share. ``None`` counts every row the same.
+        Share of the total weight given to the target rows, so that a few target rows matter among
+        thousands of source rows. For an estimator that does not accept ``sample_weight``, the rows
+        of one domain are repeated to approximate the share. ``None`` gives every row the same
+        weight.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Pooled(_Baseline):
 def check_target_share(share: Any) -> None:
     """Raise unless the share is a number strictly between 0 and 1, or None."""
     if share is not None and not (is_number(share) and 0 < share < 1):
-        raise ValueError(f"`target_share` must lie between 0 and 1, or be None; got {share!r}.")
+        raise ValueError(f"`target_share` must be between 0 and 1, or None; got {share!r}.")
 
 
 def weights_of_labelled_rows(data: TransferData, target_share: float | None) -> Vector | None:
@@ -217,9 +217,9 @@ def weights_of_labelled_rows(data: TransferData, target_share: float | None) -> 
 
 
 def share_mass(source: Vector, target: Vector, *, target_share: float) -> Vector:
-    """Weights of mean 1, target below source, of which the target has ``target_share``.
+    """Weights with mean 1, source rows first, of which the target has ``target_share``.
 
-    Within each domain they are proportional to the weights given.
+    Within each domain, they are proportional to the given weights.
     """
     n_rows = source.size + target.size
     return np.concatenate(
@@ -231,9 +231,9 @@ def share_mass(source: Vector, target: Vector, *, target_share: float) -> Vector
 
 
 def repeats(n_source: int, n_target: int, target_share: float) -> tuple[int, int]:
-    """How often source and target rows are repeated so that the latter are ``target_share`` of all.
+    """Copies of source and target rows that give the target about ``target_share`` of all.
 
-    Only the domain that is short of rows is repeated; the other one has each row once.
+    Only the rows of the underrepresented domain are repeated.
     """
     ratio = target_share * n_source / ((1 - target_share) * n_target)
     return (1, round(ratio)) if ratio >= 1 else (round(1 / ratio), 1)

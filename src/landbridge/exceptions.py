@@ -1,8 +1,8 @@
-"""Warnings for statistical doubt: what is computed is right, what it means needs care."""
+"""Warnings about results that are computed correctly but need care in interpretation."""
 
 
 class LandbridgeWarning(UserWarning):
-    """Base of every warning that landbridge raises itself."""
+    """Base class of all landbridge warnings."""
 
 
 class NoTargetWarning(LandbridgeWarning):
@@ -10,11 +10,11 @@ class NoTargetWarning(LandbridgeWarning):
 
 
 class FewTargetRowsWarning(LandbridgeWarning):
-    """There are too few labelled target rows for the method to be steered by them."""
+    """There are too few labelled target rows to guide the method."""
 
 
 class WeightingWarning(LandbridgeWarning):
-    """So few rows carry the importance weights that results based on them are unstable."""
+    """The effective sample size of importance weights is so small that results are unstable."""
 
 
 class NothingToAlignWarning(LandbridgeWarning):
@@ -28,7 +28,7 @@ class FewSourcesWarning(LandbridgeWarning):
 class FailedFitWarning(LandbridgeWarning):
     """A fit failed and was recorded; results are based on the others.
 
-    Arguments: what happened and, where there is more to see, where.
+    The arguments are the message and, if available, the place with more details.
     """
 
     def __str__(self) -> str:
@@ -40,7 +40,7 @@ class NotConvergedWarning(LandbridgeWarning):
 
 
 class WeakLearnerWarning(LandbridgeWarning):
-    """A base learner does no better than chance, so boosting cannot improve it."""
+    """A base learner is no better than chance, so boosting cannot improve it."""
 
 
 class ConditionWarning(LandbridgeWarning):
@@ -48,8 +48,8 @@ class ConditionWarning(LandbridgeWarning):
 
 
 class NothingSelectedWarning(LandbridgeWarning):
-    """No feature was found to be worth selecting."""
+    """No feature met the selection criterion."""
 
 
 class CacheWarning(LandbridgeWarning):
-    """Finished fits are not stored, so that a later run repeats them."""
+    """Completed fits cannot be cached, so a later run repeats them."""

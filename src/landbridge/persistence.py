@@ -27,7 +27,7 @@ from landbridge._version import __version__
 
 CARD = "landbridge-card.json"
 FORMAT = 1
-# Packages whose estimators may be in a file, beyond those that skops trusts itself.
+# Packages whose estimators may be in a file, in addition to the types that skops trusts.
 ESTIMATOR_PACKAGES = ("sklearn", "skrub")
 # Classes of landbridge that a model may contain in addition to the public estimators.
 OWN = {
@@ -85,17 +85,17 @@ def save_model(
     Parameters
     ----------
     model : fitted estimator
-        A pipeline that begins with an encoder takes raw rows after loading, too.
+        A pipeline that begins with an encoder also accepts raw rows after loading.
     path : path of the file
-        Written under a temporary name and renamed, so that it is always whole.
+        Written under a temporary name and renamed, so that it is never incomplete.
     card : mapping, optional
-        What a reader of the file should know, made of numbers, text, lists and dictionaries.
-        The date and the versions of the packages are added.
+        Description of the model, made of numbers, text, lists and dictionaries. The date and the
+        package versions are added.
 
     Returns
     -------
-    card : the card as saved.
-        The file.
+    dict
+        The card as saved.
 
     Examples
     --------
@@ -116,16 +116,16 @@ def save_model(
         dump = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
     except TypeError as error:
         raise ValueError(
-            f"`model` must be made of what skops can write; got {type(model).__name__} with a part "
-            f"that it cannot ({error}). Choose another candidate or weighting for a model to save."
+            f"`model` must consist of parts that skops can save; got {type(model).__name__} with a "
+            f"part that it cannot save ({error}). Choose another candidate or weighting."
         ) from error
     content = io.BytesIO(dump)
     types = skops_io.get_untrusted_types(data=content.getvalue())
     refused = [name for name in types if not _is_allowed(name)]
     if refused:
         raise ValueError(
-            "`model` must be made of estimators of scikit-learn, skrub and landbridge to be "
-            f"saved; got {', '.join(refused)}. Save the model with a tool of your own."
+            "`model` must consist of estimators of scikit-learn, skrub and landbridge to be "
+            f"saved; got {', '.join(refused)}. Save this model with another tool."
         )
     with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CARD, text)
@@ -135,10 +135,10 @@ def save_model(
 
 
 def load_model(path: str | os.PathLike[str]) -> SavedModel:
-    """Read a model that `save_model` wrote.
+    """Load a model saved by `save_model`.
 
-    Types outside the allow-list are refused with their names before anything of the file is
-    turned into objects, and so are trees and arrays whose indices lead outside of them.
+    Types outside the allow-list are rejected before any object is created, and so are trees and
+    arrays with indices out of range.
 
     Parameters
     ----------
@@ -156,12 +156,12 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     try:
         types = skops_io.get_untrusted_types(data=content)
         refused = [name for name in types if not _is_allowed(name)]
-    except Exception as error:  # whatever a description of types that was edited makes skops raise
+    except Exception as error:  # skops can raise anything for an edited file
         raise _does_not_fit(path, card, error) from error
     if refused:
         raise ValueError(
-            f"`{path}` must hold estimators of scikit-learn, skrub and landbridge only; got "
-            f"{', '.join(refused)}. Do not use the file unless you know who made it."
+            f"`{path}` must contain only estimators of scikit-learn, skrub and landbridge; got "
+            f"{', '.join(refused)}. Do not use the file unless you trust its author."
         )
     try:
         model = skops_io.loads(content, trusted=types)
@@ -172,7 +172,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
 
 
 def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Only the card of a saved model."""
+    """Read only the card of a saved model."""
     require_regular_file(path)
     try:
         with zipfile.ZipFile(path) as archive:
@@ -183,8 +183,8 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
             raise zipfile.BadZipFile(f"{damaged} is damaged")
     except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error, RuntimeError) as error:
         raise ValueError(
-            f"`{path}` must be a whole model saved by landbridge; got a damaged, incomplete or "
-            f"foreign file ({error}). Copy it again from where it was saved."
+            f"`{path}` must be a complete model saved by landbridge; the file is damaged, "
+            f"incomplete or of another kind ({error}). Copy it again from where it was saved."
         ) from error
     except KeyError as error:
         raise ValueError(
@@ -241,7 +241,7 @@ def _origin() -> dict[str, Any]:
 
 
 def _is_allowed(name: str) -> bool:
-    """On a list, or an estimator class defined (not merely visible) in a package that is known."""
+    """Whether a type is listed, or is an estimator class defined in an allowed package."""
     module, _, qualified = name.rpartition(".")
     if qualified in PARTS.get(module, "").split():
         return True
@@ -272,7 +272,7 @@ def _does_not_fit(
     path: str | os.PathLike[str], card: Mapping[str, Any], error: Exception
 ) -> ValueError:
     return ValueError(
-        f"`{path}` must fit the installed packages and be as it was saved; got "
+        f"`{path}` does not match the installed packages, or was changed after saving; got "
         f"{type(error).__name__}: {error}. It was saved with {_words(card.get('versions', {}))}; "
         "install those versions, copy the file again, or train again."
     )

@@ -40,7 +40,7 @@ def test_target_only_with_unlabelled_rows_alone_is_the_plain_estimator():
 
 
 def test_target_only_with_one_class_predicts_it():
-    with pytest.warns(FewTargetRowsWarning, match="one class only"):
+    with pytest.warns(FewTargetRowsWarning, match="only one class"):
         model = TargetOnly(LogisticRegression()).fit(X, Y, X_target=XT, y_target=np.ones(12, int))
     assert set(model.predict(X)) == {1}
 
@@ -152,7 +152,7 @@ def test_weights_are_routed():
 
 @pytest.mark.parametrize("share", [0.0, 1.0, -1, 2])
 def test_pooled_refuses_a_share_outside_0_1(share):
-    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="`target_share` must be between 0 and 1"):
         Pooled(Ridge(), target_share=share).fit(X, Y, X_target=XT, y_target=YT)
 
 
@@ -193,5 +193,5 @@ def test_half_of_the_weight_makes_few_labelled_target_rows_count(estimator):
     assert equal < 0.2
     assert half > equal + 0.1
     assert most > 0.75
-    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="`target_share` must be between 0 and 1"):
         accuracy(1.5)

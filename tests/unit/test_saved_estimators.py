@@ -26,6 +26,6 @@ def test_a_model_that_skops_cannot_write_is_refused(tmp_path):
     case = CASES[0]
     estimator = case.make().fit(**make_sample(case).arguments(case))
     estimator.notes_ = {("a", "pair"): "as a key"}
-    with pytest.raises(ValueError, match="must be made of what skops can write"):
+    with pytest.raises(ValueError, match="must consist of parts that skops can save"):
         save_model(estimator, tmp_path / "m.skops")
     assert not list(tmp_path.iterdir())

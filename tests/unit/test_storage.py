@@ -96,7 +96,7 @@ def test_a_failed_save_leaves_the_old_file_and_no_other(saved, monkeypatch):
 def test_a_truncated_file_is_named(saved, share):
     content = saved.read_bytes()
     saved.write_bytes(content[: int(len(content) * share)])
-    with pytest.raises(ValueError, match="damaged, incomplete or foreign"):
+    with pytest.raises(ValueError, match="damaged, incomplete or of another kind"):
         load_record(Result, saved)
 
 
@@ -104,7 +104,7 @@ def test_a_flipped_byte_is_named(saved):
     content = bytearray(saved.read_bytes())
     content[len(content) // 4] ^= 0xFF
     saved.write_bytes(bytes(content))
-    with pytest.raises(ValueError, match="damaged, incomplete or foreign"):
+    with pytest.raises(ValueError, match="damaged, incomplete or of another kind"):
         load_record(Result, saved)
 
 
@@ -130,7 +130,7 @@ def changed(path, **parts):
         ({"losses": np.full(3, 0.5)}, "the array 'losses' was changed"),
         ({"losses": None}, "the array 'losses' is missing"),
         ({"more": np.zeros(1)}, "the array 'more' was changed"),
-        ({"seal": None}, "its seal is missing"),
+        ({"seal": None}, "its checksum is missing"),
         ({"seal": np.zeros(32, np.uint8)}, "its header was changed"),
     ],
 )
@@ -151,15 +151,15 @@ def test_a_foreign_npz_is_named(tmp_path):
     with pytest.raises(ValueError, match="without its header"):
         load_record(Result, path)
     np.savez(path, header=np.array([object()], dtype=object))
-    with pytest.raises(ValueError, match="damaged, incomplete or foreign"):
+    with pytest.raises(ValueError, match="damaged, incomplete or of another kind"):
         load_record(Result, path)
 
 
 def test_another_record_another_version_and_other_fields_are_named(saved, monkeypatch, tmp_path):
-    with pytest.raises(ValueError, match="must hold a saved Other; got a saved Result"):
+    with pytest.raises(ValueError, match="must contain a saved Other; got a saved Result"):
         load_record(Other, saved)
     earlier = make_dataclass("Result", ["losses", "names"], frozen=True)
-    with pytest.raises(ValueError, match="must hold the fields of Result"):
+    with pytest.raises(ValueError, match="must have the fields of Result"):
         load_record(earlier, saved)
     monkeypatch.setattr(_storage, "FORMAT", 2)
     save_record(result(), tmp_path / "new.npz")
@@ -172,7 +172,7 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
     path = tmp_path / "r.npz"
     with pytest.raises(TypeError, match="`names` must be an array of numbers or of text"):
         save_record(result(names=np.array([object()])), path)
-    with pytest.raises(TypeError, match="made of numbers, text, lists"):
+    with pytest.raises(TypeError, match="consist of numbers, text, lists"):
         save_record(result(note=object()), path)
     for no_record in ({"losses": 1}, Result):
         with pytest.raises(TypeError, match="instance of a dataclass"):

@@ -1,4 +1,4 @@
-"""Transfer boosting: TrAdaBoost with its corrected updates, its tree, regression, many sources."""
+"""Transfer boosting: TrAdaBoost and its variants for regression and for several sources."""
 
 from landbridge.boosting.multi_source_tradaboost import (
     MultiSourceTrAdaBoostClassifier,

@@ -1,4 +1,4 @@
-"""Base learners as a boosting loop sees them: fitted to weights, answering on the training rows."""
+"""Wrappers that let a boosting loop fit a base learner to weights and read its mistakes."""
 
 import warnings
 from typing import Any, Protocol
@@ -19,13 +19,13 @@ NO_ROWS = np.zeros(0, dtype=np.int32)
 
 
 class Learner(Protocol):
-    """Fits a base learner to weights and tells its mistakes on all training rows."""
+    """Base learner that is fitted to row weights and reports its mistakes on the training rows."""
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
-        """A fitted base learner, on the rows ``inside`` (default: all)."""
+        """Fit a base learner to the rows ``inside`` (default: all)."""
 
     def mistakes(self, estimator: Any) -> Vector:
-        """Mistake of the learner fitted last on each training row, between 0 and 1."""
+        """Mistake of the last fitted learner on each training row, between 0 and 1."""
 
 
 def make_learner(
@@ -37,7 +37,7 @@ def make_learner(
     judged_by_target: bool,
     rng: np.random.RandomState,
 ) -> Learner:
-    """The tree of this library with bins shared by all rounds, or any classifier.
+    """Wrap the base learner; `TrimmedTreeClassifier` shares its bins between rounds.
 
     ``parts`` are the source rows and, if there are any, the target rows.
     """
@@ -75,7 +75,7 @@ class SharedBins:
         self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
-        self.leaf = NO_ROWS  # the leaves of the last round are let go first
+        self.leaf = NO_ROWS  # frees the leaves of the last round before the next fit
         tree = TrimmedTreeClassifier(**self.parameters)
         self.leaf = tree._grow(
             self.rows, self.labels, weights, self.classes, self.first_target, inside
@@ -88,7 +88,7 @@ class SharedBins:
 
 
 class AnyClassifier:
-    """A classifier with row weights, or one without, fitted to rows drawn by weight."""
+    """Any classifier; without ``sample_weight`` it is fitted to rows drawn by weight."""
 
     def __init__(
         self,
@@ -105,8 +105,8 @@ class AnyClassifier:
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
             warnings.warn(
-                f"{type(estimator).__name__} takes no sample_weight, so that each round is fitted "
-                "to rows drawn by weight, which adds noise. Prefer one that takes weights.",
+                f"{type(estimator).__name__} does not accept sample_weight, so each round is "
+                "fitted to rows drawn by weight, which adds noise. Prefer one that does.",
                 WeightingWarning,
                 stacklevel=4,
             )
@@ -139,7 +139,7 @@ class AnyClassifier:
 
 
 def predicted_codes(estimator: Any, X: Matrix, classes: Vector) -> Vector:
-    """Predictions as positions in ``classes``; the rows are checked already."""
+    """Predictions as positions in ``classes``, for rows that are already checked."""
     if type(estimator) is TrimmedTreeClassifier:
         return estimator.tree_.labels[leaf_of(estimator.tree_, X)]
     return np.searchsorted(classes, estimator.predict(X))

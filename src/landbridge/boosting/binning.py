@@ -1,10 +1,11 @@
 """Features as small integers: binned once, shared by every tree of an ensemble.
 
-Every feature gets at most 255 *slots*, the slots of all features are numbered through, and slot
+Every feature has at most 255 *slots*. Slots are numbered consecutively across features, and slot
 ``s`` holds the values from ``lower[s]`` to ``upper[s]``. A feature with at most 255 distinct values
-has one slot for each of them, so that a tree on slots is the exact tree. Dense rows become one byte
-an entry. The stored entries of a CSR matrix are kept by row, for histograms, and by column, to part
-rows at a feature, in numbers of two bytes where they fit; zeros that are not stored stay so.
+has one slot per value, so a tree grown on slots is exact. Dense rows take one byte per entry. The
+stored entries of a CSR matrix are kept twice: by row, to compute histograms, and by column, to
+split rows at a feature. They take two bytes each where the slot numbers fit. Zeros that are not
+stored remain implicit.
 """
 
 from collections.abc import Iterator
@@ -30,8 +31,8 @@ class Entries:
     """The stored entries of sparse rows, by row and by column.
 
     ``slots[indptr[i]:indptr[i + 1]]`` are the slots of row ``i``, in any order. From ``starts[f]``
-    to ``starts[f + 1]``, ``holders`` are the rows with an entry in column ``f`` and ``codes`` its
-    slots, counted within the feature. ``zero[f]`` is the slot of zeros.
+    to ``starts[f + 1]``, ``holders`` lists the rows with an entry in column ``f``, and ``codes``
+    lists their slots, counted within the feature. ``zero[f]`` is the slot of zeros.
     """
 
     indptr: Vector
@@ -51,10 +52,10 @@ NO_ENTRIES = Entries(NOTHING, NOTHING, NOTHING, NOTHING, NO_CODES.reshape(-1), N
 
 @dataclass(frozen=True, slots=True)
 class BinnedRows:
-    """Rows in slots; ``offsets[f]`` is the first slot of feature ``f``.
+    """Binned rows; ``offsets[f]`` is the first slot of feature ``f``.
 
-    Dense rows are ``codes``, (rows, features), slots counted within the feature; sparse rows are
-    ``entries``.
+    Dense rows are stored in ``codes`` of shape (rows, features), with slots counted within the
+    feature. Sparse rows are stored in ``entries``.
     """
 
     offsets: Vector
@@ -77,19 +78,19 @@ class BinnedRows:
 
     @property
     def nbytes(self) -> int:
-        """What the binned rows themselves occupy."""
+        """Memory of the binned rows in bytes."""
         return self.codes.nbytes + self.entries.nbytes
 
 
 def bin_rows(parts: list[Matrix]) -> BinnedRows:
-    """Bin matrices as if they stood below each other (they are never stacked)."""
+    """Bin several matrices as one, without stacking them."""
     if any(sparse.issparse(part) for part in parts):
         return _bin_sparse([sparse.csr_array(part) for part in parts])
     return _bin_dense(parts)
 
 
 def slot_bounds(values: Vector) -> tuple[Vector, Vector]:
-    """Smallest and largest value of each slot of one feature: distinct values or quantiles.
+    """Smallest and largest value per slot of one feature, from distinct values or quantiles.
 
     Sorts ``values`` in place.
     """
@@ -116,7 +117,7 @@ def split_threshold(rows: BinnedRows, left: Vector, right: Vector) -> Vector:
 
 
 def pieces(size: int, length: int = 1 << 13) -> Iterator[slice]:
-    """Slices that cover ``range(size)``: a step at a time keeps temporaries small."""
+    """Slices that cover ``range(size)``, which keep temporary arrays small."""
     for start in range(0, size, length):
         yield slice(start, min(start + length, size))
 
@@ -153,7 +154,7 @@ def _summed(part: Matrix) -> Matrix:
 
 
 def _are_counts(data: Vector) -> bool:
-    """Whether the stored entries are counts below 255 (words of a text)."""
+    """Whether the stored entries are counts below 255, such as word counts."""
     if data.size == 0:
         return True
     if data.min() < 0 or data.max() >= MAX_BINS:
@@ -162,7 +163,7 @@ def _are_counts(data: Vector) -> bool:
 
 
 def _bin_counts(parts: list[Matrix]) -> BinnedRows | None:
-    """Slots from a table of which feature takes which count; None if a column is twice in a row."""
+    """Bin counts by table lookup; return None if a row stores the same column twice."""
     taken, n_entries = _taken_counts(parts)
     number = np.cumsum(taken, dtype=np.int32) - 1
     offsets = _running_sum(taken.sum(axis=1))
@@ -184,7 +185,7 @@ def _bin_counts(parts: list[Matrix]) -> BinnedRows | None:
 
 
 def _append(entries: Entries, filled: Vector, block: Matrix, first_row: int) -> None:
-    """Append a block of codes to the columns, which are filled so far."""
+    """Append a block of codes to the columns, after the ``filled`` entries."""
     sizes = np.diff(block.indptr)
     place = np.repeat(filled - block.indptr[:-1], sizes)
     place += np.arange(place.size)
@@ -194,7 +195,7 @@ def _append(entries: Entries, filled: Vector, block: Matrix, first_row: int) -> 
 
 
 def _taken_counts(parts: list[Matrix]) -> tuple[Vector, Vector]:
-    """Counts that occur in each feature, and the number of entries per feature."""
+    """Table of the counts that occur per feature, and the number of entries per feature."""
     most = max(int(part.data.max(initial=0)) for part in parts)
     taken = np.zeros((parts[0].shape[1], most + 1), dtype=bool)
     n_entries = np.zeros(parts[0].shape[1], dtype=np.intp)
@@ -213,7 +214,7 @@ def _cell(columns: Vector, counts: Vector, table: Vector) -> Vector:
 
 
 def _blocks(parts: list[Matrix]) -> Iterator[tuple[int, Matrix]]:
-    """Rows of about ``BLOCK`` entries at a time with entries of a byte; the first row's number."""
+    """Yield blocks of rows with about ``BLOCK`` one-byte entries, and their first row number."""
     first_row = 0
     for part in parts:
         cuts = np.searchsorted(part.indptr, np.arange(BLOCK, part.nnz, BLOCK))
@@ -247,7 +248,7 @@ def _bin_values(parts: list[Matrix]) -> BinnedRows:
 
 
 def _entries_by_column(columns: Vector, n_features: int) -> Iterator[Vector]:
-    """Positions of the stored entries of each column, in turn."""
+    """Yield the positions of the stored entries of each column."""
     width = -(-n_features // COLUMN_BLOCKS)
     for first in range(0, n_features, width):
         last = min(first + width, n_features)
@@ -278,7 +279,7 @@ def _joined(bounds: list[tuple[Vector, Vector]]) -> tuple[Vector, Vector, Vector
 
 
 def _room(parts: list[Matrix], n_entries: Vector, offsets: Vector, lower: Vector) -> Entries:
-    """Arrays for the entries of all parts, to be filled."""
+    """Allocate the arrays for the entries of all parts."""
     row_sizes = np.concatenate([np.diff(part.indptr) for part in parts])
     small = np.uint16 if max(lower.size, row_sizes.size) <= 1 << 16 else np.uint32
     below_zero = np.add.reduceat(lower <= 0, offsets[:-1], dtype=np.int32)
@@ -294,5 +295,5 @@ def _room(parts: list[Matrix], n_entries: Vector, offsets: Vector, lower: Vector
 
 
 def _running_sum(sizes: Vector) -> Vector:
-    """Start of each segment, and the end of the last."""
+    """Start of each segment, followed by the end of the last one."""
     return np.append(0, np.cumsum(sizes)).astype(np.uint32)

@@ -19,18 +19,18 @@ from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, boun
 
 # Minimum memory budget for histograms; it grows with the binned rows.
 HISTOGRAM_BYTES = 1 << 17
-# A node that weighs less than this share of its parent would inherit the parent's rounding.
+# Below this share of the parent's weight, a subtracted histogram would be mostly rounding error.
 LIGHT = 0.01
-# Nodes that are prepared for at first; the tables double when they are full.
+# Initial capacity in nodes; the tables double when they are full.
 FIRST_NODES = 64
-# Columns of the table of whole numbers; HELD is the node's histogram in the pool.
+# Columns of the table of integers; HELD is the position of the node's histogram in the pool.
 FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, START, STOP, DEPTH, HELD = range(8)
 # An unsigned integer stays unsigned only if it is combined with unsigned ones.
 ZERO, ONE = np.uint32(0), np.uint32(1)
 
 
 def native(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile at the first call, and keep the compiled code where numba finds a folder for it."""
+    """Compile at the first call, and cache the compiled code if numba finds a folder for it."""
     try:
         return njit(cache=True, error_model="numpy")(function)
     except RuntimeError:
@@ -38,7 +38,7 @@ def native(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def grow(task: Task) -> Nodes:
-    """Split nodes from the top down, each level from left to right, until good enough."""
+    """Split nodes level by level, from left to right, until the target error is low enough."""
     rows, limits, c = task.rows, task.limits, task.n_classes
     max_depth = task.order.size if limits.max_depth is None else limits.max_depth
     target_weight = task.weights[task.order[task.order >= task.first_target]].sum()
@@ -62,7 +62,7 @@ def grow(task: Task) -> Nodes:
 
 
 def n_histograms(task: Task) -> int:
-    """How many histograms are kept: one for a moment, the others for nodes that wait."""
+    """Number of histograms to keep: one temporary, the others for nodes waiting to be split."""
     rows, limits, n_rows = task.rows, task.limits, task.order.size
     depth = n_rows if limits.max_depth is None else limits.max_depth
     width = 8 * (task.n_classes + (limits.min_samples_leaf > 1)) * rows.n_slots
@@ -135,7 +135,7 @@ def _add_up(order, labels, weights, first_target, node, sums):  # type: ignore[n
 def _mistakes(sums):  # type: ignore[no-untyped-def]
     n_classes = sums.size // 2 - 1
     weight, target = sums[:n_classes].sum(), sums[n_classes + 2 :]
-    # The first class whose share, rounded, is the largest.
+    # The class with the largest rounded share; the first one if several are tied.
     label, most = 0, np.round(sums[0] / weight, DIGITS)
     for c in range(1, n_classes):
         share = np.round(sums[c] / weight, DIGITS)
@@ -172,7 +172,7 @@ def _histogram(rows, order, labels, weights, node, sums, pool, free):  # type: i
     if node[HELD] != LEAF:
         return pool[node[HELD]]
     node[HELD] = _take(free)
-    here = pool[max(node[HELD], 0)]  # the first one is for a moment only
+    here = pool[max(node[HELD], 0)]  # the first histogram is temporary
     _fill(rows, order, labels, weights, node, sums, here)
     return here
 
@@ -224,7 +224,7 @@ def _add_zeros(rows, sums, out):  # type: ignore[no-untyped-def]
     offsets, zero = rows[1], rows[8]
     for column in range(out.shape[0]):
         of_column, total = out[column], sums[column]
-        for f in range(zero.size):  # what the node holds beyond the stored entries
+        for f in range(zero.size):  # the node's weight that is not in stored entries is at zero
             zeros = total
             for slot in range(offsets[f], offsets[f + 1]):
                 zeros -= of_column[slot]
@@ -259,7 +259,7 @@ def _score(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untype
     for f in range(offsets.size - 1):
         left[:] = 0.0
         rows_left = 0.0
-        score[offsets[f + 1] - 1] = -np.inf  # nothing would be left for the right side
+        score[offsets[f + 1] - 1] = -np.inf  # the right side would be empty
         for slot in range(offsets[f], offsets[f + 1] - 1):
             score[slot] = -np.inf
             pure_left, pure_right, weight_left = 0.0, 0.0, 0.0
@@ -283,7 +283,7 @@ def _score(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untype
 
 @native
 def _score_two_classes(histogram, sums, offsets, score):  # type: ignore[no-untyped-def]
-    # The same numbers with the two classes in registers: most trees of an ensemble are here.
+    # Same result with both classes held in registers, for the common case of two classes.
     first, second = sums[0], sums[1]
     least, best = TIE * (first + second), -np.inf
     for f in range(offsets.size - 1):
@@ -307,7 +307,7 @@ def _look_up(rows, order, node, mark, out):  # type: ignore[no-untyped-def]
     if not is_sparse:
         for i in range(start, stop):
             out[i] = first + codes[order[i], f]
-    # The shorter way: through the entries of the column, or through those of the node's rows.
+    # Scan whichever is shorter: the entries of the column or those of the node's rows.
     elif (starts[f + ONE] - starts[f]) * mark.size < (stop - start) * slots.size:
         for i in range(start, stop):
             mark[order[i]] = zero[f] - first
@@ -330,8 +330,8 @@ def _partition(rows, order, mark, spare, slot, node, pair):  # type: ignore[no-u
     last_left, first_right = rows[1][f], rows[1][f + ONE]
     left, right = start, ZERO
     for i in range(start, stop):
-        # Rows to the right are kept where slots have been read already. Both sides are written and
-        # one of them counts: a branch would be guessed wrong too often.
+        # Rows to the right overwrite slots that have been read already. Both sides are written and
+        # only one position advances, because a branch would be mispredicted too often.
         row, at = order[i], spare[i]
         goes_left = np.uint32(at <= slot)
         last_left = max(last_left, at if goes_left else last_left)

@@ -8,14 +8,14 @@ from landbridge.boosting.tree_growth import LEAF, TIE, Nodes, Task, bound_on_mis
 
 
 def grow(task: Task) -> Nodes:
-    """Split nodes from the top down, each level from left to right, until good enough."""
+    """Split nodes level by level, from left to right, until the target error is low enough."""
     limits, order = task.limits, task.order
     sums, target = [class_weights(task, order)], [target_weights(task, order)]
     stretch, depth = [(0, order.size)], [0]
     feature, edges, left, gain = [LEAF], [(0, 0)], [LEAF], [0.0]
     mistakes = target_mistakes(sums[0], target[0])
     bound = bound_on_mistakes(limits, target[0].sum())
-    for node, (start, stop) in enumerate(stretch):  # grows while it is walked
+    for node, (start, stop) in enumerate(stretch):  # children are appended during the loop
         if mistakes < bound and depth[node] >= limits.min_depth:
             break
         if not may_split(task, sums[node], depth[node]):
@@ -41,17 +41,17 @@ def grow(task: Task) -> Nodes:
 
 
 def class_weights(task: Task, inside: Vector) -> Vector:
-    """Weight of each class among some rows, and their number."""
+    """Weight per class among the given rows, and the number of rows."""
     return np.append(_by_class(task, inside), inside.size)
 
 
 def target_weights(task: Task, inside: Vector) -> Vector:
-    """Weight of each class among the target rows of some rows."""
+    """Weight per class among those of the given rows that are target rows."""
     return _by_class(task, inside[inside >= task.first_target])
 
 
 def target_mistakes(sums: Vector, target: Vector) -> float:
-    """Weight of the target rows of a node that its class gets wrong."""
+    """Weight of the target rows that a node misclassifies."""
     return target.sum() - target[shares(sums[:-1]).argmax()]
 
 
@@ -64,7 +64,7 @@ def may_split(task: Task, sums: Vector, depth: int) -> bool:
 
 
 def histogram(task: Task, inside: Vector, sums: Vector) -> Vector:
-    """Weight of each class and number of rows in each slot, (slots, c + 1)."""
+    """Weight per class and number of rows in each slot, of shape (slots, c + 1)."""
     rows, c = task.rows, task.n_classes
     weight, count = np.zeros(rows.n_slots * c), np.zeros(rows.n_slots)
     for piece in pieces(inside.size, 4096):
@@ -74,7 +74,7 @@ def histogram(task: Task, inside: Vector, sums: Vector) -> Vector:
         weight += np.bincount(key, task.weights[some][of_entry], minlength=weight.size)
         count += np.bincount(slots, minlength=rows.n_slots)
     out = np.column_stack([weight.reshape(-1, c), count])
-    if rows.is_sparse:  # what the node holds beyond the stored entries are zeros
+    if rows.is_sparse:  # the rest of the node's weight is at zero
         out[rows.entries.zero] += sums - np.add.reduceat(out, rows.offsets[:-1], axis=0)
     return out
 
@@ -105,9 +105,10 @@ def best_split(task: Task, inside: Vector, sums: Vector) -> tuple[int, int, floa
 def partition(
     task: Task, start: int, stop: int, feature: int, slot: int
 ) -> tuple[tuple[int, int], int]:
-    """Bring rows up to ``slot`` to the front of a node's stretch, keeping their order.
+    """Move rows up to ``slot`` to the front of a node's stretch, keeping their order.
 
-    Returns the last occupied slot to the left, the first to the right, and where the right begins.
+    Returns the last occupied slot on the left, the first one on the right, and the position at
+    which the right side begins.
     """
     inside = task.order[start:stop].copy()
     at = _slots_at(task.rows, inside, feature)
@@ -122,7 +123,7 @@ def _by_class(task: Task, inside: Vector) -> Vector:
 
 
 def _entries(rows: BinnedRows, inside: Vector) -> tuple[Vector, Vector]:
-    """The entries of some rows: position of the row among them, and slot."""
+    """Entries of the given rows: position of the row among them, and slot."""
     if not rows.is_sparse:
         slots = (rows.codes[inside] + rows.offsets[:-1]).reshape(-1)
         return np.repeat(np.arange(inside.size), rows.codes.shape[1]), slots.astype(np.intp)
@@ -134,7 +135,7 @@ def _entries(rows: BinnedRows, inside: Vector) -> tuple[Vector, Vector]:
 
 
 def _slots_at(rows: BinnedRows, inside: Vector, feature: int) -> Vector:
-    """Slot of one feature in some rows."""
+    """Slot of one feature in each of the given rows."""
     if not rows.is_sparse:
         return rows.offsets[feature] + rows.codes[inside, feature]
     stored = rows.entries

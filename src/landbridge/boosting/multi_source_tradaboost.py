@@ -1,8 +1,8 @@
 """TrAdaBoost with several sources: MultiSourceTrAdaBoost and TaskTrAdaBoost.
 
 Algorithms 1 to 3 of Yao and Doretto, *Boosting for Transfer Learning with Multiple Sources* (CVPR
-2010). Their labels are −1 and 1 and their α are half of the votes used here, so that
-e^(−α_S·|f(x) − y|) is β_src^[f(x) ≠ y] and e^(α_t·|f(x) − y|) is β_t^(−[f(x) ≠ y]): the updates of
+2010). The paper has labels −1 and 1, and its α are half of the votes used here. Hence e^(−α_S·|f(x)
+− y|) is β_src^[f(x) ≠ y] and e^(α_t·|f(x) − y|) is β_t^(−[f(x) ≠ y]), as computed by
 `landbridge.boosting.weight_updates`.
 """
 
@@ -47,9 +47,9 @@ EXHAUSTED = "no candidate was left"
 class BestSource:
     """A learner that fits one candidate per source, each with the target rows, and keeps the best.
 
-    Lines 5 to 9 of Algorithm 1: the best has the smallest weighted error on the target rows. Among
-    equals, such as learners without a target error, it is the one with the smallest error on its
-    training rows, whose source fits the target best.
+    Lines 5 to 9 of Algorithm 1: the best candidate has the smallest weighted error on the target
+    rows. Ties, for example between learners without a target error, go to the smallest error on the
+    training rows, because that source fits the target best.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class BestSource:
         self._origin: dict[int, int] = {}
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
-        """The best candidate under the weights; ``inside`` has no meaning here."""
+        """Fit one candidate per source and return the best; ``inside`` is ignored."""
         candidates, errors = [], []
         for rows in self.sources:
             own_rows = np.concatenate([rows, self.target])
@@ -72,15 +72,15 @@ class BestSource:
                 formula.weighted_error(weights[own], mistakes[own])
                 for own in (self.target, own_rows)
             )
-            errors.append((round(on_target, 12), on_all))  # rounding must not decide
+            errors.append((round(on_target, 12), on_all))  # rounding must not break ties
         best = min(range(len(errors)), key=errors.__getitem__)
-        # Keyed by id: only a later learner can reuse the id of a dropped one, and it overwrites the
-        # entry.
+        # Keyed by id. Only a later learner can reuse the id of a deleted one, and it then
+        # overwrites the entry.
         self._origin[id(candidates[best])] = best
         return candidates[best]
 
     def origins(self, estimators: list[Any]) -> Vector:
-        """Position of the source that each of the given learners was fitted to."""
+        """Position of the source to which each given learner was fitted."""
         return np.array([self._origin[id(estimator)] for estimator in estimators], dtype=int)
 
     def mistakes(self, estimator: Any) -> Vector:
@@ -90,7 +90,7 @@ class BestSource:
 
 @dataclass(slots=True)
 class Selection:
-    """Candidates that phase II selected, in its order: their positions, votes and errors."""
+    """Positions, votes and errors of the candidates selected in phase II, in order of selection."""
 
     positions: list[int] = field(default_factory=list)
     votes: list[float] = field(default_factory=list)
@@ -99,7 +99,7 @@ class Selection:
 
 
 def collect(by_source: list[Boosted], min_vote: float) -> tuple[list[Any], Vector]:
-    """Phase I (Algorithm 2): learners with a vote above the threshold, and their sources."""
+    """Phase I (Algorithm 2): the learners with a vote above ``min_vote``, and their sources."""
     estimators = [estimator for done in by_source for estimator in done.estimators]
     votes = np.array([vote for done in by_source for vote in done.votes])
     origin = np.repeat(np.arange(len(by_source)), [len(done.votes) for done in by_source])
@@ -110,12 +110,12 @@ def collect(by_source: list[Boosted], min_vote: float) -> tuple[list[Any], Vecto
 
 
 def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Selection:
-    """Phase II (Algorithm 3): AdaBoost on the target among candidates that are fitted already.
+    """Phase II (Algorithm 3): AdaBoost on the target with fitted candidates as base learners.
 
-    ``mistakes`` is candidates × target rows. Every round takes the candidate with the smallest
-    error under the current weights and removes it from the list. With two classes a candidate
-    that is wrong more often than not is as good as one that is right: its vote is negative, which
-    is the inversion h ← −h of the paper.
+    ``mistakes`` has shape (candidates, target rows). Every round takes the candidate with the
+    smallest error under the current weights and removes it from the list. With two classes, a
+    candidate that is wrong more often than right receives a negative vote, which is the
+    inversion h ← −h of the paper.
     """
     weights = np.full(mistakes.shape[1], 1.0 / mistakes.shape[1])
     left, done = list(range(len(mistakes))), Selection()
@@ -126,7 +126,7 @@ def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Sel
             break
         errors = mistakes[left] @ weights
         judged = np.minimum(errors, 1.0 - errors) if n_classes == 2 else errors
-        best = int(np.argmin(np.round(judged, 12)))  # rounding must not decide between equals
+        best = int(np.argmin(np.round(judged, 12)))  # rounding errors must not break ties
         stalled = judged[best] >= limit
         if stalled and done.positions:
             done.stop_reason = CHANCE
@@ -147,12 +147,12 @@ def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Sel
 
 
 class SeveralSourcesClassifier(VotingClassifier, SourcesEstimator):
-    """What both estimators share: the names of the sources and what is kept of the learners."""
+    """Base class that names the sources and records the learners of both estimators."""
 
     sources_: Vector
 
     def _name_sources(self, data: TransferData) -> list[Vector]:
-        """Set ``classes_`` and ``sources_``; returns the rows of each source."""
+        """Set ``classes_`` and ``sources_``; return the rows of each source."""
         self.classes_ = data.classes
         names = np.full(data.X.shape[0], "source") if data.groups is None else data.groups
         self.sources_ = np.unique(names)
@@ -180,7 +180,7 @@ def adaboost(
 
 
 class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
-    """TrAdaBoost that in every round learns from the source closest to the target.
+    """TrAdaBoost that learns from the best-fitting source in every round.
 
     Every round fits one candidate per source to the rows of that source and the target rows, keeps
     the one with the smallest target error ε_t, and updates all rows by its mistakes:
@@ -188,7 +188,8 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
         w_src ← w_src · β_src^[f(x) ≠ y],      β_src = 1/(1 + √(2 ln n / N)),
         w_tar ← w_tar · β_t^(−[f(x) ≠ y]),     β_t = ε_t/((1 − ε_t)(c − 1)),
 
-    with n the rows of all sources, N rounds and c classes. All rounds vote, with log(1/β_t).
+    where n is the number of source rows, N the number of rounds and c the number of classes. All
+    rounds vote, with weight log(1/β_t).
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
@@ -222,10 +223,11 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
     Notes
     -----
     Deviation 1: the vote has the SAMME form for more than two classes. Deviation 2: ε_t is at least
-    half a target row. Deviation 3: among candidates with the same ε_t the one with the smallest
-    error on its training rows is kept; the paper does not say which. Deviation 4: in a round at
-    chance the target's mass is doubled and the round repeated, as in `TrAdaBoostClassifier`; the
-    paper assumes ε_t < ½. With one source it is TrAdaBoost in which all rounds vote.
+    half a target row. Deviation 3: among candidates with equal ε_t, the one with the smallest error
+    on its training rows is kept; the paper does not specify which. Deviation 4: if a round is no
+    better than chance, the weight of the target is doubled and the round is repeated, as in
+    `TrAdaBoostClassifier`; the paper assumes ε_t < ½. With one source, the method is TrAdaBoost in
+    which all rounds vote.
 
     References
     ----------
@@ -284,12 +286,12 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
 
 class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
-    """AdaBoost on the target among learners that were boosted on the sources before.
+    """AdaBoost on the target with base learners boosted on the sources.
 
-    Phase I runs AdaBoost on every source by itself and collects its learners. Phase II is AdaBoost
-    on the target rows: in every round it takes the collected learner with the smallest weighted
-    target error and removes it from the collection. Phase II fits nothing, so a new target costs
-    next to nothing.
+    Phase I runs AdaBoost on every source separately and collects the learners. Phase II is AdaBoost
+    on the target rows: every round takes the collected learner with the smallest weighted target
+    error and removes it from the collection. Phase II fits no learners, so adapting to a new target
+    is cheap.
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
@@ -304,8 +306,8 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     n_estimators : int, default=5
         Number of rounds, on each source and on the target.
     min_vote : float, default=0.0
-        Learners of a source with a vote of at most this, log((1 − ε)/ε) there, are left out: twice
-        the paper's γ. If none is above it, the best one is kept.
+        Discard learners whose vote log((1 − ε)/ε) on their source is at most this value, which is
+        twice the paper's γ. If no vote is above it, the best learner is kept.
     random_state : int, RandomState or None, default=None
         Controls the randomness of the base learners.
 
@@ -316,7 +318,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     chosen_sources_ : name of the source that each selected learner comes from.
     source_share_ : dict, the share of the absolute votes of each source.
     estimators_ : the selected learners, one per round.
-    estimator_weights_ : their votes; negative for a learner of two classes that the target inverts.
+    estimator_weights_ : their votes; negative for a binary learner whose predictions are inverted.
     errors_ : weighted target error of each round.
     n_candidates_ : number of learners that phase I collected.
     n_estimators_, stop_reason_ : see `TrAdaBoostClassifier`.
@@ -327,7 +329,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Notes
     -----
-    Deviation 1: votes have the SAMME form for more than two classes, where candidates are not
+    Deviation 1: votes have the SAMME form for more than two classes, and candidates are then not
     inverted. Deviation 2: target errors are at least half a target row.
 
     References

@@ -25,13 +25,13 @@ from landbridge.boosting.voting import VotingClassifier
 from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, WeightingWarning
 
 Correction = Literal["dynamic", "paper", "none"] | float
-# How often in a row the target mass is doubled before boosting gives up.
+# Maximum number of consecutive doublings of the target weight before boosting stops.
 MAX_DOUBLINGS = 30
-# An error beyond the limit counts as this share of it (on_stall="clip", or the only learner).
+# An error above the limit is replaced by this share of it (on_stall="clip", or a single learner).
 CLIP = 0.98
-# One row with more than this share of all weight: the base learner sees hardly anything else.
+# If one row carries more than this share of the total weight, it dominates the base learner.
 DOMINANT = 0.99
-# Target rows below which their error is too coarse to steer by.
+# With fewer target rows, the target error is too coarse to guide boosting.
 FEW = 10
 TINY = np.finfo(np.float64).tiny
 CHANCE = "the base learner did no better than chance on the target"
@@ -40,7 +40,7 @@ PERFECT = "no row was misclassified any more"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How to boost: the parameters of the estimator, checked."""
+    """Checked parameters of the estimator."""
 
     n_rounds: int
     correction: Correction = "dynamic"
@@ -69,14 +69,14 @@ class Boosted:
 
 
 def first_weights(n_source: int, n_target: int, target_share: float | None) -> Vector:
-    """Line 1 of the paper's Algorithm 2: equal weights, or a share of their sum for the target."""
+    """Line 1 of Algorithm 2: equal weights, or a given share of the total for the target."""
     if target_share is None or n_source == 0:
         return np.ones(n_source + n_target)
     return share_mass(np.ones(n_source), np.ones(n_target), target_share=target_share)
 
 
 def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules: Rules) -> Boosted:
-    """Algorithm 2 of the paper, where the first ``n_source`` rows are the source's.
+    """Algorithm 2 of the paper; the first ``n_source`` rows belong to the source.
 
     Without source rows it is AdaBoost (SAMME) on the target.
     """
@@ -125,7 +125,7 @@ def correction_factor(
     error: float,
     n_classes: int,
 ) -> float | Vector:
-    """C of a round, from weights, mistakes and classes of the target rows; or one a class."""
+    """Correction C of a round, or one value per class, computed on the target rows."""
     if rules.label_costs is not None:
         by_label = formula.errors_by_label(weights, mistakes, codes, n_classes, error)
         return formula.label_correction(error, by_label, rules.label_costs, n_classes)
@@ -152,8 +152,8 @@ def _record(
         done.dominated = True
         warnings.warn(
             f"In round {len(done.estimators) + 1} a single row carries {weights.max():.1%} of all "
-            "weight, so that the base learner sees hardly anything else. Use fewer rounds, a "
-            "deeper tree, or drop rows whose label is wrong.",
+            "weight and dominates the base learner. Use fewer rounds or a deeper tree, or remove "
+            "mislabelled rows.",
             WeightingWarning,
             stacklevel=5,
         )
@@ -171,23 +171,22 @@ def _record(
 
 
 class TrAdaBoostClassifier(VotingClassifier):
-    """Boosting that learns from the source where the source agrees with the target.
+    """Boosting that reduces the weight of source rows that contradict the target.
 
-    Every round fits the base learner to all rows, lowers the weight of source rows that it gets
-    wrong (weighted majority algorithm) and raises that of target rows that it gets wrong
-    (AdaBoost):
+    Every round fits the base learner to all rows, reduces the weight of misclassified source rows
+    (weighted majority algorithm) and increases the weight of misclassified target rows (AdaBoost):
 
         w_src ← C_t · w_src · β_src^[f(x) ≠ y],      β_src = 1/(1 + √(2 ln n / N)),
         w_tar ← w_tar · β_t^(−[f(x) ≠ y]),           β_t = ε_t/((1 − ε_t)(c − 1)),
 
     with n source rows, N rounds, c classes and ε_t the target error under normalised target
-    weights. All rounds vote (the paper's: ⌈N/2⌉ … N), with weight log(1/β_t). With C_t = 1 this is
-    TrAdaBoost; there normalisation moves weight from the source to the target even where the source
-    is right. The dynamic factor C_t = 2(1 − ε_t) makes up for it: source weights then fall as the
-    weighted majority algorithm has it and target weights move as AdaBoost has it. Worth using where
-    part of the source contradicts the target; on nine pairs of domains with 60 target labels it lay
-    3 points of accuracy below pooled logistic regression and 5 above the best source-only model
-    (benchmark ``defaults``).
+    weights. All rounds vote (in the paper, rounds ⌈N/2⌉ … N), with weight log(1/β_t). C_t = 1 gives
+    TrAdaBoost, in which normalisation moves weight from the source to the target even where the
+    source is right. The dynamic factor C_t = 2(1 − ε_t) compensates for this: source weights then
+    follow the weighted majority algorithm exactly, and target weights follow AdaBoost. The method
+    is useful where part of the source contradicts the target. On nine pairs of domains with 60
+    target labels, its accuracy was 3 points below that of pooled logistic regression and 5 points
+    above that of the best source-only model (benchmark ``defaults``).
 
     Without labelled target rows it is AdaBoost (SAMME) on the source, and warns; unlabelled
     rows are left alone.
@@ -195,67 +194,67 @@ class TrAdaBoostClassifier(VotingClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        Base learner; ``None`` is logistic regression on scaled columns. The paper's is
-        `TrimmedTreeClassifier`, whose bins are shared by all rounds. A learner without
+        Base learner; ``None`` is logistic regression on scaled columns. The paper uses
+        `TrimmedTreeClassifier`, whose bins are shared by all rounds. A learner that does not accept
         ``sample_weight`` is fitted to rows drawn by weight.
     n_estimators : int, default=5
         Number of rounds N.
     correction : {"dynamic", "paper", "none"} or float, default="dynamic"
-        C_t: "dynamic" is the target's mass after its update over that before; "paper"
-        2(1 − ε_t) as printed; "none" 1; a number is a fixed cost.
+        C_t: "dynamic" is the ratio of the total target weight after and before its update, "paper"
+        is 2(1 − ε_t) as printed, "none" is 1, and a number is a fixed cost.
     label_cost : float or dict of class to float, default=None
-        Balances the classes of the source: C_t,label = 2{1 − ε_t(1 − ε_t,label)^cost} for each
-        source row of the class (Section 5.4), in place of C_t. Cost 0 is "paper". A class that a
-        dict leaves out has cost 0.
+        Balances the classes of the source: C_t,label = 2{1 − ε_t(1 − ε_t,label)^cost} replaces C_t
+        for source rows of that class (Section 5.4). Cost 0 equals "paper". A class missing from the
+        dict has cost 0.
     on_stall : {"double", "stop", "clip"}, default="double"
-        What to do in a round whose ε_t is not below 1 − 1/c: double the target's mass and fit
-        again; stop; or go on as if ε_t were just below it.
+        What to do in a round in which ε_t is not below 1 − 1/c: double the weight of the target and
+        fit again, stop, or continue as if ε_t were just below the limit.
     vote : {"all", "second_half"}, default="all"
         Which rounds vote.
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``.
     random_state : int, RandomState or None, default=None
-        For base learners that draw, and for drawing rows by weight.
+        Controls the randomness of the base learners and the sampling of rows by weight.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together in the first round,
-        as in `Pooled`. ``None`` gives every row the same weight, as the paper does.
+        Share of the total weight given to the labelled target rows in the first round, as in
+        `Pooled`. ``None`` gives every row the same weight, as in the paper.
 
     Attributes
     ----------
     classes_ : labels of source and target, sorted.
-    estimators_ : the base learners, a round each; ``n_estimators_`` is their number.
+    estimators_ : the base learners, one per round; ``n_estimators_`` is their number.
     stop_reason_ : why boosting ended, in words.
     errors_ : ε_t of each round; ``source_errors_`` the same on the source.
     estimator_weights_ : log(1/β_t) of each round.
     corrections_ : C_t of each round (rounds × classes with ``label_cost``).
     source_mass_ : share of all weight on source rows, before each round.
     effective_source_rows_ : (Σw)²/Σw² over the source rows, before each round.
-    source_weights_, target_weights_ : normalised weights that each round was fitted to, rounds ×
-    rows;
-        with ``store_weights=True``.
-    n_source_rows_ : n; 0 without labelled target rows, where every row counts as target.
-    n_doublings_ : how often the target's mass was doubled.
+    source_weights_, target_weights_ : normalised weights of each round, of shape (rounds, rows);
+        only with ``store_weights=True``.
+    n_source_rows_ : n; 0 without labelled target rows, because every row then counts as target.
+    n_doublings_ : how often the weight of the target was doubled.
 
     Notes
     -----
-    Deviation 1: C_t is the target's mass after its update over that before, which equals 2(1 − ε_t)
-    (c(1 − ε_t) for c classes) for 0 < ε_t < ½ and 1 at ε_t = 0. There nothing drifts, and the
-    printed factor would double the source; with a dozen target rows that is a large part of the
-    rounds.
+    Deviation 1: C_t is the ratio of the total target weight after and before its update. It equals
+    2(1 − ε_t) (c(1 − ε_t) for c classes) for 0 < ε_t < ½, and 1 for ε_t = 0. At ε_t = 0 the weights
+    do not drift, and the printed factor would double the weight of the source. With a dozen target
+    rows, this concerns a large part of the rounds.
 
     Deviation 2: ε_t is at least 1/(2m) in β_t and in the vote, so that a round without a mistake on
     the m target rows has a finite vote.
 
-    Deviation 3: rounds go on while ε_t < 1 − 1/c − 1e-9; see ``on_stall``. The ensemble is never
-    empty.
+    Deviation 3: boosting continues while ε_t < 1 − 1/c − 1e-9; see ``on_stall``. The ensemble is
+    never empty.
 
-    Deviation 4: ⌈N/2⌉ counts the rounds that were made, also if boosting ended early.
+    Deviation 4: if boosting ends early, N in ⌈N/2⌉ is the number of completed rounds.
 
-    Deviation 5: the defaults are not the paper's, which lose to a logistic regression on pooled
-    rows; see the benchmark ``defaults``. The paper's are ``TrAdaBoostClassifier(
+    Deviation 5: the defaults differ from those of the paper, which are less accurate than logistic
+    regression on pooled rows (benchmark ``defaults``). The paper's defaults are
+    ``TrAdaBoostClassifier(
     TrimmedTreeClassifier(), n_estimators=30, vote="second_half", target_share=None)``. With
-    hundreds of target rows take ``TrimmedTreeClassifier(target_error="auto")``: trees with an
-    error just below ½ have votes near 0.
+    hundreds of target rows, use ``TrimmedTreeClassifier(target_error="auto")``, because trees with
+    an error just below ½ have votes near 0.
 
     References
     ----------
@@ -342,8 +341,8 @@ class TrAdaBoostClassifier(VotingClassifier):
             return None
         if self.correction not in ("dynamic", "paper"):
             raise ValueError(
-                "`label_cost` must come with correction='dynamic' or 'paper', whose factor it "
-                f"replaces; got correction={self.correction!r}. Drop one of the two."
+                "`label_cost` requires correction='dynamic' or 'paper', whose factor it replaces; "
+                f"got correction={self.correction!r}. Remove one of the two."
             )
         if not isinstance(self.label_cost, dict):
             check_not_negative(self.label_cost, "label_cost")
@@ -354,7 +353,7 @@ class TrAdaBoostClassifier(VotingClassifier):
         if unknown:
             raise ValueError(
                 f"`label_cost` must name classes of the data, {self.classes_.tolist()}; got "
-                f"{unknown} besides. Check the spelling and the type of the labels."
+                f"{unknown}. Check the spelling and the type of the labels."
             )
         return np.array([float(self.label_cost.get(c, 0.0)) for c in self.classes_.tolist()])
 
@@ -380,7 +379,7 @@ def check_rounds(n_estimators: Any) -> None:
     if not is_count(n_estimators):
         raise ValueError(
             f"`n_estimators` must be an integer of at least 1; got {n_estimators!r}. "
-            "30 rounds are usual."
+            "A common choice is 30."
         )
 
 
@@ -398,24 +397,24 @@ def check_correction(correction: Any) -> None:
 
 
 def warn_of_target(data: TransferData) -> None:
-    """Say what makes the labelled target rows a poor guide."""
+    """Warn if the labelled target rows are unsuitable for boosting."""
     doubts = []
     if data.y_target.size < FEW:
         doubts.append(
-            f"{data.y_target.size} labelled target rows are too few to steer boosting: an error "
-            f"among them counts in steps of {1 / data.y_target.size:.0%}. Label at least {FEW}"
+            f"{data.y_target.size} labelled target rows are too few to guide boosting: their error "
+            f"has a resolution of {1 / data.y_target.size:.0%}. Label at least {FEW}"
         )
     labels = np.unique(data.y_target)
     if labels.size == 1:
         doubts.append(
-            f"The labelled target rows hold one class only, {labels.tolist()[0]!r}, so that "
-            "boosting is drawn towards it. Label target rows of another class"
+            f"The labelled target rows have only one class, {labels.tolist()[0]!r}, which "
+            "biases boosting towards it. Label target rows of another class"
         )
     new = np.setdiff1d(labels, data.y)
     if new.size:
         doubts.append(
             f"The source has no rows of the target classes {new.tolist()}, which are learned from "
-            "the target rows alone. Check that the labels of both are spelled alike"
+            "the target rows alone. Check that both domains spell the labels alike"
         )
     for doubt in doubts:
         warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=4)
@@ -425,8 +424,8 @@ def warn_weak_learner(done: Boosted, n_classes: int) -> None:
     """Warn that the first base learner did no better than chance and is the only one."""
     if done.stop_reason == CHANCE and done.errors[0] >= formula.error_limit(n_classes):
         warnings.warn(
-            "The base learner must beat chance; its weighted error was "
-            f"{done.errors[0]:.3g} in round 1, and it stays the only one. Use a stronger learner, "
+            "The base learner was no better than chance: its weighted error in round 1 was "
+            f"{done.errors[0]:.3g}. Boosting stopped after this round. Use a stronger learner, "
             "for example a deeper tree, or check the labels of the target rows.",
             WeakLearnerWarning,
             stacklevel=5,

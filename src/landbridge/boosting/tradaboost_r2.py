@@ -57,7 +57,7 @@ def adjusted_errors(y: Vector, predicted: Vector, loss: str) -> Vector:
 
 
 def weighted_median(predictions: Vector, weights: Vector) -> Vector:
-    """For each row the smallest prediction that half of the weight does not exceed."""
+    """Weighted median of the predictions per row: the smallest with half of the weight up to it."""
     order = np.argsort(predictions, axis=1)
     running = np.cumsum(weights[order], axis=1)
     middle = (running >= 0.5 * running[:, -1:]).argmax(axis=1)
@@ -68,7 +68,8 @@ def weighted_median(predictions: Vector, weights: Vector) -> Vector:
 def decay_for_share(source: Vector, errors: Vector, target_mass: float, share: float) -> float:
     """λ = log(1/β) such that Σ w_src β^e leaves the target with ``share`` of all weight.
 
-    Infinite where no λ does: the source as a whole must go, or rows without error weigh too much.
+    Infinite if no finite λ reaches the share, either because the source must be removed completely
+    or because source rows without error weigh too much.
     """
     wanted = target_mass * (1.0 - share) / share
 
@@ -86,21 +87,21 @@ def decay_for_share(source: Vector, errors: Vector, target_mass: float, share: f
 
 
 def decayed(source: Vector, errors: Vector, decay: float) -> Vector:
-    """w ← w · β^e; nothing is left of the source at an infinite λ."""
+    """Update w ← w · β^e; all weights are 0 if λ is infinite."""
     if np.isinf(decay):
         return np.full(source.size, TINY)
     return np.maximum(source * np.exp(-decay * errors), TINY)
 
 
 class WeightedRegressor:
-    """A regressor with row weights, or one without, fitted to rows drawn by weight."""
+    """Any regressor; without ``sample_weight`` it is fitted to rows drawn by weight."""
 
     def __init__(self, estimator: Any, X: Matrix, y: Vector, loss: str, rng: Any):
         self.estimator, self.X, self.y, self.loss, self.rng = estimator, X, y, loss, rng
         self.weighted = takes_sample_weight(estimator)
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
-        """A fitted clone, on the rows ``inside`` (default: all)."""
+        """Fit a clone to the rows ``inside`` (default: all)."""
         inside = np.arange(weights.size) if inside is None else inside
         estimator = clone(self.estimator)
         _set_random_states(estimator, self.rng)
@@ -122,7 +123,7 @@ def boost_target(
 ) -> Boosted:
     """AdaBoost.R2′: AdaBoost.R2 that never changes the weights of the source rows.
 
-    Rows that are not ``inside`` have no part, not even in the largest error.
+    Rows that are not ``inside`` are ignored, also when the largest error is computed.
     """
     weights, done = weights.copy(), Boosted()
     in_target = inside >= n_source
@@ -153,18 +154,19 @@ def target_shares(n_source: int, n_target: int, n_steps: int) -> Iterator[float]
 
 
 class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator):
-    """TrAdaBoost for regression: the weights move with the size of the errors.
+    """TrAdaBoost for regression, with weights updated by the size of the errors.
 
-    With ``e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)|`` in place of a misclassification,
+    With ``e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)|`` in place of a misclassification, the
+    updates are
 
         w_src ← C_t · w_src · β_src^e,     w_tar ← w_tar · β_t^(−e),     β_t = ε_t/(1 − ε_t),
 
-    ε_t the mean of e over the target rows under their weights, and C_t as in
-    `TrAdaBoostClassifier`. The answer is the weighted median of the rounds ⌈N/2⌉ … N.
+    where ε_t is the weighted mean of e over the target rows and C_t is as in
+    `TrAdaBoostClassifier`. The prediction is the weighted median of the rounds ⌈N/2⌉ … N.
 
-    The two-stage form takes ``n_steps`` steps in which the source as a whole loses weight, by a β_t
-    that brings the target's share from m/(n + m) to 1; at each step AdaBoost.R2 with frozen source
-    weights is run, and the step with the smallest cross-validated target error is kept.
+    The two-stage form reduces the weight of the source in ``n_steps`` steps, choosing β_t so that
+    the share of the target grows from m/(n + m) to 1. Each step runs AdaBoost.R2 with fixed source
+    weights, and the step with the smallest cross-validated target error is kept.
 
     Without labelled target rows it is AdaBoost.R2 (with weights, not resampling) on the source,
     and warns; unlabelled rows are left alone.
@@ -186,7 +188,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
     n_steps : int, default=10
         Steps of the two-stage form.
     cv : int, default=5
-        Folds of target rows by which the two-stage form chooses its step.
+        Number of folds of target rows used to choose the step of the two-stage form.
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
     random_state : int, RandomState or None, default=None
@@ -195,7 +197,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
 
     Attributes
     ----------
-    estimators_, estimator_weights_ : the learners that vote, and their weights.
+    estimators_, estimator_weights_ : the voting learners and their weights.
     errors_ : ε_t of each round (two-stage: of the chosen step).
     source_mass_ : share of all weight on source rows, before each round or step.
     n_estimators_, stop_reason_ : rounds made, and why they ended.
@@ -203,8 +205,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
 
     Notes
     -----
-    Deviation 1: ``correction="dynamic"`` is not in Pardoe and Stone; the mass form of C_t needs no
-    class error and carries over. Deviation 2: ε_t has the floor 1/(2m), see `TrAdaBoostClassifier`.
+    Deviation 1: ``correction="dynamic"`` is not part of Pardoe and Stone's method. It carries over
+    from classification because this form of C_t depends only on weights. Deviation 2: ε_t is at
+    least 1/(2m), as in `TrAdaBoostClassifier`.
 
     References
     ----------
@@ -280,8 +283,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         check_learns(base, "regressor")
         if not takes_sample_weight(base):
             warnings.warn(
-                f"{type(base).__name__} takes no sample_weight, so that each round is fitted to "
-                "rows drawn by weight, which adds noise. Prefer an estimator that takes weights.",
+                f"{type(base).__name__} does not accept sample_weight, so each round is fitted "
+                "to rows drawn by weight, which adds noise. Prefer one that accepts weights.",
                 WeightingWarning,
                 stacklevel=4,
             )
@@ -365,7 +368,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         Returns
         -------
         ndarray of shape (n_rows,)
-            Predicted labels.
+            Predicted values.
         """
         check_is_fitted(self, "estimators_")
         return _median_of(self.estimators_, self.estimator_weights_, check_rows(self, X))
@@ -383,7 +386,7 @@ def _median_of(estimators: list[Any], weights: Vector, X: Matrix) -> Vector:
 def _warn_few(n_target: int) -> None:
     if n_target < FEW:
         warnings.warn(
-            f"{n_target} labelled target rows are too few to steer boosting by their error. Label "
+            f"{n_target} labelled target rows are too few to guide boosting by their error. Label "
             f"at least {FEW}.",
             FewTargetRowsWarning,
             stacklevel=4,

@@ -1,4 +1,4 @@
-"""TransferBoost (Eaton and desJardins 2009): boosting with a transfer term for every source."""
+"""TransferBoost (Eaton and desJardins 2009): boosting with one transfer term per source."""
 
 from typing import Any
 
@@ -30,8 +30,8 @@ from landbridge.boosting.voting import VotingClassifier
 def transferability(
     learner: Learner, weights: Vector, sources: list[Vector], target: Vector, one_class: bool
 ) -> Vector:
-    """α^j: target error of a learner of the target alone minus that with source j added."""
-    alone = 0.0  # a target of one class is learned without a mistake
+    """α^j: target error of a learner fitted to the target minus that with source j added."""
+    alone = 0.0  # a target with a single class is learned without mistakes
     if not one_class:
         alone = _target_error(learner, weights, target, target)
     with_source = [
@@ -54,10 +54,10 @@ def boost_sources(
     target_share: float | None,
     one_class: bool,
 ) -> tuple[Boosted, Vector]:
-    """The rounds of TransferBoost; also α^j for each round and source.
+    """Run TransferBoost; return the ensemble and α^j for each round and source.
 
-    The learner's error, and with it its vote, is taken under the weights with the transfer terms
-    in: that vote minimises the sum of the new weights.
+    The error and the vote of a learner are computed from weights that include the transfer
+    terms, because this vote minimises the sum of the new weights.
     """
     n_source = sum(rows.size for rows in sources)
     weights = first_weights(n_source, target.size, target_share)
@@ -99,7 +99,7 @@ def _target_error(learner: Learner, weights: Vector, inside: Vector, target: Vec
 class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
     """Boosting with several sources, each weighted by how much it helps the target.
 
-    Every round fits the base learner to all rows and updates
+    Every round fits the base learner to all rows and updates the weights:
 
         w ← w · exp(α^j + v · [f(x) ≠ y])     for rows of source j,
         w ← w · exp(v · [f(x) ≠ y])           for target rows,
@@ -139,9 +139,9 @@ class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
     Notes
     -----
     Deviation 1: the vote has the SAMME form for more than two classes. Deviation 2: ε is at least
-    half a row, so that a perfect round has a finite vote; a round without any mistake is the last.
-    The terms rest on training errors, as in the paper: with a base learner that fits the target
-    without a mistake they are all zero, and it is AdaBoost on everything.
+    half a row, so that a perfect round has a finite vote. Boosting stops after a round without
+    mistakes. The transfer terms use training errors, as in the paper: with a base learner that fits
+    the target without mistakes they are all zero, and the method is AdaBoost on all rows.
 
     References
     ----------

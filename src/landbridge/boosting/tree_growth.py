@@ -1,4 +1,4 @@
-"""A classification tree grown top-down on binned rows until it is good enough on the target."""
+"""Grow a classification tree on binned rows until its target error is low enough."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,18 +12,18 @@ from landbridge._typing import Matrix, Vector
 from landbridge.boosting.binning import BinnedRows, split_threshold
 
 LEAF = -1
-# Class shares are rounded to so many digits: rounding in a sum must not decide between classes.
+# Class shares are rounded to this many digits, so that rounding errors do not break ties.
 DIGITS = 12
-# A tree is good enough when its target error is below the bound by more than rounding.
+# Growth stops when the target error is below the bound by more than this rounding margin.
 ROUNDING = 1e-9
-# Scores closer than this share of a node's weight are tied, and a side of a split must carry more
-# than it: rounding must not choose.
+# Scores that differ by less than this share of the node's weight are ties, and both sides of a
+# split must weigh more than it. Otherwise rounding errors would choose the split.
 TIE = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """When to stop growing. ``target_error=None`` grows until nothing is left to split."""
+    """Stopping rules; ``target_error=None`` grows until no node can be split."""
 
     max_depth: int | None = None
     min_depth: int = 1
@@ -35,7 +35,8 @@ class Limits:
 class Task:
     """The rows to grow a tree on; rows from ``first_target`` on are target rows.
 
-    ``order`` holds the rows in play and is rearranged: a node owns a stretch of it.
+    ``order`` lists the rows that are used. It is rearranged during growth so that each node owns a
+    contiguous stretch.
     """
 
     rows: BinnedRows
@@ -51,9 +52,10 @@ class Task:
 class Nodes:
     """Table of grown nodes, one row per node in breadth-first order.
 
-    ``feature`` is −1 in leaves; ``edges`` are the last occupied slot to the left and the first to
-    the right of the split; ``left`` is the left child and the right child follows it; ``sums`` are
-    the weights of the classes and the number of rows; ``stretch`` is the node's part of the order.
+    ``feature`` is −1 in leaves. ``edges`` holds the last occupied slot left of the split and the
+    first one right of it. ``left`` is the left child, and the right child follows it. ``sums``
+    holds the weights of the classes and the number of rows. ``stretch`` is the node's part of the
+    order.
     """
 
     feature: Vector
@@ -77,7 +79,7 @@ class Tree:
 
     @property
     def right(self) -> Vector:
-        """The right child of each node, which stands behind the left one; −1 in leaves."""
+        """Right child of each node, which directly follows the left child; −1 in leaves."""
         return np.where(self.feature == LEAF, LEAF, self.left + 1)
 
     @property
@@ -87,9 +89,9 @@ class Tree:
 
     @property
     def depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf."""
+        """Number of splits on the longest path from the root to a leaf."""
         depth = np.zeros(self.feature.size, dtype=np.intp)
-        for node in np.flatnonzero(self.feature != LEAF):  # parents stand before children
+        for node in np.flatnonzero(self.feature != LEAF):  # parents precede their children
             depth[[self.left[node], self.left[node] + 1]] = depth[node] + 1
         return int(depth.max())
 
@@ -104,12 +106,12 @@ def grow_tree(
     first_target: int,
     inside: Vector | None = None,
 ) -> tuple[Tree, Vector]:
-    """Grow a tree with Gini splits; also tell in which leaf each row ended.
+    """Grow a tree with Gini splits; return it and the leaf of each row.
 
-    Nodes are split from the top down, each level from left to right, until the weighted error on
-    the target rows (from ``first_target`` on) is below ``limits.target_error``; the levels above
-    ``limits.min_depth`` are grown in any case. ``inside`` restricts the rows; rows outside
-    have leaf −1.
+    Nodes are split level by level, from left to right, until the weighted error on the target
+    rows (from ``first_target`` on) is below ``limits.target_error``. Levels above
+    ``limits.min_depth`` are always grown. ``inside`` restricts the rows; other rows have leaf
+    −1.
     """
     order = np.arange(rows.n_rows, dtype=np.uint32) if inside is None else inside.astype(np.uint32)
     task = Task(rows, order, labels, weights, n_classes, first_target, limits)
@@ -142,14 +144,14 @@ def shares(class_weights: Vector) -> Vector:
 
 
 def bound_on_mistakes(limits: Limits, target_weight: float) -> float:
-    """Weight of target mistakes below which a tree is good enough; never, without a bound."""
+    """Weight of target mistakes below which growth stops; negative without a bound."""
     if limits.target_error is None or target_weight == 0:
         return -np.inf
     return (limits.target_error - ROUNDING) * target_weight
 
 
 def leaf_of(tree: Tree, X: Matrix) -> Vector:
-    """The leaf that each row of ``X`` falls into."""
+    """Leaf of each row of ``X``."""
     used, column = np.unique(tree.feature, return_inverse=True)
     used, column = used[1:], column - 1  # drop −1, which marks leaves
     # A tree uses few columns, so only those are converted to a dense array.
@@ -162,4 +164,4 @@ def leaf_of(tree: Tree, X: Matrix) -> Vector:
             return node
         at = node[rows]
         goes_left = X[rows, column[at]] <= tree.threshold[at]
-        node[rows] = tree.left[at] + ~goes_left  # the right child stands behind the left one
+        node[rows] = tree.left[at] + ~goes_left  # the right child follows the left one

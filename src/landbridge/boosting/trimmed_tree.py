@@ -1,4 +1,4 @@
-"""The base learner of Al-Stouhi and Reddy: a classification tree trimmed by its target error."""
+"""Base learner of Al-Stouhi and Reddy: a classification tree trimmed by its target error."""
 
 from typing import Literal, Self
 
@@ -27,13 +27,13 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
 
         gain = Σ_c L_c²/L + Σ_c R_c²/R − Σ_c W_c²/W,
 
-    (W_c, L_c, R_c: weight of class c in the node, to the left, to the right), from the top down
-    and in each level from left to right. The first split after which the weighted error on the
-    target rows is below ``target_error`` is the last one: "a top-down approach where we
-    trimmed the tree at the first node that achieved a target error rate that is less than 0.5"
-    (Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, 5.1).
-    Without target rows, the tree is not trimmed. It is meant as a base learner for boosting; on its
-    own it is 16 points less accurate than pooled logistic regression (benchmark ``defaults``).
+    where W_c, L_c and R_c are the weights of class c in the node, on its left and on its right.
+    Nodes are split level by level, from left to right. Growth stops when the weighted error on the
+    target rows falls below ``target_error``: "a top-down approach where we trimmed the tree at the
+    first node that achieved a target error rate that is less than 0.5" (Al-Stouhi and Reddy,
+    *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, 5.1). Without target rows, the
+    tree is not trimmed. It is meant as a base learner for boosting. On its own, it is 16 points
+    less accurate than pooled logistic regression (benchmark ``defaults``).
 
     Features are binned once into at most 255 bins, which is exact for up to 255 distinct values. A
     CSR matrix stays sparse. With numba (``landbridge[fast]``) growth is compiled; without it the
@@ -42,15 +42,15 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     max_depth : int or None, default=None
-        Largest number of splits on the way to a leaf.
+        Largest number of splits on the path to a leaf.
     min_depth : int, default=1
-        The levels above this depth are grown whatever the target error. With 0, a single leaf may
-        do.
+        Levels above this depth are grown regardless of the target error. With 0, the tree may be a
+        single leaf.
     min_samples_leaf : int, default=1
         Smallest number of rows in a leaf.
     target_error : float in (0, 1], "auto" or None, default=0.5
-        Stop as soon as the target error is below it; ``None`` never trims. "auto" is
-        min(½, 1.5/√m) for m target rows: the more of them, the more the tree owes them.
+        Growth stops when the target error is below this value; ``None`` never trims. "auto" is
+        min(½, 1.5/√m) for m target rows.
 
     Attributes
     ----------
@@ -60,15 +60,15 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Deviation 1: at least one split is made where the data allow one (``min_depth=1``); the root
-    alone is a constant classifier, which may have a target error below ½ but transfers nothing.
+    Deviation 1: at least one split is made if the data allow it (``min_depth=1``). The root alone
+    is a constant classifier, which may have a target error below ½ but transfers nothing.
 
-    Deviation 2: "below ½" means below ½ − 1e-9. A classifier judged after its own boosting update
-    has an error of ½ exactly, and rounding must not decide.
+    Deviation 2: "below ½" means below ½ − 1e-9. The error of a classifier under weights updated by
+    its own mistakes is exactly ½, and rounding errors must not decide.
 
-    Deviation 3, by ``target_error="auto"`` only: among a dozen target rows an error below ½ is one
-    well below it, but among hundreds it is 0.49, and learners that weak add up to nothing. See the
-    guide for what either rule does as target rows become more.
+    Deviation 3, only with ``target_error="auto"``: with a dozen target rows, an error below ½ is
+    usually well below it. With hundreds of rows it is typically 0.49, and an ensemble of such weak
+    learners is not useful. The user guide compares both rules for growing numbers of target rows.
 
     Examples
     --------
@@ -102,9 +102,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Grow the tree on source and labelled target rows; unlabelled rows are left alone.
-
-        ``sample_weight`` weights the source rows; target rows have weight 1.
+        """Grow the tree on the source rows and the labelled target rows.
 
         Parameters
         ----------
@@ -113,20 +111,20 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_rows,)
             Labels of the source rows.
         sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
+            Weights of the source rows. Target rows have weight 1.
         X_target : array-like of shape (n_labelled, n_features), optional
             Labelled rows of the target.
         y_target : array-like of shape (n_labelled,), optional
             Their labels.
         X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
+            Unlabelled rows of the target, which are ignored.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        self._limits(1)  # wrong parameters are reported before anything else
+        self._limits(1)  # report invalid parameters first
         data = check_transfer(
             self,
             X,
@@ -139,10 +137,10 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
             min_classes=1,
         )
         if data.X_target is None:
-            warn_no_target(self, "a classification tree grown in full")
+            warn_no_target(self, "a full classification tree")
         X, y, weights = data.X, data.y, np.ones(data.X.shape[0])
         if data.sample_weight is not None:
-            # Rows of weight zero say nothing, neither to the splits nor to the bins.
+            # Rows with zero weight must affect neither the splits nor the bins.
             said = data.sample_weight > 0
             X, y, weights = X[said], y[said], data.sample_weight[said].astype(np.float64)
         parts, labels, first_target = [X], [y], X.shape[0]
@@ -162,7 +160,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         first_target: int,
         inside: Vector | None = None,
     ) -> Vector:
-        """Grow on rows that are binned already; returns the leaf of each row."""
+        """Grow the tree on binned rows; return the leaf of each row."""
         self.classes_ = classes
         self.n_features_in_ = rows.offsets.size - 1
         self.tree_, leaf = grow_tree(
@@ -177,7 +175,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return leaf
 
     def apply(self, X: MatrixLike) -> Vector:
-        """The leaf that each row falls into, as a position in ``tree_``.
+        """Find the leaf of each row, as a position in ``tree_``.
 
         Parameters
         ----------
@@ -193,7 +191,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return leaf_of(self.tree_, check_rows(self, X))
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the largest weight in the leaf of each row.
+        """Predict the class with the largest weight in the leaf of each row.
 
         Parameters
         ----------
@@ -209,7 +207,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[self.tree_.labels[leaves]]
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """The weighted share of each class in the leaf of each row.
+        """Predict the weighted share of each class in the leaf of each row.
 
         Parameters
         ----------
@@ -234,7 +232,7 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         return gain / gain.sum() if gain.sum() > 0 else gain
 
     def get_depth(self) -> int:
-        """Number of splits on the longest way from the root to a leaf.
+        """Number of splits on the longest path from the root to a leaf.
 
         Returns
         -------
@@ -270,8 +268,8 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         error = auto_error(n_target) if self.target_error == "auto" else self.target_error
         if error is not None and not (is_number(error) and 0 < error <= 1):
             raise ValueError(
-                "`target_error` must lie between 0 and 1, or be 'auto' or None; got "
-                f"{self.target_error!r}. 0.5 trims as in the paper, None grows the tree in full."
+                "`target_error` must be between 0 and 1, 'auto' or None; got "
+                f"{self.target_error!r}. Use 0.5 to trim as in the paper, or None for a full tree."
             )
         return Limits(self.max_depth, self.min_depth, self.min_samples_leaf, error)
 
@@ -282,11 +280,11 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
 
 
 def auto_error(n_target: int) -> float:
-    """min(½, 1.5/√m), the target error to reach with m target rows."""
+    """Target error min(½, 1.5/√m) at which growth stops with m target rows."""
     return min(0.5, 1.5 / np.sqrt(max(n_target, 1)))
 
 
 def class_codes(data: TransferData, labels: Vector) -> Vector:
-    """Encode labels as class indices of the smallest type, to be stored with the bins."""
+    """Encode labels as class indices of the smallest integer type."""
     small = np.uint8 if data.classes is not None and data.classes.size < 256 else np.int32
     return data.encode(labels).astype(small)

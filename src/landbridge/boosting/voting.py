@@ -1,4 +1,4 @@
-"""What ensembles of weighted voters share: votes, scores, stages, importances."""
+"""Base class of ensembles that predict by a weighted vote."""
 
 import math
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ from landbridge.boosting.base_learners import predicted_codes
 
 
 def first_voter(n_rounds: int, vote: str) -> int:
-    """Position of the first round that votes: rounds ⌈N/2⌉ … N of N, or all."""
+    """Position of the first voting round: ⌈N/2⌉ of N rounds, or the first."""
     return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
 
 
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, TransferEstimator):
-    """Answers by a weighted vote; subclasses set ``estimators_``, ``estimator_weights_``,
-    ``classes_``.
+    """Classifier that predicts by a weighted vote.
 
-    ``vote`` and ``error`` are the parameters of `TrAdaBoostClassifier` with these names.
+    Subclasses set ``estimators_``, ``estimator_weights_`` and ``classes_``. ``vote`` and
+    ``error`` have the same meaning as in `TrAdaBoostClassifier`.
     """
 
     vote: str = "all"
@@ -34,24 +34,24 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, TransferEstimator):
     classes_: Vector
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the largest vote."""
+        """Predict the class with the largest vote."""
         votes = self._votes(X)
         return self.classes_[votes.argmax(axis=1)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Votes divided by the number of voters; for two classes, second minus first."""
+        """Votes divided by the number of voters; with two classes, the second minus the first."""
         votes = self._votes(X)
         return votes[:, 1] - votes[:, 0] if self.classes_.size == 2 else votes
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Softmax of the votes divided by the number of voters.
 
-        These are scores, not calibrated probabilities; the largest belongs to the predicted class.
+        These scores are not calibrated probabilities. The predicted class has the largest score.
         """
         return softmax(self._votes(X), axis=1)
 
     def staged_predict(self, X: MatrixLike) -> Iterator[Vector]:
-        """Predictions of the ensemble as it stood after each round."""
+        """Yield the predictions of the ensemble after each round."""
         check_is_fitted(self, "estimators_")
         X = check_rows(self, X)
         answers = [self._answer(estimator, X) for estimator in self.estimators_]
@@ -78,8 +78,8 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, TransferEstimator):
         check_is_fitted(self, "estimators_")
         if not hasattr(self.estimators_[0], "feature_importances_"):
             raise AttributeError(
-                f"{type(self.estimators_[0]).__name__} has no feature_importances_; use a base "
-                "learner that has them, for example a tree."
+                f"{type(self.estimators_[0]).__name__} has no feature_importances_. Use a base "
+                "learner that provides them, for example a tree."
             )
         first = first_voter(len(self.estimators_), self.vote)
         importances = [estimator.feature_importances_ for estimator in self.estimators_[first:]]

@@ -1,4 +1,4 @@
-"""Real data with natural domains, and generators with known truth."""
+"""Datasets with natural domains, and generators with known truth."""
 
 from landbridge.datasets._auto_mpg import load_auto_mpg
 from landbridge.datasets._bike_hours import load_bike_hours

@@ -1,4 +1,4 @@
-"""The embedded sample: cars of 1970 to 1982 from three continents."""
+"""Embedded sample of cars from 1970 to 1982 and three regions."""
 
 import csv
 from importlib import resources
@@ -29,8 +29,8 @@ def load_auto_mpg(
 
     398 cars of the model years 1970 to 1982: 249 from the USA, 70 from Europe, 79 from Japan. The
     horsepower of 6 cars is unknown (4 from the USA, 2 from Europe). American cars of that time are
-    larger, so a model trained on them has seen few light cars: a covariate shift. Given the same
-    measurements, a Japanese car goes farther per gallon: a concept shift as well.
+    larger, so a model trained on them has seen few light cars (covariate shift). With the same
+    measurements, a Japanese car also goes farther per gallon (concept shift).
 
     Parameters
     ----------
@@ -38,9 +38,9 @@ def load_auto_mpg(
         The target is miles per gallon, or whether a car goes farther than the median of all 398
         cars, 23 miles per gallon ("high" or "low").
     missing : {"drop", "keep"}, default="drop"
-        Leave out the 6 cars of unknown horsepower, which leaves 392, or keep them with NaN.
+        Drop the 6 cars of unknown horsepower, which leaves 392, or keep them with NaN.
     as_frame : bool, default=False
-        ``data`` and ``target`` as pandas objects (needs pandas).
+        Return ``data`` and ``target`` as pandas objects (needs pandas).
 
     Returns
     -------
@@ -53,8 +53,8 @@ def load_auto_mpg(
     R. Quinlan (1993): Combining Instance-Based and Model-Based Learning. Auto MPG, UCI Machine
     Learning Repository, CC BY 4.0; it comes from the StatLib library of Carnegie Mellon
     University and was used in the 1983 exposition of the American Statistical Association. This
-    copy holds the 398 cars whose consumption is known, with the origin written out and the year in
-    four digits.
+    copy contains the 398 cars with known consumption; the origin is a name and the year has four
+    digits.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def _with_frames(cars: Bunch) -> Bunch:
         import pandas as pd
     except ImportError as error:
         raise ImportError(
-            "`as_frame=True` needs pandas; it is not installed. Install it with "
+            "`as_frame=True` needs pandas, which is not installed. Install it with "
             "`pip install pandas`, or use as_frame=False."
         ) from error
     cars.data = pd.DataFrame(cars.data, columns=cars.feature_names)

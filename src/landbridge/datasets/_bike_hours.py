@@ -10,7 +10,7 @@ from sklearn.utils import Bunch
 from landbridge._validation import check_choice
 from landbridge.datasets._auto_mpg import _with_frames
 
-# Columns that would give the domain away are no features.
+# Columns that reveal the domain are not features.
 _LEFT_OUT = {"season": ("season", "month"), "day": ("day", "weekday"), "year": ("year",)}
 _LEVELS = ("very low", "low", "medium", "high", "very high")
 _NUMBERS = ("year", "month", "hour", "weekday", "weather", "temperature", "humidity", "wind")
@@ -26,7 +26,8 @@ def load_bike_hours(
 
     3476 hours of 2011 and 2012: every fifth of the original table, starting with the first. Demand
     in winter follows the same daily pattern as in other seasons at a lower level, so source rows
-    help. The pattern of days off differs from that of working days, so there they mislead.
+    help. The daily pattern differs between working days and days off, so for these domains source
+    rows mislead.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""A concept shift: the same features, another meaning."""
+"""Generator of a concept shift."""
 
 import numpy as np
 from sklearn.utils import Bunch, check_random_state
@@ -22,8 +22,8 @@ def make_concept_shift(
 
     :math:`x \sim N(0, I)` in both. The unit vectors :math:`\beta_s` and :math:`\beta_t` enclose the
     angle θ. Regression: :math:`y = \beta^\top x + \text{noise}·\varepsilon`. Classification:
-    :math:`y = 1[\beta^\top x > 0]`, turned over with probability ``noise``. The best rule of the
-    source then has in the target
+    :math:`y = 1[\beta^\top x > 0]`, flipped with probability ``noise``. In the target, the best
+    rule of the source has
 
     .. math::
         \text{accuracy} = (1 - \theta/\pi)(1 - \text{noise}) + (\theta/\pi)\,\text{noise},
@@ -32,11 +32,11 @@ def make_concept_shift(
     Parameters
     ----------
     n_source, n_target, n_features : int, default=500, 500, 2
-        At least two features.
+        Number of rows and columns; at least two columns.
     angle : float in [0, π], default=π/4
-        θ; 0 is no shift, π turns every label over.
+        θ; 0 is no shift, π flips every label.
     noise : float, default=0.1
-        Standard deviation of the error, or the probability of a turned label.
+        Standard deviation of the error, or the probability of a flipped label.
     task : {"classification", "regression"}, default="classification"
         Kind of label.
     random_state : int, RandomState or None, default=None
@@ -47,8 +47,8 @@ def make_concept_shift(
     data : Bunch
         ``X, y``, ``X_target, y_target``, ``coef`` (β of the source), ``coef_target``,
         ``source_rule_score`` (accuracy or mean squared error of the source's best rule in the
-        target), ``target_rule_score`` (the same of the target's best rule), ``weights`` (all 1:
-        the features do not shift), ``DESCR``.
+        target), ``target_rule_score`` (the same for the best rule of the target), ``weights`` (all
+        1: the features do not shift), ``DESCR``.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def make_concept_shift(
             f"`n_features` must be at least 2, since the shift is a rotation; got {n_features}."
         )
     if not 0 <= angle <= np.pi:
-        raise ValueError(f"`angle` must lie in [0, π], in radians; got {angle!r}.")
+        raise ValueError(f"`angle` must be in [0, π], in radians; got {angle!r}.")
     rng = check_random_state(random_state)
     coef, coef_target = np.eye(n_features)[0], np.zeros(n_features)
     coef_target[:2] = np.cos(angle), np.sin(angle)
@@ -84,7 +84,7 @@ def make_concept_shift(
 
 
 def _rotated_score(angle: float, noise: float, task: Task) -> float:
-    """Score of a rule that encloses ``angle`` with the truth."""
+    """Score of a rule at ``angle`` from the true one."""
     if task == "regression":
         return float(noise**2 + 4 * np.sin(angle / 2) ** 2)
     wrong = angle / np.pi
@@ -92,12 +92,12 @@ def _rotated_score(angle: float, noise: float, task: Task) -> float:
 
 
 def linear_labels(signal: Vector, noise: float, task: Task, rng: np.random.RandomState) -> Vector:
-    """``signal`` with Gaussian errors, or its sign as a class with turned labels."""
+    """``signal`` with Gaussian errors, or its sign as a class with flipped labels."""
     if task == "regression":
         return signal + noise * rng.standard_normal(signal.shape)
     if not 0 <= noise <= 1:
         raise ValueError(
-            f"`noise` must lie in [0, 1], as the probability of a turned label; got {noise!r}."
+            f"`noise` must be in [0, 1], as the probability of a flipped label; got {noise!r}."
         )
     turned = rng.uniform(size=signal.shape) < noise
     return ((signal > 0) ^ turned).astype(int)

@@ -21,11 +21,13 @@ _REUTERS_TASKS = {
 
 
 def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Positive and negative Amazon reviews of four kinds of products, as counts of terms.
+    """Load term counts of positive and negative Amazon reviews of four kinds of products.
 
-    1000 positive and 1000 negative reviews a domain; terms are words and pairs of words.
+    There are 1000 positive and 1000 negative reviews per domain. Terms are words and pairs of
+    words.
 
-    Not downloaded: unpack the authors' ``processed_acl.tar.gz`` in the folder ``amazon_blitzer`` of
+    The data are not downloaded: unpack the authors' ``processed_acl.tar.gz`` in the folder
+    ``amazon_blitzer`` of
     the data home (files ``processed_acl/<domain>/positive.review`` and ``negative.review``,
     compressed by gzip or not).
 
@@ -57,7 +59,7 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
         data_home=data_home,
         download_if_missing=download_if_missing,
         origin="They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007), to "
-        "be unpacked in amazon_blitzer.",
+        "be unpacked into amazon_blitzer.",
     )
     reviews = [_read_reviews(path) for path in paths]
     vectorizer = DictVectorizer()
@@ -78,18 +80,18 @@ def fetch_reuters_crossdomain(
     data_home: DataHome = None,
     download_if_missing: bool = True,
 ) -> Bunch:
-    """Reuters documents of two top categories; source and target come from other subcategories.
+    """Load Reuters documents of two top categories, with subcategories as domains.
 
     The three cross-domain tasks made from Reuters-21578, as term counts without a vocabulary:
     1237/1208 × 4771, 1016/1043 × 4415 and 1077/1077 × 4562 (source and target rows, terms).
 
-    Not downloaded: the loader reads the authors' files ``OrgsPeople_src.mat``,
+    The data are not downloaded: the loader reads the authors' files ``OrgsPeople_src.mat``,
     ``OrgsPeople_tar.mat`` and so on in the folder ``reuters_crossdomain`` of the data home.
 
     Parameters
     ----------
     task : {"orgs-people", "orgs-places", "people-places"}, default="orgs-people"
-        The two top categories to be told apart.
+        The two top categories to be classified.
     data_home : str or path, optional
         Directory with the data; `get_data_home()` by default.
     download_if_missing : bool, default=True
@@ -128,7 +130,7 @@ def fetch_reuters_crossdomain(
 
 
 def _read_reviews(path: Path) -> list[tuple[dict[str, int], str]]:
-    """Each line ``term:count … #label#:sign`` as its terms with counts, and its label."""
+    """Parse lines ``term:count … #label#:sign`` into term counts and labels."""
     reviews = []
     with open_text(path) as lines:
         for line in lines:

@@ -1,4 +1,4 @@
-"""A covariate shift between two Gaussian domains, with its density ratio."""
+"""Generator of a covariate shift with known density ratio."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ from landbridge._typing import RandomState, Vector
 from landbridge._validation import Task, check_choice
 from landbridge.datasets._generator_checks import TASKS, check_positive, check_sizes
 
-# Nodes of the Gauss-Hermite rule behind `target_mean`; 120 leave an error below 1e-8.
+# Nodes of the Gauss-Hermite rule for `target_mean`; with 120 the error is below 1e-8.
 _QUADRATURE_NODES = 120
 
 
@@ -35,17 +35,17 @@ def make_covariate_shift(
 
     Labels follow :math:`f(x) = z - z^2/2` with :math:`z = u^\top x` in both domains:
     :math:`y = f(x) + \text{noise}·\varepsilon` for regression,
-    :math:`P(y = 1 \mid x) = 1/(1 + e^{-f(x)/\text{noise}})` for classification. A straight line
-    does not fit :math:`f`, so that the best line of the source is not the best of the target.
+    :math:`P(y = 1 \mid x) = 1/(1 + e^{-f(x)/\text{noise}})` for classification. :math:`f` is not
+    linear, so the best linear model of the source is not the best one of the target.
 
     Parameters
     ----------
     n_source, n_target, n_features : int, default=500, 500, 2
         Number of rows and columns.
     shift : float, default=1.0
-        Distance s of the two means, whatever the number of features.
+        Distance s between the two means.
     scale : float, default=0.7
-        Standard deviation σ of the target. The variance of the weights is finite for σ² < 2 only.
+        Standard deviation σ of the target. The variance of the weights is finite only for σ² < 2.
     noise : float, default=0.3
         Standard deviation of the error; for classification the width of the logistic step.
     task : {"classification", "regression"}, default="classification"
@@ -116,7 +116,7 @@ def _bent_labels(z: Vector, noise: float, task: Task, rng: np.random.RandomState
 
 
 def _bent_mean(mean: float, scale: float, noise: float, task: Task) -> float:
-    """Mean of the label where z ~ N(mean, scale²)."""
+    """Mean of the label for z ~ N(mean, scale²)."""
     if task == "regression":
         return mean - (mean**2 + scale**2) / 2
     nodes, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_NODES)

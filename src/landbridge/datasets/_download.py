@@ -35,13 +35,13 @@ class _BrokenOff(Exception):
 
 
 def download(url: str, path: Path, *, sha256: str | None) -> None:
-    """Bring ``url`` to ``path``; ``sha256`` None leaves the check to the caller."""
+    """Download ``url`` to ``path``; with ``sha256=None``, the caller checks the file."""
     part = path.with_name(path.name + ".part")
     _make_folder(path.parent)
     if part.is_symlink() or (part.exists() and not part.is_file()):
         raise OSError(
-            f"{part} must be a file of this download; got a link or something else. Remove it and "
-            "call again."
+            f"{part} must be a file of this download; got a link or another kind of file. Remove "
+            "it and try again."
         )
     resumed = part.exists()
     _receive(url, part)
@@ -55,7 +55,7 @@ def download(url: str, path: Path, *, sha256: str | None) -> None:
 
 
 def _finish(part: Path, path: Path) -> None:
-    """Give a whole file its name, once it is on the disk."""
+    """Flush a complete file to disk and give it its final name."""
     with part.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(part, path)
@@ -68,7 +68,7 @@ def _make_folder(folder: Path) -> None:
             raise PermissionError(f"no permission to write to {folder}")
     except OSError as error:
         raise OSError(
-            f"The data home must be a folder that can be written to, to download to {folder}; "
+            f"The data home must be writable to download to {folder}; "
             f"got: {error}. Set LANDBRIDGE_DATA or data_home to another folder."
         ) from error
 
@@ -80,13 +80,13 @@ def _receive(url: str, part: Path) -> None:
         except _BrokenOff as error:
             logger.info("Attempt %d at %s broke off: %s", attempt + 1, url, error)
     raise OSError(
-        f"The transfer of {url} broke off {_ATTEMPTS} times. What has arrived is kept in {part}; "
-        "call again to go on from there."
+        f"The download of {url} was interrupted {_ATTEMPTS} times. The partial file is kept in "
+        f"{part}; try again to resume it."
     )
 
 
 def _transfer(url: str, part: Path) -> None:
-    """One request for the bytes that are not here yet."""
+    """Request the remaining bytes once."""
     done = part.stat().st_size if part.exists() else 0
     headers = {"User-Agent": "landbridge"} | ({"Range": f"bytes={done}-"} if done else {})
     response = _open(Request(url, headers=headers), part)
@@ -106,7 +106,7 @@ def _transfer(url: str, part: Path) -> None:
 
 
 def _open_part(part: Path, *, resume: bool = False) -> IO[bytes]:
-    """The unfinished file: a new one, or its end; never something that a link leads to."""
+    """Open the partial file, new or for appending, without following links."""
     how = os.O_APPEND if resume else os.O_CREAT | os.O_EXCL
     if not resume:
         part.unlink(missing_ok=True)
@@ -114,14 +114,14 @@ def _open_part(part: Path, *, resume: bool = False) -> IO[bytes]:
         handle = os.open(part, os.O_WRONLY | how | getattr(os, "O_NOFOLLOW", 0), 0o666)
     except OSError as error:
         raise OSError(
-            f"{part} must be a file of this download; got a link or something else "
-            f"({error.strerror}). Remove it and call again."
+            f"{part} must be a file of this download; got a link or another kind of file "
+            f"({error.strerror}). Remove it and try again."
         ) from error
     return os.fdopen(handle, "ab" if resume else "wb")
 
 
 def _open(request: Request, part: Path) -> Any:
-    """The server's answer; None after a leftover that the server cannot continue was removed."""
+    """Response of the server; None if a partial file that cannot be resumed was removed."""
     url = request.full_url
     try:
         return urlopen(request, timeout=_TIMEOUT_SECONDS)
@@ -131,14 +131,14 @@ def _open(request: Request, part: Path) -> Any:
             part.unlink()
             return None
         raise OSError(
-            f"{url} answered {error.code} {error.reason}. The file may have moved: download it by "
-            f"hand to {part.with_suffix('')}."
+            f"{url} answered {error.code} {error.reason}. The file may have moved; download it "
+            f"manually to {part.with_suffix('')}."
         ) from error
     except (URLError, TimeoutError, ConnectionError) as error:
         reason = getattr(error, "reason", error)
         raise OSError(
-            f"{url} could not be reached ({reason}). Check the network connection, or put the file "
-            f"at {part.with_suffix('')}."
+            f"{url} could not be reached ({reason}). Check the network connection, or save it "
+            f"as {part.with_suffix('')}."
         ) from error
 
 
@@ -162,13 +162,13 @@ def _verify(path: Path, sha256: str, origin: str) -> None:
     if found != sha256:
         path.unlink()
         raise OSError(
-            f"{origin} must have the SHA-256 {sha256}; got {found}. The file was removed: the "
-            "original may have changed, or something on the way answered in its place."
+            f"{origin} must have the SHA-256 {sha256}; got {found}. The file was removed. The "
+            "original may have changed, or a proxy may have returned another file."
         )
 
 
 def extract(archive: Path, members: dict[str, tuple[Path, str]]) -> None:
-    """Take files out of a zip or tar archive: name → (destination, SHA-256)."""
+    """Extract files from a zip or tar archive; ``members`` maps names to (path, SHA-256)."""
     for name, (path, sha256) in members.items():
         part = path.with_name(path.name + ".part")
         with _member(archive, name) as source, _open_part(part) as file:
@@ -192,6 +192,6 @@ def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
                 yield member
     except (KeyError, tarfile.TarError, zipfile.BadZipFile) as error:
         raise OSError(
-            f"{archive.name} must be an archive that holds {name}; got: {error}. "
+            f"{archive.name} must be an archive that contains {name}; got: {error}. "
             "The original may have changed."
         ) from error

@@ -1,9 +1,9 @@
 """Location of the data files, and how a loader finds them.
 
 A file is looked for in the data home: the argument ``data_home``, else the environment variable
-``LANDBRIDGE_DATA``, else the user's cache folder. What is found in a folder that the user names is
-used as it is; what the cache folder holds is compared with its SHA-256. What is missing is
-downloaded where the original has a public address, and described where it has none.
+``LANDBRIDGE_DATA``, else the user's cache folder. Files in a folder named by the user are used as
+they are; files in the cache folder are compared with their SHA-256. Missing files are downloaded if
+they have a public address. Otherwise, the error message describes them.
 """
 
 import gzip
@@ -39,13 +39,13 @@ class DataFile:
 
 
 def get_data_home(data_home: DataHome = None) -> Path:
-    """The folder that holds the data files.
+    """Return the folder of the data files.
 
     Parameters
     ----------
     data_home : path or None
-        Used if given. None takes the environment variable ``LANDBRIDGE_DATA``, and without it
-        the folder ``landbridge`` in the user's cache folder. Nothing is created here.
+        Folder to use. None uses the environment variable ``LANDBRIDGE_DATA`` or, if it is not set,
+        the folder ``landbridge`` in the user's cache folder. The folder is not created.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def _user_cache() -> Path:
 
 
 def find_file(home: Path, file: DataFile) -> Path | None:
-    """The file or its compressed form, None where neither is in the data home."""
+    """Path of the file or its compressed form; None if neither is in the data home."""
     plain = home / file.path
     for candidate in (plain, plain.with_name(plain.name + ".gz")):
         if candidate.is_file():
@@ -83,7 +83,7 @@ def find_file(home: Path, file: DataFile) -> Path | None:
 def require_files(
     files: Sequence[DataFile], *, data_home: DataHome, download_if_missing: bool, origin: str
 ) -> list[Path]:
-    """Paths of all ``files``, in their order; ``origin`` says in words what they are."""
+    """Paths of all ``files``; ``origin`` describes them in error messages."""
     home = get_data_home(data_home)
     missing = [file for file in files if find_file(home, file) is None]
     if missing and (not download_if_missing or any(file.url is None for file in missing)):
@@ -97,12 +97,12 @@ def require_files(
 
 
 def _check_cached(file: DataFile, path: Path) -> None:
-    """Raise for a file of the cache folder that is no longer what was downloaded."""
+    """Raise if a file in the cache folder was changed after the download."""
     if file.sha256 and hashlib.sha256(read_bytes(path)).hexdigest() != file.sha256:
         raise OSError(
             f"{path} must have the SHA-256 {file.sha256}; it was changed after the download. "
-            "Remove it to download it again, or keep your own files in a folder that "
-            f"{DATA_HOME_VARIABLE} names."
+            "Remove it to download it again, or keep your own files in another folder "
+            f"and set {DATA_HOME_VARIABLE} to it."
         )
 
 
@@ -117,7 +117,7 @@ def _download_missing(missing: Sequence[DataFile], home: Path) -> None:
     for url, members in archives.items():
         folder = next(iter(members.values()))[0].parent
         archive = folder / url.rsplit("/", 1)[-1]
-        # An archive has no checksum of its own: its members have.
+        # An archive has no checksum of its own; its members do.
         download(url, archive, sha256=None)
         try:
             extract(archive, members)
@@ -131,10 +131,10 @@ def _raise_missing(missing: Sequence[DataFile], home: Path, origin: str) -> None
     if all(file.url for file in missing):
         advice = "Pass download_if_missing=True to download it"
     else:
-        advice = "Nobody publishes it in this form, so it is not downloaded: put it there"
+        advice = "It is not published in this form and cannot be downloaded: put it there"
     raise OSError(
-        f"The data home must hold {names}{more}; not found in {home}. {origin} {advice}, or set "
-        f"{DATA_HOME_VARIABLE} to a folder that holds it."
+        f"The data home must contain {names}{more}; not found in {home}. {origin} {advice}, or set "
+        f"{DATA_HOME_VARIABLE} to a folder that contains it."
     )
 
 

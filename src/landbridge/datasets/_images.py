@@ -35,7 +35,7 @@ _OFFICE_DOMAINS = {
 
 
 def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Handwritten digits, 28 × 28 pixels: 60000 for training and 10000 for the test.
+    """Load handwritten digits of 28 × 28 pixels, 60000 for training and 10000 for testing.
 
     Parameters
     ----------
@@ -64,12 +64,12 @@ def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True)
 
 
 def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Small photographs of ten classes, 32 × 32 pixels in three colours: a subset of CIFAR-10.
+    """Load a subset of CIFAR-10, photographs of ten classes with 32 × 32 pixels.
 
-    1000 images per class for training and 500 per class for testing.
+    There are 1000 images per class for training and 500 per class for testing.
 
-    Not downloaded: the loader reads ``cifar10/cifar10_subset.npz`` in the data home with the
-    arrays X_train (10000, 32, 32, 3), y_train, X_test (5000, 32, 32, 3), y_test.
+    The data are not downloaded: the loader reads ``cifar10/cifar10_subset.npz`` in the data home
+    with the arrays X_train (10000, 32, 32, 3), y_train, X_test (5000, 32, 32, 3), y_test.
 
     Parameters
     ----------
@@ -101,12 +101,12 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
 
 def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Ten kinds of objects in four image collections, as histograms of 800 visual words.
+    """Load histograms of 800 visual words for ten kinds of objects in four collections.
 
     Office-Caltech10 with SURF features: caltech 1123, amazon 958, webcam 295, dslr 157 images. The
     usual preparation divides each row by its sum and standardises the columns of each domain.
 
-    Not downloaded: the original has one ``.mat`` file per domain. The loader reads
+    The data are not downloaded: the original has one ``.mat`` file per domain. The loader reads
     ``office_caltech10_surf/office_caltech10_surf.npz`` in the data home with the arrays
     caltech10_X, caltech10_y, amazon_X, amazon_y, webcam_X, webcam_y, dslr_X, dslr_y.
 
@@ -147,7 +147,7 @@ def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: boo
 
 def _images_in_two_splits(path: Path, description: str | None) -> Bunch:
     with np.load(path) as file:
-        # Copies of the file differ in the case of the arrays' names.
+        # Copies of the file differ in the case of the array names.
         arrays = {name.lower(): file[name] for name in file.files}
     images = [arrays["x_train"], arrays["x_test"]]
     return Bunch(

@@ -1,4 +1,4 @@
-"""A label shift: the same features given the label, other labels."""
+"""Generator of a label shift."""
 
 from collections.abc import Sequence
 
@@ -38,9 +38,9 @@ def make_label_shift(
     n_source, n_target, n_features : int, default=500, 500, 2
         Number of rows and columns.
     source_proportions, target_proportions : sequences of float
-        Class proportions of the two domains, of the same length and of sum 1 (classification).
+        Class proportions of the two domains, of the same length and with sum 1 (classification).
     separation : float, default=2.0
-        How far the label moves the features.
+        Distance between the class means, or slope of the features in the label.
     shift, scale : float, default=1.0, 0.7
         Mean and standard deviation of the target's labels (regression).
     task : {"classification", "regression"}, default="classification"
@@ -109,8 +109,8 @@ def _check_proportions(before: Sequence[float], after: Sequence[float]) -> tuple
             )
     if len(proportions[0]) != len(proportions[1]) or (proportions[0] == 0).any():
         raise ValueError(
-            "`source_proportions` must be positive and as many as `target_proportions`; got "
-            f"{len(proportions[0])} and {len(proportions[1])}. A class that the source lacks has "
-            "no weight."
+            "`source_proportions` must be positive and of the same length as `target_proportions`; "
+            f"got lengths {len(proportions[0])} and {len(proportions[1])}. A class absent from "
+            "the source has no weight."
         )
     return proportions

@@ -1,4 +1,4 @@
-"""A generator of several sources with known truth."""
+"""Generator of several sources with known truth."""
 
 from collections.abc import Sequence
 
@@ -23,14 +23,14 @@ def make_sources(
     task: Task = "regression",
     random_state: RandomState = None,
 ) -> Bunch:
-    r"""Sources drawn from a population of sources; the target is one more of them.
+    r"""Generate sources from a population of sources; the target is a further one.
 
     Source k has its own coefficients :math:`\beta_k \sim N(\beta, \text{between}^2 I)` around a
     common unit vector :math:`\beta = (1, …, 1)/\sqrt d` (concept shift) and its own centre
     :math:`m_k \sim N(0, \text{location}^2 I)` (covariate shift);
     :math:`x = m_k + N(0, I)`. Regression: :math:`y = \beta_k^\top x + \text{noise}·\varepsilon`.
-    Classification: :math:`y = 1[\beta_k^\top x > 0]`, turned over with probability ``noise``. For
-    regression the common rule β has on a source that nobody has seen the mean squared error
+    Classification: :math:`y = 1[\beta_k^\top x > 0]`, flipped with probability ``noise``. For
+    regression, the mean squared error of the common rule β on a new source is
 
     .. math:: \text{noise}^2 + d\,\text{between}^2 (1 + \text{location}^2).
 
@@ -39,17 +39,17 @@ def make_sources(
     n_sources : int, default=5
         Number of sources.
     n_per_source : int or sequence of int, default=100
-        Rows of each source, one number for all or one each.
+        Number of rows, either common or one value per source.
     n_features : int, default=5
         Number of features.
     n_target : int, default=100
-        Rows of the further source that is the target.
+        Number of target rows.
     between : float, default=0.3
         Standard deviation of the coefficients between sources; 0 makes them agree.
     location : float, default=0.0
         Standard deviation of the centres between sources.
     noise : float, default=0.1
-        Standard deviation of the error, or the probability of a turned label.
+        Standard deviation of the error, or the probability of a flipped label.
     task : {"classification", "regression"}, default="regression"
         Kind of label.
     random_state : int, RandomState or None, default=None

@@ -56,15 +56,15 @@ _BIKE_FEATURES = [
 
 
 def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Quality scores of Portuguese Vinho Verde wines; the two domains are red and white.
+    """Load quality scores of Portuguese Vinho Verde wines, with the colour as the domain.
 
-    1599 red and 4898 white wines, 11 physicochemical measurements, and the median score of three
+    1599 red and 4898 white wines with 11 physicochemical measurements and the median score of three
     tasters, from 3 to 9.
 
     Parameters
     ----------
     data_home : path or None
-        Folder of the data files; None takes ``LANDBRIDGE_DATA``, else the user's cache folder.
+        Folder of the data files; None uses ``LANDBRIDGE_DATA``, else the user's cache folder.
     download_if_missing : bool, default=True
         False raises an OSError instead of downloading.
 
@@ -98,9 +98,10 @@ def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool 
 
 
 def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Rings (age) of abalones from seven measurements; the domains are male, female and infant.
+    """Load the number of rings (age) of abalones, with the sex as the domain.
 
-    4177 abalones: 1528 "M", 1307 "F", 1342 "I". The sex is the domain and not among the features.
+    4177 abalones with seven measurements: 1528 "M", 1307 "F", 1342 "I" (infant). The sex is not
+    among the features.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
 
 def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Hourly bike rentals in Washington, D.C.; the two years are the domains.
+    """Load hourly bike rentals in Washington, D.C., with the year as the domain.
 
     17379 hours of 2011 and 2012 with calendar and weather. The two parts of the count, casual and
     registered users, are left out of the features, since they add up to the target.

@@ -1,4 +1,4 @@
-"""Texts as they were written: newsgroups, reviews, newswire, web pages."""
+"""Text datasets: newsgroups, reviews, newswire, web pages."""
 
 import json
 import tarfile
@@ -49,10 +49,10 @@ _REVIEW_DOMAINS = [
 
 
 def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Posts of 20 newsgroups, sorted by date into a training and a test part.
+    """Load posts of 20 newsgroups, split by date into training and test sets.
 
     11314 training and 7532 test posts with their headers. The categories form a tree ("rec.autos",
-    "rec.motorcycles"), from which transfer tasks are made: same branch, different leaf.
+    "rec.motorcycles"), from which transfer tasks are built: same branch, different leaf.
 
     Parameters
     ----------
@@ -91,12 +91,13 @@ def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool 
 
 
 def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Positive and negative reviews from 16 domains: 14 kinds of products and two of films.
+    """Load positive and negative reviews from 16 domains, 14 of products and two of films.
 
-    About 1600 training, 400 test and 2000 unlabelled reviews a domain ("software": 475
-    unlabelled), tokenised, nearly balanced.
+    Each domain has about 1600 training, 400 test and 2000 unlabelled reviews ("software": 475
+    unlabelled), tokenised and nearly balanced.
 
-    Not downloaded: put the authors' files ``<domain>.task.train``, ``.test`` and ``.unlabel``,
+    The data are not downloaded: put the authors' files ``<domain>.task.train``, ``.test`` and
+    ``.unlabel``,
     compressed by gzip or not, into the folder ``fdu_mtl`` of the data home.
 
     Parameters
@@ -148,10 +149,10 @@ def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
 
 def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Newswire of 1987: the 21578 documents of Reuters-21578 with all their labels.
+    """Load Reuters-21578, newswire documents of 1987 with all their labels.
 
-    Not downloaded: the original is a set of SGML files. The loader reads
-    ``reuters21578/reuters21578.jsonl.gz`` in the data home, one JSON object a document with
+    The data are not downloaded: the original is a set of SGML files. The loader reads
+    ``reuters21578/reuters21578.jsonl.gz`` in the data home, with one JSON object per document with
     lewissplit, topics, places, people, orgs, exchanges, title and body.
 
     Parameters
@@ -165,9 +166,9 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
     -------
     data : Bunch
         ``data`` (list of texts, title and body), ``target`` and ``topics`` (list of lists of
-        topics, a document has none, one or several), ``places``, ``people``, ``orgs``,
-        ``exchanges`` (the same for the other label sets), ``split`` (Lewis's "TRAIN", "TEST" or
-        "NOT-USED"), ``documents`` (list of the dictionaries as they are in the file), ``DESCR``.
+        topics; a document has any number of them), ``places``, ``people``, ``orgs``, ``exchanges``
+        (the same for the other label sets), ``split`` (Lewis's "TRAIN", "TEST" or "NOT-USED"),
+        ``documents`` (list of the dictionaries as they are in the file), ``DESCR``.
 
     References
     ----------
@@ -177,7 +178,7 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
         [_REUTERS],
         data_home=data_home,
         download_if_missing=download_if_missing,
-        origin="It holds one JSON object a line with lewissplit, topics, places, people, orgs, "
+        origin="It has one JSON object per line with lewissplit, topics, places, people, orgs, "
         "exchanges, title and body, made from the SGML files of Reuters-21578.",
     )
     documents = list(_json_lines(path))
@@ -201,13 +202,13 @@ def fetch_syskill_webert(
     download_if_missing: bool = True,
     merge_medium: bool = False,
 ) -> Bunch:
-    """Web pages that one person rated hot, medium or cold; the subjects are the domains.
+    """Load web pages rated hot, medium or cold by one person, with subjects as domains.
 
-    Bands 61, BioMedical 131, Goats 70, Sheep 65 pages of 1995.
+    Pages of 1995: 61 on bands, 131 on biomedicine, 70 on goats and 65 on sheep.
 
-    Not downloaded: the original is one file a page. The loader reads
-    ``syskill_webert/syskill_webert_rated.jsonl.gz`` in the data home, one JSON object a rated page
-    with subject, rating, url and html.
+    The data are not downloaded: the original has one file per page. The loader reads
+    ``syskill_webert/syskill_webert_rated.jsonl.gz`` in the data home, with one JSON object per
+    rated page with subject, rating, url and html.
 
     Parameters
     ----------
@@ -216,7 +217,7 @@ def fetch_syskill_webert(
     download_if_missing : bool, default=True
         Download missing files; raise an error otherwise.
     merge_medium : bool, default=False
-        True turns the few "medium" ratings into "cold", the usual protocol.
+        Whether to replace the few "medium" ratings by "cold", as is usual.
 
     Returns
     -------
@@ -233,7 +234,7 @@ def fetch_syskill_webert(
         [_SYSKILL],
         data_home=data_home,
         download_if_missing=download_if_missing,
-        origin="It holds one JSON object a line with subject, rating, url and html, made from the "
+        origin="It has one JSON object per line with subject, rating, url and html, made from the "
         "UCI repository's Syskill and Webert data.",
     )
     pages = list(_json_lines(path))
@@ -273,7 +274,7 @@ def _archived_posts(path: Path) -> list[dict[str, Any]]:
 
 
 def _lines(path: Path) -> list[str]:
-    """Lines of a file in UTF-8, a few of whose lines are in latin-1."""
+    """Lines of a UTF-8 file that contains a few latin-1 lines."""
     lines = read_bytes(path).splitlines()
     return [_decode(line).rstrip(" ") for line in lines]
 
@@ -286,7 +287,7 @@ def _decode(line: bytes) -> str:
 
 
 class _TextOnly(HTMLParser):
-    """Collects what a reader of the page sees."""
+    """Collects the visible text of a page."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -26,13 +26,13 @@ _N_ACCESS_POINTS = 520
 
 
 def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
-    """Positions in a building from 99 access points, measured in two periods.
+    """Load WiFi signals of 99 access points with positions in a building, from two periods.
 
-    The transfer task of the ICDM 2007 data mining contest as Xu et al. prepared it: 621 source
-    rows, 53 labelled target rows for training, 3128 target rows for the test. Signals lie
-    between -97 dBm and -34 dBm; 0 means that the access point was not seen.
+    Transfer task of the ICDM 2007 data mining contest as prepared by Xu et al.: 621 source rows, 53
+    labelled target rows for training and 3128 target rows for testing. Signals are between -97 dBm
+    and -34 dBm; 0 means that the access point was not received.
 
-    Not downloaded: the original is a ``.mat`` file. The loader reads
+    The data are not downloaded: the original is a ``.mat`` file. The loader reads
     ``wifi_icdm2007/wifi_icdm2007_tr_99.npz`` in the data home with its six arrays src_X,
     src_labels, tar_train_X, tar_train_labels, tar_test_X, tar_test_labels.
 
@@ -89,12 +89,11 @@ def fetch_ujiindoorloc(
     download_if_missing: bool = True,
     not_seen: float = -105.0,
 ) -> Bunch:
-    """Positions in three buildings from 520 access points; the phones are the domains.
+    """Load WiFi signals of 520 access points in three buildings, with the phone as the domain.
 
-    19937 training rows taken by 18 users with 16 phones, and months later 1111 validation rows with
-    11 phones, 9 of them new. Signals lie between -104 dBm and 0 dBm; the file marks an access point
-    that was not seen by +100, above the strongest signal, and the loader replaces it by
-    ``not_seen``.
+    19937 training rows were recorded by 18 users with 16 phones, and 1111 validation rows months
+    later with 11 phones, 9 of them new. Signals are between -104 dBm and 0 dBm. The file marks
+    access points that were not received with +100, which the loader replaces by ``not_seen``.
 
     Parameters
     ----------
@@ -103,14 +102,14 @@ def fetch_ujiindoorloc(
     download_if_missing : bool, default=True
         Download missing files; raise an error otherwise.
     not_seen : float, default=-105.0
-        Signal of an access point out of reach: the default is 1 dBm below the weakest seen.
+        Signal of an access point that was not received; 1 dBm below the weakest by default.
 
     Returns
     -------
     data : Bunch
         ``data`` (21048, 520); ``target`` (21048, 4) with the columns ``target_names``: building,
-        floor, longitude, latitude; ``domain`` (phone, as text), ``user`` (0 in the validation
-        rows: unknown), ``building``, ``floor``, ``split`` ("train" or "test"),
+        floor, longitude, latitude; ``domain`` (phone, as text), ``user`` (0 in the validation rows,
+        where it is unknown), ``building``, ``floor``, ``split`` ("train" or "test"),
         ``feature_names``, ``DESCR``.
 
     References

@@ -1,4 +1,4 @@
-"""Several models, weighted where they fit the target."""
+"""Ensembles whose models are weighted by how well they fit the target."""
 
 from landbridge.ensemble.locally_weighted import LocallyWeightedEnsemble
 

@@ -1,27 +1,26 @@
 """Locally weighted ensemble (Gao, Fan, Jiang and Han 2008: Knowledge transfer via multiple model
 local structure mapping).
 
-Models M_1, …, M_k come from one or several sources. The target rows have no labels, but they have
-clusters, and where clusters follow the classes a good model agrees with them. Two graphs on the
-target rows say how much: G_M joins rows to which model M gives the same label, G_T rows of the same
-cluster. With V_M and V_T the neighbours of x in them,
+Models M_1, …, M_k come from one or several sources. The target rows have no labels, but they form
+clusters. If clusters correspond to classes, a good model agrees with them. Two graphs on the target
+rows measure the agreement: G_M connects rows with the same label under model M, and G_T connects
+rows of the same cluster. With V_M and V_T the neighbours of x in these graphs,
 
     s_M(x) = 2 |V_M ∩ V_T| / (|V_M| + |V_T|),   w_M(x) = s_M(x) / Σ_i s_{M_i}(x),
     P(y | x) = Σ_M w_M(x) P(y | M, x).
 
-Where the mean similarity over the models is below a threshold δ, no model is believed: x takes the
-mean prediction of the confident rows of its cluster.
+If the mean similarity over the models is below a threshold δ, the models are not used, and x takes
+the mean prediction of the confident rows in its cluster.
 
-Deviation 1: s carries the factor 2, so that equal neighbourhoods have the similarity 1 and δ is a
-share. The weights are the same.
-Deviation 2: both graphs are counted, not stored: s_M(x) depends on the cluster and the label of x
-alone, so it is a table of clusters × classes for each model. A row that ``fit`` has seen counts
-among its own neighbours; for a new row the neighbours are the target rows of ``fit``.
-Deviation 3: labelled target rows, which the paper has not, are learned from together with every
-source, and count as confident rows with their own labels.
-Deviation 4: a cluster without any confident row keeps the weighted prediction.
-Deviation 5: all of this rests on clusters that follow the classes. Whether they do is measured on
-the sources, where labels are known; below ``min_purity`` the models are averaged plainly.
+Deviation 1: s has the factor 2, so that equal neighbourhoods have similarity 1 and δ is a share.
+The weights are the same. Deviation 2: the graphs are not stored. s_M(x) depends only on the cluster
+and the label of x, so it is a table of clusters × classes for each model. A row seen in ``fit``
+counts among its own neighbours; the neighbours of a new row are the target rows of ``fit``.
+Deviation 3: labelled target rows, which the paper does not consider, are used for training together
+with every source, and count as confident rows with their own labels. Deviation 4: a cluster without
+any confident row keeps the weighted prediction. Deviation 5: the method assumes that clusters
+correspond to classes. This is checked on the sources, where labels are known. Below ``min_purity``,
+the models are averaged with equal weights.
 """
 
 from typing import Any, Self
@@ -61,7 +60,7 @@ def similarity_table(clusters: Vector, labels: Vector, shape: tuple[int, int]) -
 
 
 def purity_beyond_chance(clusters: Vector, labels: Vector) -> float:
-    """Share of rows of their cluster's main class: 0 as in one cluster for all, 1 for pure ones."""
+    """Share of rows in the main class of their cluster, scaled from 0 (chance) to 1 (pure)."""
     counts = contingency_matrix(labels, clusters)
     main_class = counts.sum(axis=1).max()
     return float((counts.max(axis=0).sum() - main_class) / (labels.size - main_class))
@@ -90,7 +89,7 @@ def confident_means(
 
 
 def class_scores(model: Any, X: Matrix, classes: Vector) -> np.ndarray:
-    """P(y | M, x) with a column for each of ``classes``; 0 or 1 for a model without them."""
+    """P(y | M, x) with one column per class; 0 or 1 for a model without ``predict_proba``."""
     scores = np.zeros((X.shape[0], classes.size))
     if hasattr(model, "predict_proba"):
         scores[:, np.searchsorted(classes, model.classes_)] = model.predict_proba(X)
@@ -135,11 +134,11 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
 
     Every estimator is fitted on every source. For each row, the models are weighted by the
     agreement of their labels with the clusters of the target rows. This assumes that clusters
-    correspond to classes; if those of the sources do not, or without target rows, it is the plain
-    average. On nine pairs of domains it was 5 points less accurate than pooled logistic regression
-    with 60 target labels and 4 points less accurate than source-only gradient boosting without
-    labels (benchmark ``defaults``). Use it if the clusters of the target are known to be its
-    classes, as in text, or set ``min_purity=1`` for the plain average.
+    correspond to classes. If the clusters of the sources do not, or without target rows, the models
+    are averaged with equal weights. On nine pairs of domains it was 5 points less accurate than
+    pooled logistic regression with 60 target labels and 4 points less accurate than source-only
+    gradient boosting without labels (benchmark ``defaults``). Use it if the clusters of the target
+    are known to be its classes, as in text, or set ``min_purity=1`` for equal weights.
 
     Parameters
     ----------
@@ -154,13 +153,13 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         δ: mean similarity below which a row gets the prediction of the confident rows in its
         cluster. 0 switches that off.
     min_purity : float, default=0.5
-        Clusters of the sources that hold the classes less purely than this are not relied on: share
-        of rows of their cluster's main class, 0 for chance and 1 for pure clusters, in the mean
-        over sources. 0 relies on them always.
+        Clusters are used only if their purity on the sources is at least this value. Purity is the
+        share of rows in the main class of their cluster, scaled from 0 (chance) to 1 (pure) and
+        averaged over sources. 0 always uses the clusters.
     n_jobs : int or None, default=None
-        Models fitted at the same time.
+        Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState or None, default=None
-        Seeds for learners and clusterer that have none of their own.
+        Seeds the learners and the clusterer if they have no ``random_state`` of their own.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight that the labelled target rows carry beside each source, as in
         `Pooled`. ``None`` counts every labelled row the same.
@@ -173,7 +172,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
     model_names_ : list of str
     purity_ : float or None
         Purity of the clusters, compared with ``min_purity``; ``None`` without target rows.
-    clusterer_ : the fitted clusterer, ``None`` where models are averaged plainly.
+    clusterer_ : the fitted clusterer; ``None`` if models are averaged with equal weights.
     similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
         s_M of a row in each cluster, for each predicted label. Neither this nor ``cluster_proba_``
         is set if models are averaged with equal weights. The last entry is for new rows in clusters
@@ -258,7 +257,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         return clone_with_seed(clusterer, seed)
 
     def _purity(self, sources: list[tuple[Matrix, Vector]], seed: int | None) -> float:
-        """Mean over the sources; one of a single class says nothing."""
+        """Mean purity over the sources that have more than one class."""
         purities = [
             purity_beyond_chance(self._new_clusterer(y.size, seed).fit(X).predict(X), y)
             for X, y in sources
@@ -286,7 +285,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         self.cluster_proba_ = confident_means(proba, confident, clusters, shape[0])
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The most probable class of each row.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -304,7 +303,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Weighted mean of the models' probabilities, or that of the cluster's confident rows.
 
-        Models without ``predict_proba`` count as certain of their answer.
+        Models without ``predict_proba`` give their predicted class probability 1.
 
         Parameters
         ----------
@@ -351,7 +350,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         return np.array([class_scores(model, X, self.classes_) for model in self.estimators_])
 
     def _clusters(self, X: Matrix) -> Vector:
-        """Positions of the clusters; the last one for those that hold no target row of ``fit``."""
+        """Cluster of each row; the last number stands for clusters without target rows in
+        ``fit``."""
         ids = self.clusterer_.predict(X)
         positions = np.searchsorted(self._cluster_ids, ids)
         known = np.isin(ids, self._cluster_ids)
@@ -367,11 +367,11 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         for name in ("threshold", "min_purity"):
             value = getattr(self, name)
             if not (is_number(value) and 0 <= value <= 1):
-                raise ValueError(f"`{name}` must lie between 0 and 1; got {value!r}.")
+                raise ValueError(f"`{name}` must be between 0 and 1; got {value!r}.")
         check_target_share(self.target_share)
         if self.clusterer is not None and not hasattr(self.clusterer, "predict"):
             raise ValueError(
-                "`clusterer` must have a method predict, because new rows need a cluster too; got "
+                "`clusterer` must have a predict method to assign clusters to new rows; got "
                 f"{type(self.clusterer).__name__}. Pass for example KMeans or GaussianMixture."
             )
         if self.estimators is None:
@@ -387,7 +387,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
             check_learns(member, "classifier")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, with those of the named estimators.
+        """Get the parameters, including those of the named estimators.
 
         Parameters
         ----------
@@ -402,12 +402,12 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         return self._get_params("estimators", deep=deep)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, also of the named estimators: ``name__parameter``.
+        """Set parameters, including those of the named estimators as ``name__parameter``.
 
         Returns
         -------
         self
-            The fitted estimator.
+            The estimator.
         """
         self._set_params("estimators", **params)
         return self

@@ -1,4 +1,4 @@
-"""Features that keep their meaning from domain to domain."""
+"""Selection of features whose effect is stable across domains."""
 
 from landbridge.feature_selection.path import FeaturePath
 from landbridge.feature_selection.selector import TGreedySelector

@@ -1,7 +1,7 @@
-"""Moments of a dataset in pieces, in parallel: row groups of pyarrow, partitions of Dask.
+"""Moments of a dataset, computed in parallel over pyarrow row groups or Dask partitions.
 
-Moments can be merged in any order, so that each piece is a task of its own. They are merged in the
-order of the pieces: the answer does not depend on which task ends first.
+Each piece is a separate task. The moments are merged in the order of the pieces, so the result does
+not depend on which task finishes first.
 """
 
 from collections.abc import Iterator
@@ -19,17 +19,17 @@ from landbridge.feature_selection.moments import Moments, moments_of_parts
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """What was seen of a table: names of its features, moments and labels."""
+    """Feature names, moments and labels accumulated from a table."""
 
     names: list[str]
     moments: Moments
     labels: Labels
 
     def add(self, other: "Sums") -> "Sums":
-        """With what was seen elsewhere."""
+        """Merge with the sums of other rows."""
         if self.names != other.names:
             raise ValueError(
-                f"Selectors to be merged must have the same columns; got {self.names[:5]} … and "
+                f"Selectors must have the same columns to be merged; got {self.names[:5]} … and "
                 f"{other.names[:5]} …. Read the same columns in both places."
             )
         labels = self.labels.extend(np.array(other.labels.values))

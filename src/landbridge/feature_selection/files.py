@@ -1,4 +1,4 @@
-"""Batches of a Parquet or CSV file that does not fit into memory, through polars."""
+"""Read a Parquet or CSV file in batches with polars."""
 
 from collections import Counter
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -38,13 +38,12 @@ def read_batches(
 ) -> Generator[Batch, None, None]:
     """Read a file; all columns but ``label`` and ``domain`` are features by default.
 
-    Rows are split by domain while they are still columns of a table, which is cheaper than to
-    sort the rows of a matrix.
+    Rows are split by domain in columnar form, which is cheaper than sorting the rows of a matrix.
     """
     with _polars_errors(path):
         table = _scan(Path(path), keep=(label, domain))
         if table.head(1).collect().is_empty():
-            raise ValueError(f"`path` must be a file with rows; {str(path)!r} has none.")
+            raise ValueError(f"`path` must have at least one row; {str(path)!r} has none.")
         yield from batches_of(
             table,
             label=label,
@@ -84,13 +83,13 @@ def batches_of(
 
 
 def count_rows(path: str | Path) -> int:
-    """Number of rows of the file, for a progress bar."""
+    """Number of rows of the file, for the progress bar."""
     with _polars_errors(path) as pl:
         return int(_scan(Path(path)).select(pl.len()).collect().item())
 
 
 def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Generator[Batch, None, None]:
-    """The batches, with a bar on the terminal or lines in the log."""
+    """Yield the batches and report progress on the terminal or in the log."""
     with Progress(name, n_rows, unit="rows") as progress:
         for batch in batches:
             yield batch
@@ -105,9 +104,9 @@ def _polars_errors(path: str | Path) -> Iterator[Any]:
         yield pl
     except pl.exceptions.PolarsError as error:
         raise ValueError(
-            "`path` must be a table that can be read to its end, with one type per column and "
-            f"commas between the columns of a CSV file; reading {str(path)!r} said: "
-            f"{str(error).splitlines()[0]}. Mend the file, or write it as Parquet first."
+            "`path` must be a readable table with one type per column and, for a CSV file, "
+            f"comma-separated columns; reading {str(path)!r} failed: "
+            f"{str(error).splitlines()[0]}. Correct the file, or convert it to Parquet."
         ) from error
 
 
@@ -133,8 +132,8 @@ def _check_complete(batch: Any, *columns: str) -> None:
             missing += (~values.is_finite()).sum()
         if missing:
             raise ValueError(
-                f"Column {name!r} must have a value in every row; got {missing} missing or "
-                "infinite in one batch. Drop those rows first."
+                f"Column {name!r} must have a finite value in every row; got {missing} missing or "
+                "infinite values in one batch. Drop those rows first."
             )
 
 
@@ -144,7 +143,7 @@ def _check_kinds(table: Any, label: str, domain: str) -> None:
         kind = schema[name]
         if kind.is_nested() or (role == "label" and kind.is_temporal()):
             raise ValueError(
-                f"`{role}` must be a column of numbers, text or truth values; {name!r} holds "
+                f"`{role}` must be a column of numbers, text or booleans; {name!r} contains "
                 f"{kind}. Pass another column, or convert this one first."
             )
 
@@ -157,7 +156,7 @@ def _scan(path: Path, keep: tuple[str, ...] = ()) -> Any:
         return pl.scan_parquet(path)
     if path.suffix.lower() == ".csv":
         schema = pl.scan_csv(path, infer_schema_length=10_000).collect_schema()
-        # A feature that starts with whole numbers may go on with others.
+        # A feature that starts with integers may contain other numbers later.
         whole = [name for name, kind in schema.items() if kind.is_integer() and name not in keep]
         kinds: dict[str, Any] = {**schema, **dict.fromkeys(whole, pl.Float64)}
         return pl.scan_csv(path, schema=kinds)
@@ -173,14 +172,14 @@ def _feature_names(
     for role, name in {"label": label, "domain": domain}.items():
         if name not in schema:
             raise ValueError(
-                f"`{role}` must be a column of the file; got {name!r}, the columns are "
-                f"{list(schema)[:20]}. Pass the name of the {role} column; a "
-                "CSV file must have commas between its columns."
+                f"`{role}` must be a column of the file; got {name!r}, but the columns are "
+                f"{list(schema)[:20]}. Pass the name of the {role} column. The columns of a CSV "
+                "file must be separated by commas."
             )
     if label == domain:
         raise ValueError(
-            f"`label` and `domain` must be two columns; got {label!r} for both. Pass the column to "
-            "learn and the column that tells domains apart."
+            f"`label` and `domain` must be two columns; got {label!r} for both. Pass the label "
+            "column and the column that names the domain."
         )
     names = [c for c in schema if c not in (label, domain)]
     if features is not None:
@@ -190,8 +189,8 @@ def _feature_names(
     if strange or not names:
         raise ValueError(
             f"`features` must be columns of the file other than label and domain; got "
-            f"{strange or 'none'}, the columns are {list(schema)[:20]}. Pass names of features, "
-            "each once."
+            f"{strange or 'none'}, but the columns are {list(schema)[:20]}. Pass each feature "
+            "name once."
         )
     kinds = {name: schema[name] for name in names}
     text = [
@@ -199,7 +198,7 @@ def _feature_names(
     ]
     if text:
         raise ValueError(
-            f"`features` must be numeric columns; got {text[:5]}, which are not. Name the numeric "
-            "ones with features=, or encode the others first."
+            f"`features` must be numeric columns; got {text[:5]}, which are not numeric. Pass "
+            "the numeric columns as features=, or encode the others first."
         )
     return names

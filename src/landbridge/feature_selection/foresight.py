@@ -5,9 +5,9 @@ a feature that was never picked is unknown except for its entries at the availab
 
     Ḡ ≈ Ḡ[:, S] (Ḡ[S, S] + λI)⁻¹ Ḡ[S, :]                                              (Nyström)
 
-fills in what common factors explain. The path is walked ahead on that, with the spread over the
-domains left as it is: right enough that few columns are multiplied out in vain, and nothing but
-time depends on it.
+approximates the unknown entries. The path is simulated with this approximation, without updating
+the variation between domains. The prediction is accurate enough that few columns are computed
+unnecessarily. It affects only the time, not the result.
 """
 
 from collections.abc import Callable
@@ -19,19 +19,19 @@ from scipy.linalg import cholesky, solve_triangular
 
 from landbridge._typing import Vector
 
-# Score of each feature as a function of (μ, T); zero: not eligible.
+# Score of each feature as a function of (μ, T); zero means not eligible.
 Score: TypeAlias = Callable[[Vector, Vector], Vector]
 # λ, for features of unit size.
 RIDGE = 0.05
-# The walk ahead follows the features with the highest scores and knows the latest columns.
+# The simulation tracks the features with the highest scores and uses the latest columns.
 FOLLOWED, KNOWN = 500, 200
-# It goes beyond the last step, because one more product costs more than some spare columns.
+# It continues beyond the last step, because another product costs more than a few extra columns.
 SPARE_STEPS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class Outlook:
-    """Where a path stands before a step; ``score_at`` makes the score of some of the features."""
+    """State of a path before a step; ``score_at`` scores the given features."""
 
     mean: Vector
     T: Vector
@@ -58,7 +58,7 @@ class Foresight:
         self._columns = np.concatenate([self._columns, columns])[-KNOWN:]
 
     def next_picks(self, feature: int, outlook: Outlook, most: int) -> list[int]:
-        """``feature`` and those not at hand that the path is likely to pick after it."""
+        """``feature`` and the missing features that the path is likely to pick next."""
         points = outlook.points.copy()
         points[feature] = np.inf
         followed = np.argsort(-points, kind="stable")[:FOLLOWED]

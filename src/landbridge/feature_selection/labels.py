@@ -1,8 +1,8 @@
-"""Labels of a stream: numbers, or two classes under any name, known only as batches arrive.
+"""Encoding of labels that arrive in batches: numbers, or two classes with any names.
 
-A path needs numbers. Numeric labels are their own code; text labels are coded 0, 1 in the order in
-which they appear. When the stream ends, two different values mean two classes, which become −1
-and +1; moments follow by one linear map, so nothing has to be read twice.
+A path needs numeric labels. Numbers are used as they are; text labels are coded 0 and 1 in order of
+appearance. If the stream has two distinct values, they are classes and become −1 and +1. The
+moments are adjusted by a linear map, so no row has to be read twice.
 """
 
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ from landbridge._typing import Vector
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """The first (at most three) different values of a stream, in the order they appeared."""
+    """The first (at most three) distinct values of a stream, in order of appearance."""
 
     values: tuple[Any, ...] = ()
     text: bool = False
 
     def extend(self, y: Vector) -> "Labels":
-        """With the values of one more batch."""
+        """Add the values of another batch."""
         if y.dtype.kind in "mM":
             raise ValueError(
-                f"`y` must hold numbers or two classes; got dates or durations, {y.dtype}. Convert "
-                "them to numbers, for example to days since the first."
+                f"`y` must contain numbers or two classes; got dates or durations, {y.dtype}. "
+                "Convert them to numbers, for example to days since the first."
             )
         text = is_text(y)
         if self.values and text != self.text:
             raise ValueError(
-                "`y` must hold text in every batch or numbers in every batch; got "
+                "`y` must contain text in every batch or numbers in every batch; got "
                 f"{'text' if text else 'numbers'} after {'text' if self.text else 'numbers'}. "
-                "Convert the labels before they are passed."
+                "Convert the labels first."
             )
         if len(self.values) > 2:
             return self
@@ -40,7 +40,7 @@ class Labels:
         values = (*self.values, *new)
         if text and len(values) > 2:
             raise ValueError(
-                f"`y` must hold numbers or two classes; got the classes {list(values)}. "
+                f"`y` must contain numbers or two classes; got the classes {list(values)}. "
                 "Select two classes, or compare one class with the rest: y == 'name'."
             )
         return Labels(values[:3], text)
@@ -63,7 +63,7 @@ class Labels:
         """The two classes in sorted order, or ``None`` for a numeric response."""
         if len(self.values) < 2:
             raise ValueError(
-                f"`y` must hold numbers that vary, or two classes; got one class or number, "
+                f"`y` must contain at least two distinct values; got one class or number, "
                 f"{self.values[0]!r}, in every row. Check how the labels were read."
             )
         return None if len(self.values) > 2 else np.array(sorted(self.values))
@@ -79,12 +79,12 @@ class Labels:
 
 
 def is_text(y: Vector) -> bool:
-    """Whether labels are names and not numbers."""
+    """Whether labels are text."""
     return y.dtype.kind in "OUST"
 
 
 def _first_values(y: Vector) -> list[Any]:
-    """Up to three different values in sorted order, without sorting a long batch in vain."""
+    """Up to three distinct values in sorted order, without sorting long batches."""
     if y.size > 64:
         head = np.unique(y[:64])
         if head.size > 2:

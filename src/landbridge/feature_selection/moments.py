@@ -1,10 +1,10 @@
-"""Moments of several domains that can be merged: one pass over the data, in any order.
+"""Mergeable moments of several domains, computed in one pass over the data.
 
-For each domain: the number of rows, the mean of z = (x, y) and the sums of products of the
-deviations from it. Two of them are merged exactly (Chan, Golub, LeVeque, "Updating formulae and a
-pairwise algorithm for computing sample variances"), so that batches, machines and halves of a
-file can be summed in any order. Products are taken about the mean of each batch: products about
-the origin lose what a common offset of a column costs in digits.
+For each domain, the number of rows, the mean of z = (x, y) and the sums of products of deviations
+are kept. Two sets of moments are merged exactly (Chan, Golub, LeVeque, "Updating formulae and a
+pairwise algorithm for computing sample variances"), so batches can be summed in any order and on
+any machine. Products are centred at the mean of each batch, because products about the origin lose
+precision if a column has a large offset.
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,10 +29,10 @@ class Moments:
     precision: np.dtype
 
     def merge(self, other: Self) -> "Moments":
-        """The moments of the rows of both, whatever domains they share."""
+        """Moments of the rows of both; domains may differ."""
         if self.means.shape[1] != other.means.shape[1]:
             raise ValueError(
-                f"Moments to be merged must have the same columns; got {self.means.shape[1] - 1} "
+                f"Moments must have the same columns to be merged; got {self.means.shape[1] - 1} "
                 f"and {other.means.shape[1] - 1} features. Read the same columns in both places."
             )
         if (self.domains.dtype.kind in "US") != (other.domains.dtype.kind in "US"):
@@ -65,7 +65,7 @@ class Moments:
         return Moments(self.domains, self.counts, means, products, self.precision)
 
     def _spread(self, domains: Vector) -> "Moments":
-        """The same moments in the rows of a larger set of domains, with zeros elsewhere."""
+        """Extend the moments to a larger set of domains, with zeros for new ones."""
         if np.array_equal(domains, self.domains):
             return self
         place = np.searchsorted(domains, self.domains)
@@ -103,7 +103,7 @@ def by_domain(X: Matrix, y: Vector, codes: Vector) -> Iterator[tuple[Matrix, Vec
 
 
 def rows_by_domain(codes: Vector) -> Iterator[Vector | slice]:
-    """Where the rows of each domain are; a slice, which copies nothing, if evenly spaced."""
+    """Row indices of each domain; evenly spaced rows give a slice, which avoids a copy."""
     order = np.argsort(codes, kind="stable")
     for part in np.split(order, np.cumsum(np.bincount(codes))[:-1]):
         step = int(part[1] - part[0]) if part.size > 1 else 1
@@ -112,7 +112,7 @@ def rows_by_domain(codes: Vector) -> Iterator[Vector | slice]:
 
 
 def _dense_products(X: np.ndarray, y: Vector, products: np.ndarray) -> Vector:
-    """Fill ``products`` and return the mean, of the label last."""
+    """Fill ``products`` and return the means; the label comes last."""
     average = np.full(y.size, 1 / y.size, dtype=X.dtype)
     mean = average @ X
     X -= mean

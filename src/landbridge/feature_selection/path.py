@@ -1,4 +1,4 @@
-"""A T-greedy path with everything that is reported of it."""
+"""Result of a T-greedy path."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -11,17 +11,17 @@ from landbridge.feature_selection.statistics import Statistics
 from landbridge.feature_selection.stopping import corollary_3, held_out_losses, number_of_steps
 from landbridge.feature_selection.t_greedy import Walk, greedy_path
 
-# Rows that a notebook shows.
+# Number of rows shown in a notebook.
 MOST_SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeaturePath:
-    """Steps of a path, selected ones first. ``path["feature"]`` also reads a field.
+    """Steps of a feature path; ``path["feature"]`` also reads a field.
 
     Parameters
     ----------
-    step : 1, 2, …
+    step : ndarray
         Number of the step, from 1.
     feature : ndarray
         Index of the feature that the step picked.
@@ -41,15 +41,15 @@ class FeaturePath:
         Squared loss on each domain of a path fitted without it, steps × domains; NaN unless
         ``stop="domain"``.
     bound : ndarray
-        Corollary 3's bound for the features chosen so far, in units of the squared loss.
+        Bound of Corollary 3 for the features chosen so far, in units of the squared loss.
     bound_holds : ndarray
-        Whether its condition holds.
+        Whether the condition of the bound holds.
     start_loss, start_held_out_loss : ndarray
         The losses of the model without features, for each domain.
     domains : ndarray
         Names of the domains, in the order of the columns above.
     n_kept : int
-        Number of steps that the selected model consists of.
+        Number of steps in the selected model.
     """
 
     step: Vector

@@ -26,10 +26,10 @@ from landbridge.feature_selection.t_greedy import ROUNDINGS
 def draw_pairs(
     codes: Vector, n_pairs: int, random_state: np.random.RandomState
 ) -> tuple[Vector, Vector, Vector, Vector]:
-    """Rows of both partners, ±1 and the class of each pair.
+    """Draw pairs of rows: first rows, second rows, labels ±1 and the class of each pair.
 
-    For each class ``n_pairs`` pairs of two different rows of it, and as many of one of its rows
-    with a row of another class.
+    For each class, ``n_pairs`` pairs of two different rows of the class are drawn, and as many
+    pairs of a row of the class and a row of another class.
     """
     first, second, same, domain = [], [], [], []
     for k in range(codes.max() + 1):
@@ -49,29 +49,28 @@ def multiply_rows(A: Matrix, B: Matrix) -> Matrix:
 
 
 class SimilarityLearner(TransformerMixin, BaseEstimator):
-    r"""Learn when two rows belong together, in a way that carries over to new classes.
+    r"""Learn a similarity between rows that carries over to new classes.
 
     The similarity is :math:`s(a, b) = \sum_i w_i (a_i - m_i)(b_i - m_i) + b_0`, positive for rows
     of the same class; m are the means of the training rows. The products are the features of a
-    `TGreedySelector`, the classes are its domains: a product is chosen when it tells rows of
-    *every* known class from others, which is the reason to expect that it does so for a class that
-    was not there.
+    `TGreedySelector`, and the classes are its domains. A product is selected if it separates
+    *every* known class from the others, so it can be expected to separate new classes too.
 
     Parameters
     ----------
     selector : TGreedySelector or None, default=None
-        How products are chosen; ``None`` is ``TGreedySelector()``.
+        Selector of the products; ``None`` is ``TGreedySelector()``.
     n_pairs : int, default=1000
-        Pairs of the same class, and pairs of different ones, drawn for each class.
+        Number of pairs of the same class, and of different classes, drawn per class.
     random_state : int, RandomState or None, default=None
-        Draws the pairs.
+        Seed for drawing the pairs.
     center : bool, default=True
-        Whether to subtract the means. ``False`` multiplies the features as they are, as published;
-        sparse rows ask for it, since they would lose their zeros.
+        Whether to subtract the means. ``False`` multiplies the features as they are, as published,
+        and is required for sparse rows.
 
     Attributes
     ----------
-    center_ : the means m, zeros where nothing is subtracted.
+    center_ : the means m, or zeros with ``center=False``.
     selector_ : the fitted selector, with its ``path_``.
     coef_, intercept_ : weights w and b₀.
     classes_ : the known classes.
@@ -104,7 +103,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         self.center = center
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
-        """Draw pairs from the classes of ``y`` and choose products.
+        """Draw pairs of rows and select products.
 
         Parameters
         ----------
@@ -130,7 +129,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         small = np.bincount(codes) < 2
         if small.any():
             raise ValueError(
-                "`y` must give at least two rows to every class; got one row in "
+                "`y` must have at least two rows per class; got one row for "
                 f"{data.classes[small].tolist()[:5]}. Drop such classes."
             )
         random_state = check_random_state(self.random_state)
@@ -144,13 +143,13 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         return self
 
     def _means(self, X: Matrix) -> Vector:
-        """What is subtracted from the features."""
+        """Means that are subtracted from the features."""
         if not self.center:
             return np.zeros(X.shape[1], dtype=X.dtype)
         if sparse.issparse(X):
             raise TypeError(
-                "`center` must be False for sparse rows, which would lose their zeros; got True. "
-                "Set it, or pass dense rows."
+                "`center` must be False for sparse rows, which centring would make dense; got "
+                "True. Set center=False or pass dense rows."
             )
         return X.mean(axis=0)
 
@@ -167,7 +166,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         return self.selector_.intercept_
 
     def similarity(self, A: MatrixLike, B: MatrixLike = None) -> np.ndarray:
-        """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` where ``B`` is None).
+        """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` if ``B`` is None).
 
         Parameters
         ----------
@@ -186,7 +185,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         return (left * self.coef_[self.coef_ != 0]) @ right.T + self.intercept_
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """√|w_i| (x_i − m_i) for each chosen feature: rows whose products are the similarity.
+        """Compute √|w_i| (x_i − m_i) for each selected feature.
 
         ``(t * sign) @ t.T + intercept_`` is `similarity`, where ``sign`` are the signs of the
         non-zero weights; with positive weights it is a plain inner product.
@@ -220,7 +219,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         return _check_feature_names_in(self, input_features)[self.coef_ != 0]
 
     def _chosen(self, X: MatrixLike) -> np.ndarray:
-        """The chosen columns of checked rows, about their means."""
+        """Selected columns of the rows, centred."""
         check_is_fitted(self, "selector_")
         chosen = np.flatnonzero(self.coef_)
         columns = check_rows(self, X)[:, chosen]
@@ -235,7 +234,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
 
 def _subtract(X: Matrix, means: Vector) -> Matrix:
-    """X − means; what is left of a constant column by rounding is not a feature."""
+    """X − means, with rounding errors of constant columns set to zero."""
     if not means.any():
         return X
     rows = X - means

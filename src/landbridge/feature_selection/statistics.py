@@ -21,12 +21,12 @@ from landbridge.feature_selection.moments import (
     rows_by_domain,
 )
 
-# Columns multiplied out at once, at most.
+# Maximum number of columns computed at once.
 BLOCK = 48
 FULL_BYTES = 2**30
 # Rows that are read at once, so that they are still in the cache when they are used again.
 PART_BYTES = 2**20
-# Products about the origin lose two bits where a column's mean square is four times its variance.
+# Products about the origin lose two bits if a column's mean square is four times its variance.
 LARGEST_OFFSET = 4.0
 
 
@@ -65,7 +65,7 @@ class FullStatistics:
 
 
 class LazyStatistics:
-    """Second moments multiplied out of the rows when they are first asked for."""
+    """Second moments computed from the rows on first use."""
 
     def __init__(self, X: Matrix, y: Vector, codes: Vector):
         domains = [_Domain(X[rows], y[rows]) for rows in rows_by_domain(codes)]
@@ -101,9 +101,9 @@ class LazyStatistics:
 
 
 def statistics_of(X: Matrix, y: Vector, groups: Vector, *, n_columns: int) -> Statistics:
-    """Full or lazy, whichever is cheaper when paths ask for about ``n_columns`` columns.
+    """Full or lazy statistics, whichever is cheaper for about ``n_columns`` columns.
 
-    All columns cost half of what they would one by one, since the product is symmetric.
+    Computing all columns at once costs half as much per column, since the product is symmetric.
     """
     codes = np.unique(groups, return_inverse=True)[1]
     n_bytes = (codes.max() + 1) * (X.shape[1] + 1) ** 2 * 8
@@ -113,7 +113,7 @@ def statistics_of(X: Matrix, y: Vector, groups: Vector, *, n_columns: int) -> St
 
 
 def check_range(statistics: Statistics, names: list[str] | None = None) -> None:
-    """Raise where squares were too large for the precision of the data."""
+    """Raise if squares overflowed the precision of the data."""
     wrong = ~np.isfinite(statistics.variances).all(axis=0)
     label = not np.isfinite(statistics.label_variances).all()
     if not (label or wrong.any()):
@@ -122,7 +122,7 @@ def check_range(statistics: Statistics, names: list[str] | None = None) -> None:
     column = "`y`" if label else f"column {names[place] if names else place!r} of `X`"
     single = not label and statistics.rounding > np.finfo(np.float64).eps
     raise ValueError(
-        f"`X` and `y` must have squares that can be summed in their precision, below about "
+        f"The squares of `X` and `y` must not overflow: they must be below about "
         f"{'1e38 in single' if single else '1e308 in double'} precision; got larger ones in "
         f"{column}. Divide it by a constant{', or set dtype=' + repr('float64') if single else ''}."
     )

@@ -1,4 +1,4 @@
-"""Where a path ends: held-out domains, Bonferroni, Theorem 1; and what Corollary 3 says of it.
+"""Stopping rules of a path (held-out domains, Bonferroni, Theorem 1), and Corollary 3.
 
 Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach", Sections
 3.1, 3.2 and 5. Everything is computed from the moments; no rule reads the rows again.
@@ -17,8 +17,8 @@ from landbridge.feature_selection.statistics import Statistics
 from landbridge.feature_selection.t_greedy import Walk, greedy_path, problem_of
 
 RULES = ("domain", "bonferroni", "bound", None)
-# Added to the diagonal, relative to it: a duplicated feature must not break the basis. At least
-# what rounding takes off the smallest eigenvalue.
+# Relative ridge on the diagonal, so that duplicated features do not make the basis singular. It is
+# at least the rounding error of the smallest eigenvalue.
 JITTER = 1e-10
 
 
@@ -36,22 +36,22 @@ def held_out_losses(statistics: Statistics, n_steps: int, **options: Any) -> np.
             options["criterion"] = "loss"
         losses = greedy_path(statistics, train=train, **options).losses[: n_steps + 1, k]
         curves[: losses.size, k] = losses
-        curves[losses.size :, k] = losses[-1]  # That path had nothing left to add.
+        curves[losses.size :, k] = losses[-1]  # this path ended earlier
     return curves
 
 
 def bonferroni_threshold(n_features: int, n_domains: int, alpha: float) -> float:
-    """|T| that chance exceeds for any of the features with probability ``alpha`` (Section 5)."""
+    """Bonferroni threshold for |T| over all features at level ``alpha`` (Section 5)."""
     return float(stats.t.isf(alpha / (2 * n_features), n_domains - 1))
 
 
 def theorem_1_threshold(n_features: int, alpha: float) -> float:
-    """|T| beyond which Theorem 1 keeps zero out of the interval for E[X_i Y]."""
+    """Value of |T| above which the interval of Theorem 1 for E[X_i Y] excludes zero."""
     return float(np.sqrt(4 * np.log(2 * n_features / alpha)))
 
 
 def theorem_1_holds(log_n_features: float, n_domains: int, alpha: float) -> bool:
-    """Its condition |F| ≤ (δ/2) exp(n/8), on logarithms."""
+    """Whether the condition |F| ≤ (δ/2) exp(n/8) of Theorem 1 holds."""
     return bool(log_n_features <= np.log(alpha / 2) + n_domains / 8)
 
 
@@ -76,7 +76,8 @@ def corollary_3(
     gram = within.mean(axis=1, dtype=np.float64) + among.T @ among / n
     gram[np.diag_indices_from(gram)] *= 1 + max(JITTER, S.size * statistics.rounding)
     effects = problem.effects[:, S]
-    # L L' = E[X_S X_S']: row i of L⁻¹ makes the i-th basis element out of the first i features.
+    # L L' = E[X_S X_S']; row i of L⁻¹ gives the i-th basis element in terms of the first i
+    # features.
     basis = solve_triangular(
         cholesky(gram, lower=True), (effects - effects.mean(axis=0)).T, lower=True
     )
@@ -91,7 +92,7 @@ def corollary_3(
 def number_of_steps(
     rule: str | None, T: Vector, held_out: np.ndarray, n_features: int, alpha: float
 ) -> int:
-    """How many steps of a path to keep: up to the least held-out loss, or the first small |T|."""
+    """Number of steps to keep: up to the smallest held-out loss, or to the first small |T|."""
     n_domains = held_out.shape[1]
     if rule is None:
         return T.size
@@ -109,9 +110,9 @@ def number_of_steps(
 def _warn_condition(n_features: int, n_domains: int, alpha: float) -> None:
     needed = int(np.ceil(8 * np.log(2 * n_features / alpha)))
     warnings.warn(
-        f"stop='bound' rests on Theorem 1, which holds for at most (alpha / 2)·exp(n / 8) features "
-        f"of n domains; got {n_features} features and {n_domains} domains, where {needed} domains "
-        "are needed. The rule is a heuristic here; stop='domain' is the safer one.",
+        f"stop='bound' uses Theorem 1, which holds for at most (alpha / 2)·exp(n / 8) features "
+        f"and n domains; got {n_features} features and {n_domains} domains, but {needed} domains "
+        "are needed. The rule is only a heuristic here; stop='domain' is safer.",
         ConditionWarning,
         stacklevel=6,
     )

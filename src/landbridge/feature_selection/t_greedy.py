@@ -1,8 +1,8 @@
 """T-greedy feature selection (Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample
 Statistical Approach", Section 3.3) and the greedy stagewise selection that it is compared with.
 
-Domains d_1 … d_n, features X_i, response Y, weights w that start at zero. In each step, for each
-feature i and domain k,
+There are domains d_1 … d_n, features X_i, a response Y and weights w that start at zero. In each
+step, for each feature i and domain k,
 
     c_ki = E[X_i (Y − w·X) | d_k],   μ_i = mean_k c_ki,   σ_i² = Σ_k (c_ki − μ_i)² / (n − 1),
     T_i  = μ_i / (σ_i / √n),
@@ -39,7 +39,7 @@ TIE = 1e-9
 class Problem:
     """Effects, second moments and losses of all domains about the centre of the training ones.
 
-    ``train`` marks the domains that choose features and weights; the others only watch.
+    ``train`` marks the domains used to choose features and weights; the others are held out.
     """
 
     effects: np.ndarray
@@ -87,9 +87,9 @@ class Walk:
 def problem_of(
     statistics: Statistics, train: Vector | None = None, *, center: bool = True
 ) -> Problem:
-    """Moments about the average of the training domains' means (domain sizes do not weigh).
+    """Moments about the average of the means of the training domains, equally weighted.
 
-    Without ``center`` they are moments about zero, as the paper prints them.
+    Without ``center``, moments are about zero, as printed in the paper.
     """
     n = statistics.means.shape[0]
     train = np.ones(n, dtype=bool) if train is None else train
@@ -113,7 +113,7 @@ def problem_of(
 
 
 def t_statistics(effects: np.ndarray, noise: Vector | float = 0.0) -> tuple[Vector, Vector]:
-    """μ and T over the domains (rows of ``effects``); what is below ``noise`` counts as zero."""
+    """μ and T over the domains (rows of ``effects``); values below ``noise`` count as zero."""
     n = effects.shape[0]
     mean = effects.mean(axis=0)
     deviations = effects - mean
@@ -127,28 +127,27 @@ def t_statistics(effects: np.ndarray, noise: Vector | float = 0.0) -> tuple[Vect
 
 
 def make_score(criterion: str, size: Vector, n: int, alpha: float) -> Score:
-    """Return the objective of a step: |T|, T, the drop in loss, or that drop if |T| is
-    significant."""
+    """Objective of a step: |T|, T, the loss decrease, or the decrease if |T| is significant."""
     usable = size > 0
     inverse = np.divide(1.0, size, out=np.zeros_like(size), where=usable)
     if criterion == "t":
         return lambda mean, T: np.where(usable, np.abs(T), 0.0)
     if criterion == "t_signed":
         return lambda mean, T: np.where(usable, np.maximum(T, 0.0), 0.0)
-    if criterion == "loss" or n < 2:  # The drop of the squared loss; one domain has no T.
+    if criterion == "loss" or n < 2:  # T is undefined for one domain
         return lambda mean, T: mean**2 * inverse
     quantile = stats.t.isf(alpha / 2, n - 1)
     return lambda mean, T: np.where(np.abs(T) >= quantile, mean**2 * inverse, 0.0)
 
 
 def first_of_best(score: Vector) -> int:
-    """The lowest index among the highest scores, equal up to rounding."""
+    """Lowest index among the highest scores, up to rounding."""
     best = score.max()
     return int(np.argmax(score >= best * (1 - TIE))) if np.isfinite(best) else int(score.argmax())
 
 
 class Stagewise:
-    """Weights that change one at a time: w_i += δ, c_k −= δ E[X X_i | d_k] (Section 3.3)."""
+    """Stagewise updates: w_i += δ, c_k −= δ E[X X_i | d_k] (Section 3.3)."""
 
     def __init__(self, problem: Problem):
         self.problem = problem
@@ -156,11 +155,11 @@ class Stagewise:
         self.weights: dict[int, float] = {}
 
     def eligible(self, score: Vector) -> Vector:
-        """Scores of the features that may be picked: all, also those picked before."""
+        """Scores of the eligible features: all, including those picked before."""
         return score
 
     def take(self, i: int, delta: float, column: np.ndarray) -> None:
-        """One step; ``column`` is E[X X_i | d_k]."""
+        """Take one step; ``column`` is E[X X_i | d_k]."""
         self.losses += delta * (delta * self.problem.seconds[:, i] - 2 * self.effects[:, i])
         self.effects -= delta * column
         self.weights[i] = self.weights.get(i, 0.0) + delta
@@ -174,17 +173,17 @@ class Refitted(Stagewise):
         self.columns = np.empty((0, *problem.effects.shape))
 
     def eligible(self, score: Vector) -> Vector:
-        """Chosen features already have their best weights, up to rounding."""
+        """Exclude chosen features, whose weights are already optimal."""
         score[list(self.weights)] = 0.0
         return score
 
     def take(self, i: int, delta: float, column: np.ndarray) -> None:
-        """One step; ``delta`` is only where the search for the new weights would start."""
+        """Take one step; ``delta`` is ignored, because all weights are refitted."""
         self.columns = np.concatenate([self.columns, column[None]])
         chosen = [*self.weights, i]
         first, train = self.problem.effects[:, chosen], self.problem.train
         gram = self.columns[:, :, chosen]
-        # In units of each feature: what lstsq takes for a dependent one must not rest on scales.
+        # Scale the features, so that the rank found by lstsq does not depend on their units.
         unit = 1 / np.sqrt(self.problem.size[chosen])
         moments = gram[:, train].mean(axis=1) * np.outer(unit, unit)
         solution = unit * np.linalg.lstsq(moments, unit * first[train].mean(axis=0))[0]
@@ -205,7 +204,7 @@ def greedy_path(
     center: bool = True,
     train: Vector | None = None,
 ) -> Walk:
-    """The path on second moments; it ends early where no feature is eligible any more."""
+    """Path computed from second moments; it ends early if no feature is eligible."""
     problem = problem_of(statistics, train, center=center)
     size, noise, rows = problem.size, problem.noise, problem.train
 

@@ -1,4 +1,4 @@
-"""Look at data and fitted objects: shift diagnosis, and Displays that draw."""
+"""Inspection of data and fitted objects: shift diagnosis, column audit and Displays."""
 
 from landbridge.inference.label_check import LabelCheck, check_labels
 from landbridge.inspection.audit import AuditedColumn, ColumnAudit, Finding, audit_columns

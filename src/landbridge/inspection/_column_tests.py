@@ -1,4 +1,4 @@
-"""Questions about single columns: identifiers, times, copies, and how text is written."""
+"""Tests on single columns: identifiers, times, copies of the label, and formats of text."""
 
 import re
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from landbridge._typing import Vector
 # Text is examined on at most this many values.
 MOST_TEXTS = 5000
 FEWEST_ROWS = 20
-# Shares from which on a column counts as an identifier, as pure, or as written in one way.
+# Shares above which a column counts as an identifier, as pure, or as having one format.
 ALL_DIFFERENT, PURE, NEARLY_ALL = 0.99, 0.995, 0.9
-# Words from which on a typical text is free text.
+# Number of words above which a typical text is free text.
 FREE_WORDS = 4
 
 _ID_NAME = re.compile(r"(^|[_\s.-])(id|uuid|guid|key|nr|no|index|number|code)$|^(id|index)", re.I)
@@ -38,7 +38,7 @@ _MISSING = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """How the texts of a column are written."""
+    """Format of the texts of a column."""
 
     free_text: bool
     currency: bool
@@ -49,7 +49,8 @@ class Writing:
 
 
 def plain(values: Vector) -> Vector:
-    """Numbers as floats, dates as days since 1970, truth values as such, the rest as objects."""
+    """Convert numbers to floats, dates to days since 1970, and the rest except booleans to
+    objects."""
     if values.dtype.kind == "b":
         return values
     if values.dtype.kind in "iuf":
@@ -72,7 +73,7 @@ def _is_none(value: object) -> bool:
 
 
 def is_missing(values: Vector) -> Vector:
-    """Which values are None, NaN or no date."""
+    """Which values are None, NaN or NaT."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind in "mM":
@@ -83,7 +84,7 @@ def is_missing(values: Vector) -> Vector:
 
 
 def kind_of(known: Vector) -> str:
-    """Type of a column as a person would call it."""
+    """Type of a column in words."""
     if known.size == 0:
         return "empty"
     if known.dtype.kind in "mM":
@@ -96,24 +97,25 @@ def kind_of(known: Vector) -> str:
 
 
 def is_identifier(name: str, known: Vector, kind: str, n_unique: int) -> bool:
-    """Whether (nearly) every row has its own whole number or code.
+    """Whether (nearly) every row has a unique integer or code.
 
-    Measurements with many digits differ from row to row too, so numbers must be whole, and nearly
-    consecutive, rising along the rows or called an identifier; texts must be single words.
+    Measurements with many digits are also unique. Therefore numbers must be integers that are
+    nearly consecutive, increase along the rows, or have the name of an identifier. Texts must
+    be single words.
     """
     if known.size < FEWEST_ROWS or n_unique < ALL_DIFFERENT * known.size:
         return False
     if kind == "number":
         whole = bool((known == np.round(known)).all())
         consecutive = known.max() - known.min() + 1 <= 2 * known.size
-        # A sample of rows in the order of the table has rising numbers with gaps.
+        # In a sample of rows in table order, the numbers increase with gaps.
         rising = np.mean(np.diff(known) > 0) >= ALL_DIFFERENT and _TIME_NAME.search(name) is None
         return whole and bool(consecutive or rising or _ID_NAME.search(name) is not None)
     return kind == "text" and typical_words(known) < 2
 
 
 def is_group(name: str, known: Vector, kind: str, n_unique: int) -> bool:
-    """Whether the name says "patient" or the like and values repeat."""
+    """Whether the name indicates a group, such as "patient", and values repeat."""
     if kind not in ("number", "text") or not 2 < n_unique <= known.size / 2:
         return False
     if kind == "number" and not (known == np.round(known)).all():
@@ -123,7 +125,7 @@ def is_group(name: str, known: Vector, kind: str, n_unique: int) -> bool:
 
 
 def is_time(name: str, known: Vector, kind: str) -> bool:
-    """Whether a column holds dates, or numbers with the name of a time that rise along the rows."""
+    """Whether a column contains dates, or increasing numbers and has the name of a time."""
     if kind == "date":
         return True
     if kind != "number" or _TIME_NAME.search(name) is None:
@@ -132,7 +134,7 @@ def is_time(name: str, known: Vector, kind: str) -> bool:
 
 
 def within(values: Vector, groups: Vector) -> Vector:
-    """A number per pair of value and group."""
+    """Encode pairs of value and group as integers."""
     groups = _codes(groups)
     return _codes(values) * (groups.max(initial=0) + 1) + groups
 
@@ -146,7 +148,7 @@ def constant_within(values: Vector, groups: Vector) -> bool:
 
 
 def names_groups(values: Vector, groups: Vector) -> bool:
-    """Whether values identify groups: by disjoint ranges, or by values that occur in one group."""
+    """Whether values identify groups, by disjoint ranges or by values unique to a group."""
     names = np.unique(groups)
     if names.size < 2 or values.size < FEWEST_ROWS:
         return False
@@ -154,7 +156,7 @@ def names_groups(values: Vector, groups: Vector) -> bool:
         ends = sorted((values[groups == g].min(), values[groups == g].max()) for g in names)
         if all(a[1] < b[0] for a, b in pairwise(ends)):
             return True
-    # Values that occur once tell any two groups apart.
+    # Unique values would separate any two groups.
     codes, counts = np.unique(_codes(values), return_counts=True)
     if values.dtype.kind == "f" or codes.size > values.size / 5:
         return False
@@ -196,7 +198,7 @@ def typical_words(known: Vector) -> float:
 
 
 def writing_of(known: Vector) -> Writing:
-    """How texts are written: amounts, percentages, marks of missing values, codes."""
+    """Format of the texts: amounts, percentages, marks of missing values, codes."""
     texts = [str(text).strip() for text in known[:MOST_TEXTS].tolist()]
     marks = [text.lower() in _MISSING for text in texts]
     others = [text for text, mark in zip(texts, marks, strict=True) if not mark]
@@ -219,7 +221,7 @@ def writing_of(known: Vector) -> Writing:
 
 
 def _grouped(texts: list[str]) -> bool:
-    """Whether the texts are numbers of which some have separators between thousands."""
+    """Whether the texts are numbers, some with thousands separators."""
     numeric = [text for text in texts if re.fullmatch(r"[-+$€£¥%\s\d.,'\u00a0]+", text)]
     some = any(_THOUSANDS.search(text) for text in numeric)
     return len(numeric) >= NEARLY_ALL * len(texts) and some

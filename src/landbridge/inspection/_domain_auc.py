@@ -1,7 +1,7 @@
-"""How well a classifier tells the two domains apart, with an interval.
+"""AUC of a classifier that separates the two domains, with an interval.
 
-The area under the ROC curve of a classifier of the domain is the probability that it ranks a target
-row above a source row: 1/2 where the domains agree, 1 where they have nothing in common.
+The area under the ROC curve of a domain classifier is the probability that it ranks a target row
+above a source row: 1/2 for equal domains, 1 for completely separated ones.
 """
 
 from dataclasses import dataclass
@@ -32,9 +32,9 @@ class DomainAUC:
     """Cross-fitted area under the ROC curve with its interval.
 
     The interval is for the AUC that such a classifier reaches on average over samples of this size.
-    Measured coverage: 95 to 99 % of samples of equal domains (20 + 20 to 500 + 50 rows), 97 to 99 %
-    where they differ; DeLong's variance alone covered 82 to 90 % and 84 to 93 %.
-    ``docs/diagnosis.md`` has the table.
+    Its measured coverage was 95 to 99 % for equal domains (20 + 20 to 500 + 50 rows) and 97 to 99 %
+    for different domains. With DeLong's variance alone, it was 82 to 90 % and 84 to 93 %. See
+    ``docs/diagnosis.md`` for the table.
     """
 
     value: float
@@ -51,13 +51,14 @@ def domain_auc(
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> DomainAUC:
-    """Mean over folds of the AUC on rows that the fold's classifier has not seen.
+    """Mean over folds of the AUC on held-out rows.
 
-    Given the classifiers, the variance of the AUC of a fold is DeLong's, and the folds hold
-    different rows, so their variances add. But the rows of each fold train the classifiers of the
-    others: between equal domains, a chance similarity of two rows affects both of their folds,
+    Given the classifiers, the variance of the AUC of a fold is DeLong's, and the folds have
+    different rows, so their variances add. However, the rows of each fold are used to train the
+    classifiers of the others: for equal domains, a chance similarity of two rows affects both of
+    their folds,
     which doubles the variance. Nadeau and Bengio's correction, 1 + K·(test rows)/(training rows) =
-    1 + K/(K − 1) for K folds, allows for it (2.25 for 5 folds).
+    1 + K/(K − 1) for K folds, accounts for this (2.25 for 5 folds).
     """
     rows = stack_rows([X, X_target])
     is_target = np.repeat([0, 1], [X.shape[0], X_target.shape[0]])
@@ -76,9 +77,9 @@ def domain_auc(
 
 
 def default_classifier(is_sparse: bool, seed: int) -> Any:
-    """Trees see shifts of any shape; among many sparse columns a linear rule does better."""
+    """Trees, which detect shifts of any shape; for sparse columns, a linear classifier."""
     if is_sparse:
-        # Sparse columns are not centred; within [-1, 1] the solver converges all the same.
+        # Sparse columns are not centred; scaling to [-1, 1] lets the solver converge.
         return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
     return RandomForestClassifier(n_estimators=200, min_samples_leaf=3, random_state=seed)
 
@@ -97,7 +98,7 @@ def delong(source_scores: Vector, target_scores: Vector) -> tuple[float, float]:
     """
     m, n = len(source_scores), len(target_scores)
     ranks = rankdata(np.concatenate([source_scores, target_scores]))
-    # The share of source scores below each target score, and of target scores above each source's.
+    # Share of source scores below each target score, and of target scores above each source score.
     above_source = (ranks[m:] - rankdata(target_scores)) / m
     below_target = 1 - (ranks[:m] - rankdata(source_scores)) / n
     variance = np.var(above_source, ddof=1) / n + np.var(below_target, ddof=1) / m
@@ -107,8 +108,9 @@ def delong(source_scores: Vector, target_scores: Vector) -> tuple[float, float]:
 def auc_interval(value: float, variance: float, smaller: int, level: float) -> DomainAUC:
     """Normal interval on the logit scale, which keeps it inside (0, 1).
 
-    An AUC of exactly 1 or 0 has no variance left: there the open end is the value under which all
-    of the ``smaller`` domain's rows being on the right side has probability (1 − level)/2.
+    An AUC of exactly 1 or 0 has an estimated variance of 0. In that case, the inner end of the
+    interval is the value for which perfect separation of all rows of the ``smaller`` domain has
+    probability (1 − level)/2.
     """
     tail = (1 - level) / 2
     extreme = tail ** (1 / smaller)

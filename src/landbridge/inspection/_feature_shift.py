@@ -1,4 +1,4 @@
-"""Which columns shift, and by how much."""
+"""Shift of single columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._typing import Matrix, Vector
 
-# Columns that are compared by their whole distribution.
+# Maximum number of columns compared by their full distribution.
 MAX_COLUMNS = 1000
 FEW_ROWS = 50
 ROUNDING = 1e-14
@@ -22,7 +22,7 @@ class FeatureShift:
 
     Attributes
     ----------
-    name : the column's name, or "column 3" where columns have none.
+    name : the column's name, or for example "column 3" without names.
     mean_difference : mean of the target minus mean of the source, in units of the root of the
         mean of both variances (the standardised mean difference).
     variance_ratio : variance of the target over variance of the source.
@@ -40,13 +40,14 @@ class FeatureShift:
 def feature_shifts(
     X: Matrix, X_target: Matrix, drawn: tuple[Matrix, Matrix], names: Sequence[str]
 ) -> tuple[FeatureShift, ...]:
-    """Shifts by decreasing distance; means come from all rows, distances from the drawn ones.
+    """Shifts by decreasing distance; means use all rows, distances the sampled ones.
 
-    Among more than 1000 columns those 1000 are compared whose means differ most.
+    With more than 1000 columns, only the 1000 with the largest differences of means are
+    compared.
     """
     difference, ratio = moment_shifts(X, X_target)
     columns = np.argsort(-np.abs(difference), kind="stable")[:MAX_COLUMNS]
-    # The asymptotic p-value of few rows is far too small; the exact one of many takes long.
+    # The asymptotic p-value is far too small for few rows; the exact one is slow for many.
     method = "exact" if min(part.shape[0] for part in drawn) < FEW_ROWS else "asymp"
     shifts = []
     for column in columns.tolist():
@@ -83,7 +84,7 @@ def _moments(X: Matrix) -> tuple[Vector, Vector]:
         mean, variance = mean_variance_axis(X, axis=0)
     else:
         mean, variance = X.mean(axis=0, dtype=np.float64), X.var(axis=0, dtype=np.float64)
-    # Rounding errors of a constant are not variance.
+    # Rounding errors of a constant column must not count as variance.
     variance = np.where(variance <= (ROUNDING * mean) ** 2, 0.0, variance)
     return mean, variance * (X.shape[0] / (X.shape[0] - 1))
 

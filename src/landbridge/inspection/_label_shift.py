@@ -1,4 +1,4 @@
-"""Whether the labels shift: proportions of classes, or the mean of a number."""
+"""Shift of the labels: class proportions, or the mean of a numeric label."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -37,13 +37,13 @@ def label_shift(
 ) -> LabelShift:
     """Compare the labels of the two domains.
 
-    "auto" follows the rule of `TransferSearchCV`: fractional numbers, or more than 30 distinct
-    whole ones, mean regression.
+    "auto" uses the rule of `TransferSearchCV`: fractional numbers, or more than 30 distinct
+    integers, mean regression.
     """
     source, target = _check_labels(y, "y"), _check_labels(y_target, "y_target")
     if (source.dtype.kind == "U") != (target.dtype.kind == "U"):
         raise ValueError(
-            f"`y_target` must hold labels of the same type as y; got {target.dtype} beside "
+            f"`y_target` must hold labels of the same type as y; got {target.dtype} and "
             f"{source.dtype}. Convert both to text or both to numbers."
         )
     if task == "auto":
@@ -79,7 +79,7 @@ def _shift_of_numbers(source: Vector, target: Vector) -> LabelShift:
     if spread > 0:
         effect, p_value = gap / spread, ttest_ind(source, target, equal_var=False).pvalue
     else:
-        # Two constants agree or they do not.
+        # The test is undefined for two constants.
         effect, p_value = (0.0, 1.0) if gap == 0 else (np.copysign(np.inf, gap), 0.0)
     return LabelShift(
         task="regression",
@@ -103,8 +103,8 @@ def _check_labels(labels: VectorLike, name: str) -> Vector:
         known = np.isfinite(labels)
     if not known.all():
         raise ValueError(
-            f"`{name}` must hold known labels only; got {(~known).sum()} missing or infinite. Pass "
-            "the known ones: they need not cover all rows."
+            f"`{name}` must not contain missing labels; got {(~known).sum()} missing or infinite. "
+            "Pass only the known labels."
         )
     labels = plain_numbers(labels)
     return labels if labels.dtype.kind in "biuf" else labels.astype(str)

@@ -9,7 +9,7 @@ from landbridge._tasks import map_tasks
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 
-# Rows behind the median distance, and permutations in one matrix product.
+# Number of rows for the median distance, and of permutations per matrix product.
 _MEDIAN_ROWS, _BATCH = 1000, 100
 
 
@@ -32,9 +32,9 @@ def mmd_test(
         \text{MMD}^2_u = \frac{1}{m(m-1)} \sum_{i \ne j} k(x_i, x_j)
             + \frac{1}{n(n-1)} \sum_{i \ne j} k(z_i, z_j) - \frac{2}{mn} \sum_{i,j} k(x_i, z_j).
 
-    Kernel and width do not know which row belongs to which domain, so that under equality every
-    division of the rows is equally likely, and the p-value (1 + #{permuted ≥ observed}) /
-    (1 + permutations) is exact for any number of rows.
+    Kernel and width do not depend on the domains. Under the null hypothesis, every division of the
+    rows is therefore equally likely, and the p-value (1 + #{permuted ≥ observed}) / (1 +
+    permutations) is exact for any number of rows.
     """
     rng = np.random.default_rng(seed)
     m, n = X.shape[0], X_target.shape[0]
@@ -49,7 +49,7 @@ def mmd_test(
         for start in range(0, n_permutations + 1, _BATCH)
     ]
     values = np.concatenate(map_tasks(unbiased_mmd, batches, n_jobs=n_jobs))
-    # The same split summed in another order differs in the last digits.
+    # Sums of the same split in another order differ in the last digits.
     reached = values[1:] >= values[0] - 1e-12
     return MMDTest(float(values[0]), float((1 + reached.sum()) / (1 + n_permutations)))
 
@@ -61,7 +61,7 @@ def gaussian_kernel(rows: Matrix, rng: np.random.Generator) -> np.ndarray:
     pairs = squares[np.ix_(chosen, chosen)][np.triu_indices(len(chosen), k=1)]
     median = np.median(pairs)
     if median <= 0:
-        # More than half of all pairs are equal: the mean is then the first width above 0.
+        # If more than half of all pairs are equal, the median is 0, so use the mean.
         median = pairs.mean() or 1.0
     squares /= -median
     return np.exp(squares, out=squares)

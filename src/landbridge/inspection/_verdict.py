@@ -1,4 +1,4 @@
-"""From figures to words: the sentences and the table of a shift diagnosis."""
+"""Sentences and table of a shift diagnosis."""
 
 import math
 import textwrap
@@ -13,21 +13,21 @@ if TYPE_CHECKING:
     from landbridge.inspection.shift import ShiftDiagnosis, WeightedSource
 
 LEVEL = 0.05
-# Lower ends of the AUC's interval from which on a difference is called by these names.
+# Lower ends of the AUC interval above which a difference is described by these words.
 STRENGTHS = [(0.9, "strongly"), (0.75, "clearly"), (0.6, "moderately"), (0.0, "slightly")]
-# Shares of effective rows below which weighting fails or is expensive, and the largest gap of
+# Shares of effective rows below which weighting fails or is costly, and the largest difference of
 # means that counts as balanced (Rubin, 2001).
 FAILS_BELOW, COSTS_BELOW, BALANCED = 0.05, 0.3, 0.25
 _WIDTH = 92
 
 
 def detected(auc: DomainAUC, mmd: MMDTest) -> bool:
-    """Whether one of the two tests sees a difference, each at a level of 2.5 %."""
+    """Whether one of the two tests, each at a level of 2.5 %, detects a difference."""
     return bool(auc.low > 0.5 or mmd.p_value <= LEVEL / 2)
 
 
 def in_words(diagnosis: "ShiftDiagnosis") -> str:
-    """The verdict: is there a shift, where, can weighting bridge it, do the labels shift."""
+    """Verdict: whether and where there is a shift, and whether weighting can correct it."""
     sentences = [_difference(diagnosis.auc, diagnosis.mmd)]
     if detected(diagnosis.auc, diagnosis.mmd):
         sentences += [_where(diagnosis.features, diagnosis.n_features), _bridge(diagnosis.weighted)]
@@ -39,10 +39,10 @@ def in_words(diagnosis: "ShiftDiagnosis") -> str:
 def _difference(auc: DomainAUC, mmd: MMDTest) -> str:
     figures = f"AUC {auc.value:.3f} [{auc.low:.3f}, {auc.high:.3f}], MMD p {_p(mmd.p_value)}"
     if not detected(auc, mmd):
-        hint = " An AUC below 1/2 is a sign of rows that are in both domains."
+        hint = " An AUC below 1/2 suggests that some rows are in both domains."
         return (
-            f"No shift of the features was found ({figures}). That does not prove that there is "
-            f"none: few rows see large shifts only.{hint if auc.high < 0.5 else ''}"
+            f"No shift of the features was found ({figures}). This does not prove that there is "
+            f"none: few rows reveal only large shifts.{hint if auc.high < 0.5 else ''}"
         )
     strength = next(word for bar, word in STRENGTHS if auc.low >= bar)
     return f"The domains differ {strength} ({figures})."
@@ -51,7 +51,7 @@ def _difference(auc: DomainAUC, mmd: MMDTest) -> str:
 def _where(features: tuple[FeatureShift, ...], n_features: int) -> str:
     shifted = [feature for feature in features if feature.p_value <= LEVEL]
     if not shifted:
-        return "No single feature shifts beyond chance; the difference is in how they combine."
+        return "No single feature shifts significantly; the difference is in their combination."
     largest = ", ".join(f"{feature.name} ({_how(feature)})" for feature in shifted[:3])
     if len(features) == 1:
         return f"The feature {largest} shifts."
@@ -60,7 +60,7 @@ def _where(features: tuple[FeatureShift, ...], n_features: int) -> str:
 
 
 def _how(feature: FeatureShift) -> str:
-    """The difference of means, or of variances where those hardly differ."""
+    """Difference of means, or ratio of variances if the means hardly differ."""
     if abs(feature.mean_difference) < 0.1 and not 0.8 < feature.variance_ratio < 1.25:
         if math.isinf(feature.variance_ratio):
             return "constant in the source"
@@ -69,7 +69,7 @@ def _how(feature: FeatureShift) -> str:
 
 
 def difference_words(difference: float) -> str:
-    """A standardised difference of means; that of two constants is infinite."""
+    """Standardised difference of means in words; it is infinite for two constants."""
     if math.isinf(difference):
         return "constant, with different values"
     return f"{difference:+.2f} sd"
@@ -77,17 +77,17 @@ def difference_words(difference: float) -> str:
 
 def _bridge(weighted: "WeightedSource") -> str:
     worth = (
-        f"the {weighted.n_rows} source rows are then worth "
-        f"{weighted.effective_sample_size:.0f}, and the largest gap of means goes from "
+        f"the effective sample size is {weighted.effective_sample_size:.0f} of "
+        f"{weighted.n_rows} source rows, and the largest difference of means goes from "
         f"{weighted.gap_before:.2f} to {weighted.gap_after:.2f} sd"
     )
     if weighted.effective_share < FAILS_BELOW:
-        return f"Weighting cannot bridge it reliably: {worth}. Label target rows."
+        return f"Weighting cannot correct it reliably: {worth}. Label target rows."
     if weighted.gap_after > BALANCED:
-        return f"Weighting does not bridge it: {worth}, which is not balance. Label target rows."
+        return f"Weighting does not correct it: {worth}, which is too large. Label target rows."
     if weighted.effective_share < COSTS_BELOW:
-        return f"Weighting can bridge it at a price: {worth}."
-    return f"Weighting can bridge it: {worth}."
+        return f"Weighting can correct it at a cost: {worth}."
+    return f"Weighting can correct it: {worth}."
 
 
 def _labels(labels: LabelShift) -> str:
@@ -96,10 +96,10 @@ def _labels(labels: LabelShift) -> str:
     else:
         figures = f"{difference_words(labels.effect)}, p {_p(labels.p_value)}"
     if labels.p_value > LEVEL:
-        return f"The labels are distributed alike as far as can be seen ({figures})."
+        return f"No shift of the labels was found ({figures})."
     return (
-        f"The labels shift too ({figures}); weights repair it only as far as the features explain "
-        "the labels in the same way in both domains."
+        f"The labels shift too ({figures}). Weighting corrects this only if the relation between "
+        "features and labels is the same in both domains."
     )
 
 

@@ -1,7 +1,8 @@
-"""Look at the columns of a table before anything is fitted.
+"""Audit the columns of a table before models are fitted.
 
 Identifiers, constants, columns that name the domain or copy the label, and numbers written as text
-spoil a comparison without any error message. `audit_columns` finds them and says what to do.
+can invalidate a comparison without an error message. `audit_columns` finds them and suggests what
+to do.
 """
 
 from collections.abc import Iterable
@@ -19,32 +20,31 @@ class Finding(Enum):
     """Problem with a column; the value describes it and says what to do."""
 
     IDENTIFIER = "every row has its own value; left out (--keep to use it)"
-    CONSTANT = "has one value only; left out (--keep to use it)"
+    CONSTANT = "has only one value; left out (--keep to use it)"
     EMPTY = "has no values; left out"
     CONSTANT_WITHIN_DOMAINS = (
-        "is constant within each domain, so it names the domain and says nothing else; leave it "
-        "out with --drop"
+        "is constant within each domain and only identifies the domain; leave it out with --drop"
     )
     NAMES_DOMAIN = (
-        "tells the domains apart almost perfectly; leave it out with --drop if the label does not "
+        "separates the domains almost perfectly; leave it out with --drop if the label does not "
         "depend on it"
     )
     COPY_OF_LABEL = (
         "is almost a copy of the label; leave it out with --drop unless it is known beforehand"
     )
     TIME = (
-        "looks like a time; if the model is to predict the future, name it with --time, so that "
+        "looks like a time; if the model will predict the future, pass it as --time, so that "
         "folds respect the order"
     )
     GROUP = (
-        "names groups of rows that belong together; name it with --group, so that no group is "
+        "names groups of rows that belong together; pass it as --group, so that no group is "
         "split between folds"
     )
-    FREE_TEXT = "is free text; leave it out with --drop if it says nothing about the label"
-    CURRENCY = "holds amounts of money and is read as text; remove the currency sign"
-    PERCENT = "holds percentages and is read as text; remove the percent sign"
-    THOUSANDS = "holds numbers with thousands separators and is read as text; remove them"
-    MISSING_MARKS = "marks missing values by words or signs; name them with --missing"
+    FREE_TEXT = "is free text; leave it out with --drop if it is unrelated to the label"
+    CURRENCY = "contains amounts of money and is read as text; remove the currency sign"
+    PERCENT = "contains percentages and is read as text; remove the percent sign"
+    THOUSANDS = "contains numbers with thousands separators and is read as text; remove them"
+    MISSING_MARKS = "marks missing values with words or signs; pass them as --missing"
     LEADING_ZEROS = "has codes with leading zeros and is read as text"
     MOSTLY_MISSING = "is missing in more than half of the rows"
 
@@ -54,7 +54,7 @@ LEFT_OUT = (Finding.IDENTIFIER, Finding.CONSTANT, Finding.EMPTY)
 
 @dataclass(frozen=True, slots=True)
 class AuditedColumn:
-    """One column as it was read, with its findings.
+    """Column with its type and findings.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class AuditedColumn:
     missing : float
         Share of rows without a value.
     unique : float
-        Number of different values over the number of rows that have one.
+        Number of distinct values divided by the number of rows with a value.
     findings : tuple of Finding
         Problems found in the column.
     """
@@ -115,12 +115,12 @@ class ColumnAudit:
         return self.sentences_about(*Finding)
 
     def sentences_about(self, *findings: Finding) -> tuple[str, ...]:
-        """One sentence for each of these findings, naming its columns.
+        """One sentence per given finding, naming its columns.
 
         Returns
         -------
         tuple of str
-            Sentences.
+            One sentence per finding that occurs.
         """
         found = []
         for finding in findings:
@@ -143,7 +143,7 @@ class ColumnAudit:
 def audit_columns(
     table: Any, *, label: str | None = None, domain: str | None = None
 ) -> ColumnAudit:
-    """Find columns of a table that would spoil a comparison or are not what they seem.
+    """Find columns of a table that would invalidate a comparison.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def audit_columns(
     Returns
     -------
     ColumnAudit
-        The result with its diagnostics.
+        Types and findings of all columns.
 
     Examples
     --------
@@ -210,7 +210,8 @@ def _own_findings(
 ) -> Iterable[Finding]:
     """Findings from the values of the column alone.
 
-    ``n_within`` counts values within domains: files of several domains may number their rows alike.
+    ``n_within`` counts distinct values within domains, because files of several domains may use the
+    same row numbers.
     """
     if known.size == 0:
         yield Finding.EMPTY
@@ -258,8 +259,8 @@ def _text_findings(known: Vector) -> list[Finding]:
 def _check_table(table: Any, label: str | None, domain: str | None) -> list[str]:
     if not hasattr(table, "columns"):
         raise ValueError(
-            f"`table` must be a pandas or polars table; got {type(table).__name__}. Give the "
-            "columns names first."
+            f"`table` must be a pandas or polars table; got {type(table).__name__}. Convert it "
+            "to a table with column names first."
         )
     names = list(table.columns)
     for option, name in (("label", label), ("domain", domain)):

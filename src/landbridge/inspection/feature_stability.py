@@ -1,4 +1,4 @@
-"""Draw a T-greedy path: how sure each pick was, what it does in each domain, where it leads."""
+"""Display of a T-greedy path: statistics, effects per domain, and loss curves."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,11 +14,11 @@ from landbridge.inspection._display import Display
 
 @dataclass
 class FeatureStabilityDisplay(Display):
-    """Plot how sure each pick was, effects by domain, and source and held-out curves.
+    """Plot the T statistics, effects per domain, and loss curves of a feature path.
 
-    Make it with `from_estimator` or `from_path`, which draw. The three panels are those of
-    Figures 2 to 4 of Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical
-    Approach", and the effects that T is made of.
+    Create it with `from_estimator` or `from_path`, which draw. The panels follow Figures 2 to 4 of
+    Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach", with
+    the effects on which T is based.
 
     Parameters
     ----------
@@ -29,14 +29,14 @@ class FeatureStabilityDisplay(Display):
     names : list of str
         Name of each pick.
     source, held_out : arrays of shape (n_steps + 1, n_domains)
-        Curves on the domains that were learned from, and on those held out (NaN: not drawn);
-        their means are drawn, with a standard error of the held-out one.
+        Losses on the training domains and on held-out domains (NaN is not drawn). The plot shows
+        their means, with the standard error of the held-out loss.
     n_kept : int
         Number of steps in the model.
     threshold : float or None
         ``|T|`` drawn as a line.
     ylabel : str
-        What the curves measure.
+        Label of the loss axis.
     n_features : int, default=12
         Largest number of features whose effects are drawn.
 
@@ -94,16 +94,16 @@ class FeatureStabilityDisplay(Display):
         n_features: int = 12,
         ax: Any = None,
     ) -> Self:
-        """Draw a path; ``names`` are those of all features, by default their indices.
+        """Draw a feature path.
 
         Parameters
         ----------
         path : FeaturePath
             The path of a fitted selector.
         names : sequence of str, optional
-            Names to show.
+            Names of all features; their indices by default.
         alpha : float, default=0.05
-            Probability of a false alarm.
+            Level of the t test whose threshold is drawn.
         n_features : int, default=12
             Largest number of features to draw.
         ax : array of three matplotlib axes, optional
@@ -149,7 +149,7 @@ class FeatureStabilityDisplay(Display):
         axis.scatter(steps[~kept], height[~kept], color=QUIET, s=10, zorder=2, label="not kept")
         if self.threshold is not None:
             axis.axhline(self.threshold, color=STRONG, lw=1, ls=":", label="t quantile")
-        axis.set(title="How sure each pick was", xlabel="step", ylabel="|T|", yscale="log")
+        axis.set(title="T statistic of each pick", xlabel="step", ylabel="|T|", yscale="log")
         axis.legend(frameon=False)
 
     def _draw_effects(self, axis: Any) -> None:
@@ -176,5 +176,5 @@ class FeatureStabilityDisplay(Display):
             axis.plot(steps, middle, color=STRONG, label="held-out domains")
             axis.fill_between(steps, middle - error, middle + error, color=STRONG, alpha=0.2, lw=0)
         axis.axvline(self.n_kept, color="0.6", lw=0.8, ls=":")
-        axis.set(title="Where it leads", xlabel="step", ylabel=self.ylabel)
+        axis.set(title="Loss along the path", xlabel="step", ylabel=self.ylabel)
         axis.legend(frameon=False)

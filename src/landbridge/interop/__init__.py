@@ -1,4 +1,4 @@
-"""Estimators of other libraries as candidates; none of them is a dependency."""
+"""Adapters that make estimators of other libraries candidates; none is a dependency."""
 
 from landbridge.interop.adapt import AdaptEstimator, from_adapt
 from landbridge.interop.boosters import BoosterClassifier, BoosterRegressor

@@ -1,7 +1,7 @@
-"""Base of the adapters of other libraries: landbridge's signature, labels as codes inside.
+"""Base class of adapters that give estimators of other libraries landbridge's signature.
 
-The other libraries mark unlabelled rows by reserved values of y, so they are given the classes as
-0, 1, …, and their answers are translated back.
+The other libraries mark unlabelled rows by reserved values of y. Therefore classes are passed to
+them as 0, 1, …, and predictions are translated back.
 """
 
 from importlib import import_module
@@ -29,12 +29,12 @@ TASKS = ("classification", "regression")
 
 
 def require_package(name: str) -> None:
-    """Import the other library, or say how to get it."""
+    """Import the other library, or raise an error that says how to install it."""
     try:
         import_module(name)
     except ImportError as error:
         raise ImportError(
-            f"`from_{name}` needs the package {name}, which is not installed and is no dependency "
+            f"`from_{name}` needs the package {name}, which is not installed and not a dependency "
             f"of landbridge. Install it with pip install {name}."
         ) from error
 
@@ -65,7 +65,7 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Convert the rows to the form that the other library expects."""
+        """Fit the wrapped estimator on rows converted for the other library."""
         check_estimator_given(self.estimator)
         check_choice(self.task, "task", TASKS)
         data = check_transfer(
@@ -80,8 +80,8 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         )
         if data.target_rows is None:
             raise ValueError(
-                f"{type(self).__name__} must be given target rows; got none, and "
-                f"{type(self.estimator).__name__} cannot be fitted without them. Pass "
+                f"{type(self).__name__} needs target rows, because "
+                f"{type(self.estimator).__name__} cannot be fitted without them; got none. Pass "
                 "`X_unlabeled`, or `X_target` with `y_target`."
             )
         if self.task == "classification":
@@ -94,7 +94,7 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         return data.encode(labels) if self.task == "classification" else labels.astype(float)
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Labels of *target* rows."""
+        """Predict the labels of *target* rows."""
         answer = np.ravel(self._ask("predict", X))
         return self.classes_[answer.astype(int)] if self.task == "classification" else answer
 

@@ -1,7 +1,7 @@
 """Estimators of ADAPT as candidates.
 
-ADAPT's ``fit(X, y, Xt=…, yt=…)`` has two readings. Methods of the marginal distribution (CORAL,
-KMM, …) look at Xt alone; others (TrAdaBoost, FA, …) learn from Xt with its labels yt.
+ADAPT's ``fit(X, y, Xt=…, yt=…)`` has two uses. Methods based on the marginal distribution (CORAL,
+KMM, …) use only Xt; others (TrAdaBoost, FA, …) learn from Xt with its labels yt.
 """
 
 import inspect
@@ -28,14 +28,14 @@ def from_adapt(estimator: Any, task: Task | None = None) -> "AdaptEstimator":
     Returns
     -------
     estimator : AdaptEstimator
-        A candidate for `TransferSearchCV` like any other.
+        Estimator that can be used as a candidate of `TransferSearchCV`.
     """
     require_package("adapt")
     if "Xt" not in _parameters(getattr(estimator, "fit", None))[1:]:
         raise ValueError(
             "`estimator` must have a fit(X, y, Xt=…, yt=…) of source and target rows; got "
-            f"{type(estimator).__name__}. Estimators of ADAPT that continue a fitted model "
-            "(parameter_based) see no source and are no candidates."
+            f"{type(estimator).__name__}. Estimators of ADAPT that update a fitted model "
+            "(parameter_based) do not use source rows and cannot be candidates."
         )
     if task is None:
         inner = getattr(estimator, "estimator", None)
@@ -45,7 +45,7 @@ def from_adapt(estimator: Any, task: Task | None = None) -> "AdaptEstimator":
 
 
 def learns_target_labels(estimator: Any) -> bool:
-    """Whether the method uses yt, that is, whether its adaptation step has such a parameter."""
+    """Whether the adaptation step of the method has a parameter yt."""
     for step in ("fit_weights", "fit_transform"):
         if hasattr(estimator, step):
             return "yt" in _parameters(getattr(estimator, step))
@@ -59,17 +59,16 @@ def _parameters(function: Any) -> list[str]:
 class AdaptEstimator(PeerEstimator):
     """An estimator of ADAPT with ``X_target``, ``y_target`` and ``X_unlabeled``.
 
-    A method of the marginal distribution is given all target rows as Xt, and labelled target rows
-    besides, with their labels, among the source rows. A method that learns from target labels is
-    given the labelled target rows as Xt and yt; unlabelled ones are left out.
+    A method based on the marginal distribution gets all target rows as Xt; labelled target rows are
+    also added to the source rows with their labels. A method that learns from target labels gets
+    the labelled target rows as Xt and yt, without the unlabelled ones.
 
-    Some estimators of ADAPT set the seed of numpy's global generator where they have a
-    ``random_state``.
+    Some estimators of ADAPT with a ``random_state`` set the seed of numpy's global generator.
 
     Parameters
     ----------
     estimator : an estimator of ADAPT
-        Estimator of ADAPT.
+        Instance-based or feature-based estimator of ADAPT.
     task : {"classification", "regression"}, default="classification"
         Kind of label.
 
@@ -86,8 +85,8 @@ class AdaptEstimator(PeerEstimator):
             return model.fit(data.labeled_rows, labels, Xt=data.target_rows)
         if y_target is None:
             raise ValueError(
-                f"{type(model).__name__} learns from target labels, so `X_target` must come with "
-                "`y_target`; got unlabelled target rows only. Label some of them, or use a method "
-                "of the marginal distribution, for example adapt.feature_based.CORAL."
+                f"{type(model).__name__} learns from target labels, so it needs `X_target` and "
+                "`y_target`; got only unlabelled target rows. Label some of them, or use a method "
+                "based on the marginal distribution, for example adapt.feature_based.CORAL."
             )
         return model.fit(data.X, y, Xt=data.X_target, yt=y_target)

@@ -1,8 +1,8 @@
 """LightGBM, XGBoost and CatBoost as estimators that can be saved as text.
 
-The three libraries keep a fitted model in memory of their own, which pickles to bytes that run
-unchecked code when they are read. Here the model is kept in the library's own text format, checked
-before it is read again, and classes may have any names.
+Pickled models of these libraries contain binary data that native code reads without checks. Here,
+the model is stored in the text format of the library and checked before it is loaded. Classes may
+be of any type.
 """
 
 import json
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_estimator_given, check_rows
 
-# Names on the command line, with the options that keep a library quiet and to one thread.
+# Names on the command line, with options that make a library silent and single-threaded.
 QUIET: dict[str, tuple[str, dict[str, Any]]] = {
     "LGBM": ("lightgbm", {"verbosity": -1, "n_jobs": 1, "deterministic": True}),
     "XGB": ("xgboost", {"verbosity": 0, "n_jobs": 1}),
@@ -28,7 +28,7 @@ QUIET: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class _Booster(MetaEstimatorMixin, BaseEstimator):
-    """Fits ``estimator`` and keeps its trees as text."""
+    """Base class that fits ``estimator`` and stores its trees as text."""
 
     def __init__(self, estimator: Any):
         self.estimator = estimator
@@ -49,7 +49,7 @@ class _Booster(MetaEstimatorMixin, BaseEstimator):
         check_is_fitted(self, "model_text_")
         X = check_rows(self, X)
         if not hasattr(self, "_reader"):
-            # Never saved: `__setstate__` checks the text, from which it is made again.
+            # Not saved: the model is rebuilt from the text, which `__setstate__` checks.
             self._reader = _READ[self.library_](self.model_text_)
         return np.asarray(self._reader(X), dtype=np.float64)
 
@@ -73,12 +73,12 @@ class _Booster(MetaEstimatorMixin, BaseEstimator):
 
 
 class BoosterClassifier(ClassifierMixin, _Booster):
-    """A boosted classifier of LightGBM, XGBoost or CatBoost, for classes of any type.
+    """Classifier of LightGBM, XGBoost or CatBoost, for classes of any type.
 
     Parameters
     ----------
     estimator : LGBMClassifier, XGBClassifier or CatBoostClassifier
-        Fitted as a clone.
+        Estimator of which a clone is fitted.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class BoosterClassifier(ClassifierMixin, _Booster):
     """
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> Self:
-        """Fit a clone of ``estimator`` to classes numbered from 0.
+        """Fit a clone of ``estimator``, with classes numbered from 0.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class BoosterClassifier(ClassifierMixin, _Booster):
         return raw if raw.ndim == 2 else np.column_stack([1 - raw, raw])
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The most probable class of each row.
+        """Predict the most probable class of each row.
 
         Parameters
         ----------
@@ -147,12 +147,12 @@ class BoosterClassifier(ClassifierMixin, _Booster):
 
 
 class BoosterRegressor(RegressorMixin, _Booster):
-    """A boosted regressor of LightGBM, XGBoost or CatBoost.
+    """Regressor of LightGBM, XGBoost or CatBoost.
 
     Parameters
     ----------
     estimator : LGBMRegressor, XGBRegressor or CatBoostRegressor
-        Fitted as a clone.
+        Estimator of which a clone is fitted.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ class BoosterRegressor(RegressorMixin, _Booster):
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The predicted number of each row.
+        """Predict the response of each row.
 
         Parameters
         ----------
@@ -198,7 +198,7 @@ class BoosterRegressor(RegressorMixin, _Booster):
 
 
 def find_booster(name: str) -> Any:
-    """The class of a name such as ``LGBMClassifier``; None for other names."""
+    """Class with a name such as ``LGBMClassifier``; None for other names."""
     import importlib
 
     if not is_booster_name(name):
@@ -213,12 +213,12 @@ def find_booster(name: str) -> Any:
 
 
 def is_booster_name(name: str) -> bool:
-    """Whether a name is that of a booster's class, installed or not."""
+    """Whether a name is that of a booster class, installed or not."""
     return name in {f"{prefix}{kind}" for prefix in QUIET for kind in ("Classifier", "Regressor")}
 
 
 def make_booster(name: str, params: dict[str, Any]) -> BoosterClassifier | BoosterRegressor:
-    """The named booster with ``params``, quiet and on one thread unless they say otherwise."""
+    """Create the named booster; by default it is silent and single-threaded."""
     quiet = next(options for prefix, (_, options) in QUIET.items() if name.startswith(prefix))
     model = find_booster(name)(**quiet | params)
     return (BoosterClassifier if name.endswith("Classifier") else BoosterRegressor)(model)
@@ -230,7 +230,7 @@ def check_text(library: str, text: str, n_features: int) -> None:
         _CHECK[library](text, n_features)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(
-            f"`model_text_` must be trees as {library} wrote them; they were damaged or edited "
+            f"`model_text_` must be trees written by {library}; they were damaged or edited "
             f"({type(error).__name__}: {error}). Train the model again."
         ) from error
 
@@ -243,7 +243,7 @@ def _require(holds: Any, what: str) -> None:
 def _check_lightgbm(text: str, n_features: int) -> None:
     header, *trees = text.split("end of trees")[0].split("\nTree=")
     _require(
-        f"max_feature_idx={n_features - 1}" in header.splitlines(), "another number of columns"
+        f"max_feature_idx={n_features - 1}" in header.splitlines(), "a wrong number of columns"
     )
     for tree in trees:
         values = dict(line.split("=", 1) for line in tree.splitlines()[1:] if "=" in line)
@@ -252,13 +252,13 @@ def _check_lightgbm(text: str, n_features: int) -> None:
         inner = np.arange(n_leaves - 1)
         for name in ("left_child", "right_child"):
             child = np.array(values.get(name, "").split(), dtype=int)
-            _require(child.size == inner.size, "another number of children")
+            _require(child.size == inner.size, "a wrong number of children")
             later = (child > inner) & (child < inner.size)
-            _require(later | ((child < 0) & (~child < n_leaves)), "children outside of the tree")
+            _require(later | ((child < 0) & (~child < n_leaves)), "children outside the tree")
         features = np.array(values.get("split_feature", "").split(), dtype=int)
-        _require(features.size == inner.size, "another number of splits")
-        _require((features >= 0) & (features < n_features), "columns that X has not")
-        _require(len(values["leaf_value"].split()) == n_leaves, "another number of leaves")
+        _require(features.size == inner.size, "a wrong number of splits")
+        _require((features >= 0) & (features < n_features), "columns not in X")
+        _require(len(values["leaf_value"].split()) == n_leaves, "a wrong number of leaves")
 
 
 def _check_xgboost(text: str, n_features: int) -> None:
@@ -272,12 +272,12 @@ def _check_xgboost(text: str, n_features: int) -> None:
         place = np.arange(int(tree["tree_param"]["num_nodes"]))
         _require(len(tree["categories"]) == 0, "categories")
         for array in (left, right, split, tree["split_conditions"], tree["base_weights"]):
-            _require(len(array) == place.size, "arrays of other sizes")
-        _require((left == -1) == (right == -1), "half a split")
+            _require(len(array) == place.size, "arrays of inconsistent sizes")
+        _require((left == -1) == (right == -1), "an incomplete split")
         for child in (left, right):
             later = (child > place) & (child < place.size)
-            _require(later | (child == -1), "children outside of the tree")
-        _require((split >= 0) & (split < n_features), "columns that X has not")
+            _require(later | (child == -1), "children outside the tree")
+        _require((split >= 0) & (split < n_features), "columns not in X")
 
 
 def _check_catboost(text: str, n_features: int) -> None:
@@ -285,7 +285,7 @@ def _check_catboost(text: str, n_features: int) -> None:
     features = model["features_info"]
     _require(not features.get("categorical_features") and not features.get("ctrs"), "categories")
     known = [feature["flat_feature_index"] for feature in features["float_features"]]
-    _require(max(known, default=-1) < n_features, "columns that X has not")
+    _require(max(known, default=-1) < n_features, "columns not in X")
     for tree in model["oblivious_trees"]:
         depth = len(tree["splits"] or ())
         n_leaves = 2**depth
@@ -293,8 +293,8 @@ def _check_catboost(text: str, n_features: int) -> None:
         _require(len(tree["leaf_values"]) > 0, "no leaves")
         for split in tree["splits"] or ():
             _require(split["split_type"] == "FloatFeature", "splits of another kind")
-            _require(0 <= split["float_feature_index"] < len(known), "columns that X has not")
-            _require(math.isfinite(split["border"]), "a border that is no number")
+            _require(0 <= split["float_feature_index"] < len(known), "columns not in X")
+            _require(math.isfinite(split["border"]), "a non-finite border")
 
 
 def _write_catboost(model: Any) -> str:

@@ -26,12 +26,12 @@ def from_skada(estimator: Any, task: Task = "classification") -> "SkadaEstimator
     estimator : a domain-aware estimator or pipeline of skada
         For example ``skada.CORAL(LogisticRegression())`` or ``skada.make_da_pipeline(…)``.
     task : {"classification", "regression"}, default="classification"
-        skada's pipelines do not say which of the two they are for.
+        Kind of label, which skada's pipelines do not indicate.
 
     Returns
     -------
     estimator : SkadaEstimator
-        A candidate for `TransferSearchCV` like any other.
+        Estimator that can be used as a candidate of `TransferSearchCV`.
     """
     require_package("skada")
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
@@ -46,9 +46,9 @@ def from_skada(estimator: Any, task: Task = "classification") -> "SkadaEstimator
 class SkadaEstimator(PeerEstimator):
     """An estimator of skada with ``X_target``, ``y_target`` and ``X_unlabeled``.
 
-    All target rows are given to skada as target with masked labels. Labelled target rows are given
-    a second time, with their labels, among the source rows: skada hides labels of target rows from
-    its learners.
+    All target rows are passed to skada as target rows with masked labels. Labelled target rows are
+    also added to the source rows with their labels, because skada hides the labels of target rows
+    from its learners.
 
     Parameters
     ----------
@@ -75,6 +75,6 @@ class SkadaEstimator(PeerEstimator):
             )
 
     def _answer(self, method: str, X: Matrix) -> np.ndarray:
-        # Without a domain skada takes rows for target rows; not all of its estimators accept one.
+        # By default, skada assumes target rows; not all of its estimators accept a domain.
         with config_context(enable_metadata_routing=True):
             return super()._answer(method, X)

@@ -1,4 +1,4 @@
-"""Kernel alignment and kernel machines for two domains, exact and of low rank."""
+"""Kernel alignment and kernel machines for two domains, exact or low-rank."""
 
 from landbridge.kernels.laplacian_rls import LaplacianRLSClassifier, LaplacianRLSRegressor
 from landbridge.kernels.surrogate import align_kernel, composite_kernel, surrogate_kernel

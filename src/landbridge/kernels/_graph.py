@@ -1,4 +1,4 @@
-"""The graph of nearest neighbours and its Laplacian, always sparse."""
+"""Sparse Laplacian of the nearest-neighbour graph."""
 
 from scipy import sparse
 from scipy.sparse.csgraph import laplacian
@@ -8,10 +8,11 @@ from landbridge._typing import Matrix
 
 
 def neighbor_laplacian(X: Matrix, n_neighbors: int) -> sparse.csr_array:
-    """Laplacian I − D^-½ M D^-½ of the graph that joins rows that are neighbours.
+    """Laplacian I − D^-½ M D^-½ of the nearest-neighbour graph.
 
-    Two rows are joined when either is among the ``n_neighbors`` nearest rows of the other. With
-    fewer rows than neighbours every pair is joined; a single row has the Laplacian 0.
+    Two rows are connected if either is among the ``n_neighbors`` nearest rows of the other.
+    With fewer rows than neighbours, all pairs are connected. The Laplacian of a single row is
+    0.
     """
     n_rows = X.shape[0]
     if n_rows < 2:

@@ -1,4 +1,4 @@
-"""Kernel matrices, assembled in blocks of rows so that nothing larger than the answer is held."""
+"""Kernel matrices, computed in blocks of rows to keep temporary arrays small."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ Width = float | str
 
 
 def check_kernel(kernel: KernelSpec, width: Width) -> None:
-    """Raise for a kernel or a width that does not exist."""
+    """Raise if the kernel or its width is invalid."""
     if not callable(kernel):
         check_choice(kernel, "kernel", KERNELS)
     if isinstance(width, str):
@@ -32,10 +32,9 @@ def check_kernel(kernel: KernelSpec, width: Width) -> None:
 
 
 def resolve_width(width: Width, X: Matrix) -> float:
-    """A number for ``width``: "scale" is √(Σ_j var_j), so that 2·width² = E‖x − x'‖².
+    """Width as a number: "scale" is √(Σ_j var_j), so that 2·width² = E‖x − x'‖².
 
-    Unlike the median of all distances it costs one pass, and the order of the rows is irrelevant.
-    Constant rows give 1.
+    Unlike the median of all distances, it needs one pass over the rows. Constant rows give 1.
     """
     if not isinstance(width, str):
         return float(width)
@@ -50,10 +49,10 @@ def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.
     """k(x, y) for every row x of X and y of Y.
 
     ``width`` is that of the Gaussian exp(−‖x − y‖²/2w²) and of the Laplacian exp(−‖x − y‖₁/w);
-    for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row. The kernel is in double precision
+    for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row. The result is in double precision
     even for rows in single precision, because methods divide by its small eigenvalues.
     """
-    # The same values in another memory layout would give sums in another order.
+    # Use one memory layout, because sums in another order would round differently.
     Y = _in_double(Y)
     K = np.empty((X.shape[0], Y.shape[0]))
     options = _kernel_options(kernel, width)

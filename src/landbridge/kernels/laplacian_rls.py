@@ -4,23 +4,24 @@ With l labelled and u unlabelled rows, n = l + u, the function f minimises
 
     (1/l) Σ_labelled (y_i − f(x_i))² + γ_A ‖f‖²_K + (γ_I/n²) f'𝓛f
 
-where 𝓛 is the Laplacian of the graph of nearest neighbours over all rows: f is to change little
-along the data. With J the diagonal of labelled rows and M = J + (γ_I l/n²) 𝓛, sparse,
+where 𝓛 is the Laplacian of the nearest-neighbour graph over all rows, which penalises changes of f
+between neighbours. With J the diagonal matrix of labelled rows and the sparse matrix M = J + (γ_I
+l/n²) 𝓛,
 
     f = Σ α_i k(x_i, ·),   (MK + γ_A l I) α = JY                                     Eq. (8)
 
-and for explicit features Φ, f(x) = φ(x)'w with (Φ'MΦ + γ_A l I) w = Φ'JY, which is small when Φ has
-few columns, and is solved by conjugate gradients with products by Φ and M alone when it has many
-(sparse text): no matrix of n × n.
+For explicit features Φ, f(x) = φ(x)'w with (Φ'MΦ + γ_A l I) w = Φ'JY. This system is small if Φ has
+few columns. With many columns (sparse text) it is solved by conjugate gradients, which only need
+products with Φ and M. No n × n matrix is formed.
 
-Labels of the source and of labelled target rows are the labelled rows; other target rows are
-the unlabelled ones.
+Source rows and labelled target rows are the labelled rows, and the other target rows are the
+unlabelled ones.
 
 Deviation 1: labels are centred by their mean, because f has no intercept.
-Deviation 2: ``smoothness`` is γ_I/n, the weight of the mean (1/n) f'𝓛f, so that a value keeps its
-meaning when there are more rows.
-Deviation 3: labelled target rows may have larger weights than source rows: J holds them.
-Deviation 4: several classes are solved one against the rest, with one factorisation for all.
+Deviation 2: ``smoothness`` is γ_I/n, the weight of the mean (1/n) f'𝓛f, so that its meaning does
+not depend on the number of rows. Deviation 3: labelled target rows may have larger weights than
+source rows; J contains the weights. Deviation 4: several classes are fitted one-vs-rest, with a
+common factorisation.
 """
 
 import warnings
@@ -83,7 +84,7 @@ def solve_kernel(K: np.ndarray, M: sparse.csr_array, Y: np.ndarray, ridge: float
 def solve_features(
     features: Matrix, M: sparse.csr_array, Y: np.ndarray, ridge: float
 ) -> np.ndarray:
-    """w with (Φ'MΦ + ridge·I) w = Φ'Y: factorised for few columns, conjugate gradients for many."""
+    """Solve (Φ'MΦ + ridge·I) w = Φ'Y, by conjugate gradients if there are many columns."""
     right = np.asarray(features.T @ Y)
     if features.shape[1] <= DIRECT_COLUMNS:
         system = features.T @ (M @ features)
@@ -103,7 +104,7 @@ def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
     if stopped_after:
         warnings.warn(
             f"Laplacian least squares stopped after {stopped_after} steps of conjugate gradients "
-            "before it reached its tolerance. Raise `ridge`, or use fewer features.",
+            "before reaching its tolerance. Increase `ridge` or use fewer features.",
             NotConvergedWarning,
             stacklevel=2,
         )
@@ -208,8 +209,8 @@ class _LaplacianRLS(TransferEstimator):
 class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     """Least squares on ±1 labels, smooth over the graph of source and target rows.
 
-    min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f, one class against the
-    rest. Without target rows, the graph has source rows only.
+    min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f, one-vs-rest for several
+    classes. Without target rows, the graph contains only source rows.
 
     Parameters
     ----------
@@ -271,7 +272,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         return scores[:, 1] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the largest f.
+        """Predict the class with the largest f.
 
         Parameters
         ----------
@@ -288,11 +289,11 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
 
 
 class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
-    """Least squares, smooth over the graph of source and target rows; several responses at once.
+    """Least-squares regression, smooth over the graph of source and target rows.
 
     min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f.
 
-    Attributes are those of `LaplacianRLSClassifier`.
+    Several responses can be fitted at once. Attributes are those of `LaplacianRLSClassifier`.
 
     Parameters
     ----------

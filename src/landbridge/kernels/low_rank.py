@@ -1,9 +1,9 @@
 """Low-rank features of a kernel: k(x, x') ≈ φ(x)'φ(x') with a fixed number of columns.
 
-Two kinds. *Landmarks* (Nyström): with L the landmark rows and K_L = U s U' their kernel,
+There are two kinds. *Landmarks* (Nyström): with L the landmark rows and K_L = U s U' their kernel,
 φ(x) = k(x, L) U s^-½ U', exact on the span of the landmarks. *Explicit features* for the linear
 kernel: φ(x) = x itself when it has few columns, otherwise φ(x) = x V with V the leading right
-singular vectors of the rows, which is the best approximation of the rank (sparse text).
+singular vectors of the rows, which is the best approximation of that rank (sparse text).
 
 Gram matrices φ'φ are accumulated in blocks of rows, so that fitting needs no memory per row.
 """
@@ -24,12 +24,12 @@ AUTO_RANK = 200
 
 
 def resolve_rank(rank: int | str, n_rows: int, name: str = "n_components") -> int:
-    """A number of features: "auto" is 200; never more than there are rows."""
+    """Number of features: "auto" is 200; at most the number of rows."""
     if isinstance(rank, str) and rank == "auto":
         return min(AUTO_RANK, n_rows)
     if not is_count(rank):
         raise ValueError(
-            f'`{name}` must be None (exact), "auto" or a whole number of at least 1; got {rank!r}.'
+            f'`{name}` must be None (exact), "auto" or an integer of at least 1; got {rank!r}.'
         )
     return min(int(rank), n_rows)
 
@@ -97,13 +97,13 @@ def fit_low_rank_features(
         return _explicit_features(stack_rows(parts), rank, rng)
     landmarks = draw_landmarks(parts, rank, rng)
     values, vectors = positive_eigenpairs(kernel_matrix(landmarks, landmarks, kernel, width))
-    # The symmetric root, unlike the eigenvectors, has no signs and no order to choose.
+    # Unlike eigenvectors, the symmetric root does not depend on a choice of signs or order.
     projection = (vectors / np.sqrt(values)) @ vectors.T
     return LowRankFeatures(kernel, width, landmarks, projection, projection.shape[1])
 
 
 def draw_landmarks(parts: list[Matrix], rank: int, rng: np.random.RandomState) -> Matrix:
-    """``rank`` rows without repetition, as evenly from the domains as their sizes permit."""
+    """Draw ``rank`` rows without replacement, as evenly from both domains as possible."""
     sizes = np.array([part.shape[0] for part in parts])
     shares = np.minimum(sizes, -(-rank // len(parts)))
     for domain in range(len(parts)):
@@ -120,7 +120,7 @@ def _explicit_features(X: Matrix, rank: int, rng: np.random.RandomState) -> LowR
     n_columns = X.shape[1]
     if n_columns <= rank:
         return LowRankFeatures("linear", 1.0, None, None, n_columns)
-    # Seven power iterations, because text has a slowly falling spectrum.
+    # Seven power iterations, because the spectrum of text data decays slowly.
     _, values, components = randomized_svd(X, rank, n_iter=7, random_state=rng)
     kept = components[values > max(values.max(), 0.0) * 1e-10].T
     return LowRankFeatures("linear", 1.0, None, kept, kept.shape[1])

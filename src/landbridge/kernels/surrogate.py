@@ -5,9 +5,9 @@ Z holds n₁ source rows, X holds n₂ target rows. The *surrogate* of the targe
     K_{Z←X} = K_ZX (K_X + λI)^-1 K_XZ                                               Eq. (5)
 
 is the Gram matrix of the source points projected on the span of the target: with λ = 0,
-0 ≤ K_{Z←X} ≤ K_Z, equal to K_Z as soon as the target spans the source. What acts is therefore the
-ridge λ, which shrinks the directions in which the target varies little. The source is moved
-linearly in feature space, Ψ(Z̃) = Ψ(Z)T, so that its kernel becomes the surrogate:
+0 ≤ K_{Z←X} ≤ K_Z, with equality to K_Z if the target spans the source. In practice the effect comes
+from the ridge λ, which shrinks the directions in which the target varies little. The source is
+moved linearly in feature space, Ψ(Z̃) = Ψ(Z)T, so that its kernel becomes the surrogate:
 
     T = K_Z^-½ (K_{Z←X} − ½γ K_Z^-1)₊^½,     T'K_Z T = (K_{Z←X} − ½γ K_Z^-1)₊        Eq. (9)
 
@@ -34,7 +34,7 @@ from landbridge.kernels.low_rank import positive_eigenpairs
 
 @dataclass(frozen=True)
 class Alignment:
-    """Map to apply to the source, and how much of the source the target can express.
+    """Transformation of the source, and the share of the source that the target spans.
 
     ``transform`` is T (n₁ × n₁) for kernels and the matrix that multiplies source features (r × r)
     for features; ``trace_share`` is tr K_{Z←X} / tr K_Z; ``n_clipped`` counts the negative
@@ -48,7 +48,7 @@ class Alignment:
 
 
 def surrogate_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float = 0.0) -> np.ndarray:
-    """The surrogate K_ZX (K_X + ridge·I)^-1 K_XZ of the target's kernel on the source, Eq. (5).
+    """Surrogate K_ZX (K_X + ridge·I)^-1 K_XZ of the target kernel on the source, Eq. (5).
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def surrogate_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float = 0.0) -> n
             f"shape {K_zx.shape}. Pass the kernel between source rows and those target rows."
         )
     if not np.isfinite(K_zx).all():
-        raise ValueError("`K_zx` must hold only finite numbers; got NaN or inf.")
+        raise ValueError("`K_zx` must contain only finite numbers; got NaN or inf.")
     check_not_negative(ridge, "ridge")
     root = _whitened_cross_kernel(K_zx, K_x, ridge)
     return root.T @ root
@@ -91,13 +91,13 @@ def _whitened_cross_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float) -> n
     if ridge > K_x.shape[0] * np.finfo(float).eps * np.trace(K_x):
         shifted = K_x.copy()
         np.fill_diagonal(shifted, K_x.diagonal() + ridge)
-        # The transpose of a symmetric matrix in C order is what LAPACK calls its own: no copy.
+        # The transpose of a C-ordered matrix is Fortran-ordered, so LAPACK needs no copy.
         try:
             factor = linalg.cholesky(shifted.T, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError as error:
             raise ValueError(
-                "The kernel of the target rows must be positive semi-definite; got one that is "
-                "not. Use another kernel, or a larger `ridge`."
+                "The kernel of the target rows must be positive semi-definite, but it is not. "
+                "Use another kernel or increase `ridge`."
             ) from error
         return linalg.solve_triangular(factor, K_zx.T, lower=True, check_finite=False)
     values, vectors = positive_eigenpairs(K_x)
@@ -112,7 +112,7 @@ def align_kernel(K_z: np.ndarray, S: np.ndarray, gamma: float = 0.0) -> np.ndarr
     K_z : array of shape (n_source, n_source)
         Kernel of the source rows; symmetric and positive semi-definite.
     S : array of shape (n_source, n_source)
-        Kernel that the source is to have, usually `surrogate_kernel`.
+        Desired kernel of the source, usually from `surrogate_kernel`.
     gamma : float, default=0.0
         γ, in the units of the kernel squared. Directions of K_Z below about √(γ/2) are removed.
 
@@ -144,23 +144,23 @@ def align_kernel(K_z: np.ndarray, S: np.ndarray, gamma: float = 0.0) -> np.ndarr
 def composite_kernel(
     K_z: np.ndarray, K_zx: np.ndarray, K_x: np.ndarray, T: np.ndarray
 ) -> np.ndarray:
-    """The kernel [[T'K_Z T, T'K_ZX], [K_XZ T, K_X]] of moved source and target, Eq. (10).
+    """Kernel [[T'K_Z T, T'K_ZX], [K_XZ T, K_X]] of moved source and target, Eq. (10).
 
     Parameters
     ----------
-    K_z : arrays of shape (n_source, n_source)
-        Kernel of the source rows, and the result of `align_kernel`.
+    K_z : array of shape (n_source, n_source)
+        Kernel of the source rows.
     K_zx : array of shape (n_source, n_target)
         Kernel between source and target rows.
     K_x : array of shape (n_target, n_target)
         Kernel of the target rows.
-    T : arrays of shape (n_source, n_source)
-        Kernel of the source rows, and the result of `align_kernel`.
+    T : array of shape (n_source, n_source)
+        Result of `align_kernel`.
 
     Returns
     -------
-    array of shape (n_source + n_target, n_source + n_target), positive semi-definite.
-        The matrix.
+    array of shape (n_source + n_target, n_source + n_target)
+        Positive semi-definite composite kernel.
 
     Examples
     --------
@@ -195,10 +195,11 @@ def _solve_for_rows(K_z: np.ndarray, S: np.ndarray, gamma: float) -> tuple[np.nd
 
 
 def _range_of(K: np.ndarray, gamma: float) -> tuple[Vector, np.ndarray, int]:
-    """Eigenpairs of K without those that γ removes whatever S ≤ K is, and the number of these.
+    """Eigenpairs of K except those that γ removes for any S ≤ K, and the number removed.
 
-    Where κ ≪ √γ the penalty ½γ/κ is far above κ ≥ S: leaving it out changes the result by less
-    than 1e-10 of the largest κ, and keeping it would drown everything else in rounding.
+    Where κ ≪ √γ, the penalty ½γ/κ is much larger than κ ≥ S. Dropping these directions changes
+    the result by less than 1e-10 of the largest κ. Keeping them would cause large rounding
+    errors.
     """
     values, vectors = positive_eigenpairs(K)
     n_small = int(np.searchsorted(values, 1e-5 * np.sqrt(gamma / 2)))
@@ -220,7 +221,7 @@ def _solve_alignment(
 
 
 def _power(values: Vector, vectors: np.ndarray, power: float) -> np.ndarray:
-    """(vectors·values·vectors')^power, as a product M·M', which costs half of a general one."""
+    """(vectors·values·vectors')^power, computed as M·M', which costs half of a general product."""
     half = vectors * values ** (power / 2)
     return half @ half.T
 
@@ -252,7 +253,7 @@ def align_features(
     gamma: float,
     ridge: float,
 ) -> Alignment:
-    """The same for features A of the source and B of the target, from A'A and B'B alone.
+    """Alignment for source features A and target features B, from A'A and B'B alone.
 
     With A = U s V', Π = B'B (B'B + λI)^-1 and K_Z = AA': U'K_{Z←X}U = s V'ΠV s, and T acts on the
     rows of A as A ↦ A·(V s^-1 t' s V') where T = U t U'.
@@ -277,12 +278,12 @@ def _shrinkage(gram: np.ndarray, ridge: float) -> np.ndarray:
 
 
 def scale_to_unit_diagonal(aligned_trace: float, trace: float, n_source: int) -> float:
-    """The factor that gives the aligned kernel a mean diagonal of 1."""
+    """Factor that scales the aligned kernel to a mean diagonal of 1."""
     if not aligned_trace > 1e-12 * trace:
         raise ValueError(
-            "The aligned kernel must keep something of the source; got zero: the target expresses "
-            "nothing of it with this `ridge` and `gamma`. Lower them, widen the kernel, or check "
-            "that source and target share non-zero columns."
+            "The aligned kernel is zero: with this `ridge` and `gamma`, the source has no "
+            "component in the span of the target. Lower them, widen the kernel, or check that "
+            "source and target share non-zero columns."
         )
     return n_source / aligned_trace
 
@@ -295,10 +296,10 @@ def _check_square(K: np.ndarray, name: str) -> np.ndarray:
             "Pass the kernel of a set of rows with itself."
         )
     if not np.isfinite(K).all():
-        raise ValueError(f"`{name}` must hold only finite numbers; got NaN or inf.")
+        raise ValueError(f"`{name}` must contain only finite numbers; got NaN or inf.")
     if not np.allclose(K, K.T, rtol=1e-6, atol=1e-8 * max(1.0, float(np.abs(K).max(initial=0.0)))):
         raise ValueError(
-            f"`{name}` must be symmetric; got a matrix that is not. Pass a kernel matrix, or its "
-            "symmetric part."
+            f"`{name}` must be symmetric. Pass a kernel matrix, or the symmetric part of "
+            "this matrix."
         )
     return K

@@ -1,6 +1,7 @@
 """Learners on the surrogate kernel: a support vector machine and a kernel ridge regression.
 
-The mathematics is in `landbridge.kernels.surrogate`; here it meets kernels, labels and new rows.
+The mathematics is in `landbridge.kernels.surrogate`. This module handles kernels, labels and new
+rows.
 """
 
 import numpy as np
@@ -35,8 +36,9 @@ from landbridge.kernels.surrogate_map import (
 class _SurrogateKernelMachine(TransferEstimator):
     """Training and prediction inputs on the composite kernel, exact or by features.
 
-    The rows of training are the moved source Z̃ and the labelled target rows, as in Eq. (10).
-    Exact: their Gram matrix, and k(x, rows)·blockdiag(T, I) for a new x. Low rank: features.
+    The training rows are the moved source Z̃ and the labelled target rows, as in Eq. (10). The
+    exact form uses their Gram matrix, and k(x, rows)·blockdiag(T, I) for a new x. The low-rank form
+    uses features.
     """
 
     def _training_input(self, data: TransferData) -> np.ndarray:
@@ -73,7 +75,7 @@ class _SurrogateKernelMachine(TransferEstimator):
     def _low_rank_input(self, data: TransferData) -> np.ndarray:
         names = SurrogateKernelMap._get_param_names()
         self.map_ = SurrogateKernelMap(**{name: getattr(self, name) for name in names})
-        self.map_.set_output(transform="default")  # arrays, whatever the user wants of transformers
+        self.map_.set_output(transform="default")  # arrays, regardless of global settings
         self.map_.n_features_in_ = self.n_features_in_
         self.map_._fit_transfer(data)
         self.trace_share_, self.n_clipped_ = self.map_.trace_share_, self.map_.n_clipped_
@@ -97,11 +99,11 @@ class _SurrogateKernelMachine(TransferEstimator):
 
 
 class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
-    """Support vector machine on the source, moved to the surrogate of the target's kernel.
+    """Support vector machine on the source after surrogate kernel alignment.
 
     Trained on the block of the composite kernel (Eq. 10) that belongs to the source and to the
     labelled target rows; a new row x is predicted from k(x, ·)·T, so the method is inductive.
-    The aligned kernel is scaled to a mean diagonal of 1, so that ``C`` keeps its meaning.
+    The aligned kernel is scaled to a mean diagonal of 1, so that ``C`` is comparable.
 
     Parameters
     ----------
@@ -183,7 +185,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
-        """Classes of target rows.
+        """Predict the classes of target rows.
 
         Parameters
         ----------
@@ -217,10 +219,10 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
 
 
 class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
-    """Kernel ridge regression on the source, moved to the surrogate of the target's kernel.
+    """Kernel ridge regression on the source after surrogate kernel alignment.
 
     y_X = G_XZ (G_Z + alpha·I)^-1 y_Z with G the composite kernel, Eq. (10), scaled to a mean
-    diagonal of 1. Deviation: the response is centred by its mean in training.
+    diagonal of 1. Deviation: the response is centred by its training mean.
 
     Parameters
     ----------
@@ -236,7 +238,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
-        rows. With as many components as rows both are the same model.
+        rows. With as many components as rows, both give the same model.
     random_state : int, RandomState or None
         As in `SurrogateKernelMap`.
     target_share : float in (0, 1) or None, default=0.5
@@ -303,7 +305,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
-        """Responses of target rows.
+        """Predict the responses of target rows.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""The surrogate kernel as a map in front of any linear learner, exact or of low rank.
+"""Surrogate kernel as a transformer before any linear learner, exact or low-rank.
 
 The mathematics is in `landbridge.kernels.surrogate`.
 """
@@ -19,12 +19,12 @@ from landbridge.kernels._kernel import KernelSpec, Width, check_kernel, resolve_
 from landbridge.kernels.low_rank import fit_low_rank_features, resolve_rank
 from landbridge.kernels.surrogate import Alignment, align_features
 
-# Below this loss of trace the alignment changes nothing that a learner could see.
+# If the alignment loses less than this share of the trace, it has no practical effect.
 NEGLIGIBLE_LOSS = 1e-6
 
 
 def warn_if_nothing_to_align(alignment: Alignment) -> None:
-    """Say that the target spans the source, so that the moved source is the source."""
+    """Warn if the target spans the source, so that the alignment is the identity."""
     if alignment.n_clipped == 0 and alignment.trace_share > 1 - NEGLIGIBLE_LOSS:
         warnings.warn(
             "The target spans the source in feature space, so the alignment is the identity. "
@@ -35,19 +35,19 @@ def warn_if_nothing_to_align(alignment: Alignment) -> None:
 
 
 class SurrogateKernelMap(DomainMap):
-    """Features in which the source has the surrogate of the target's kernel.
+    """Feature map that aligns the source with the surrogate of the target kernel.
 
-    Rows get features φ with φ(x)'φ(x') = k(x, x') (approximately, with ``n_components``); source
-    rows are then moved by the transform T of Eq. (9), target rows are not. A linear learner
-    on the result equals the kernel machine on the composite kernel, Eq. (10).
+    Rows are mapped to features φ with φ(x)'φ(x') = k(x, x') (approximately, with ``n_components``).
+    Source rows are then moved by the transformation T of Eq. (9); target rows are not moved. A
+    linear learner on the result equals the kernel machine on the composite kernel, Eq. (10).
 
-    ``transform`` treats target rows, as a Pipeline needs it at ``predict``; ``fit_transform``
-    returns the moved source rows, which the next step learns from; see ``transform_source``.
+    ``transform`` maps target rows, as a Pipeline requires in ``predict``. ``fit_transform`` returns
+    the moved source rows for training the next step; see also ``transform_source``.
 
     Parameters
     ----------
     kernel : {"rbf", "linear", "cosine", "laplacian", "poly"} or callable, default="rbf"
-        As in `SurrogateKernelMap`.
+        Kernel function; a callable is evaluated on pairs of row blocks.
     width : float or "scale", default="scale"
         Width of the Gaussian, exp(−‖x − x'‖²/2·width²); "scale" makes 2·width² the mean squared
         distance between two rows.
@@ -60,7 +60,7 @@ class SurrogateKernelMap(DomainMap):
         Number of features: Nyström landmarks, or explicit features for the linear kernel. None
         uses every row as a landmark, which is exact and cubic in the number of rows.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks.
+        Seed for drawing the landmarks.
 
     Attributes
     ----------

@@ -7,14 +7,14 @@ embedding KW (the maximum mean discrepancy). The components solve
     max_W tr(W'KHKW)   subject to   W'(KLK + μI)W = I,
 
 the leading eigenvectors of the *symmetric generalised* problem KHK w = θ (KLK + μI) w. Since L has
-rank one, (KLK + μI)^-½ is known in closed form, and Lanczos needs only products with K: no L, no H
-and no inverse is formed, and for the linear kernel not even K.
+rank one, (KLK + μI)^-½ is known in closed form, and Lanczos needs only products with K. Neither L,
+H nor an inverse is formed, and for the linear kernel K is not formed either.
 
-The semi-supervised variant of the paper, which uses labels and a graph of neighbours, is left out:
-no benchmark of ours shows a gain from it.
+The semi-supervised variant of the paper, which uses labels and a neighbour graph, is omitted
+because none of our benchmarks shows a gain from it.
 
-Deviation 1: components are scaled by W'(KLK + μI)W = I; the paper's own constraint,
-W'KHKW = I, which gives every component the same variance, is ``whiten=True``.
+Deviation 1: components are scaled by W'(KLK + μI)W = I. ``whiten=True`` uses the paper's constraint
+W'KHKW = I, which gives every component the same variance.
 """
 
 from dataclasses import dataclass
@@ -51,9 +51,9 @@ from landbridge.kernels.low_rank import (
 )
 from landbridge.weighting._rows import row_blocks
 
-# Lanczos needs some room: for nearly all components, or few rows, a dense solver is faster.
+# For nearly all components, or few rows, a dense solver is faster than Lanczos.
 DENSE_ROWS = 100
-# Below this share of the largest eigenvalue a component is rounding.
+# Below this share of the largest eigenvalue, a component is rounding error.
 NOISE = 1e-12
 
 
@@ -65,7 +65,7 @@ def centred(V: np.ndarray) -> np.ndarray:
 def transfer_components(
     product: LinearOperator, difference: Vector, mu: float, n_components: int
 ) -> tuple[Vector, np.ndarray]:
-    """Leading θ and W for a kernel known by its products, by Lanczos."""
+    """Leading θ and W by Lanczos, for a kernel given by its products."""
     n_rows = product.shape[0]
     u = product @ difference  # KLK = uu'
     length = float(np.linalg.norm(u))
@@ -82,7 +82,7 @@ def transfer_components(
 
     operator = LinearOperator((n_rows, n_rows), matvec=multiply, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=n_rows)
-    if not multiply(start).any():  # all rows alike: nothing varies, and Lanczos cannot start
+    if not multiply(start).any():  # all rows are equal, so Lanczos cannot start
         return np.zeros(n_components), np.zeros((n_rows, n_components))
     values, vectors = eigsh(operator, n_components, which="LA", v0=start)
     return values[::-1], np.column_stack([inverse_root(v) for v in vectors.T[::-1]])
@@ -127,7 +127,7 @@ def leading_pairs(
 
 
 def flip_signs(W: np.ndarray) -> np.ndarray:
-    """Flip signs so that the largest entry of each column is positive, whatever the row order."""
+    """Make the largest entry of each column positive, so that row order does not matter."""
     largest = np.abs(W).argmax(axis=0)
     signs = np.sign(W[largest, np.arange(W.shape[1])])
     return W * np.where(signs == 0, 1.0, signs)
@@ -178,31 +178,31 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     """Components in which the domain means are close and the variance is large.
 
     max_W tr(W'KHKW) subject to W'(KLK + μI)W = I; see the module for the notation. One embedding
-    x ↦ k(x, ·)W serves source, target and new rows alike. Without target rows L = 0, which is an
-    uncentred kernel PCA. Components beyond the rank of the kernel are 0. Before logistic regression
-    50 components are level with the best simple baselines in the benchmark ``defaults``; ten cost
-    6 to 8 points of accuracy there.
+    x ↦ k(x, ·)W is used for source, target and new rows. Without target rows L = 0, which gives an
+    uncentred kernel PCA. Components beyond the rank of the kernel are 0. In the benchmark
+    ``defaults``, logistic regression on 50 components is as accurate as the best simple baselines;
+    with ten components it is 6 to 8 points less accurate.
 
     Parameters
     ----------
     n_components : int, default=50
-        Number of components; never more than there are rows (or ``rank``).
+        Number of components; at most the number of rows (or ``rank``).
     kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`.
     mu : float, default=1.0
         μ, the weight of ‖W‖² relative to the distance of the means. Small values enforce equal
         means.
     whiten : bool, default=False
-        Every component with the same variance (the paper's constraint W'KHKW = I).
+        Scale all components to the same variance (the paper's constraint W'KHKW = I).
     rank : int, "auto" or None, default=None
         None is exact. A number or "auto" uses low-rank features, linear in the rows.
     random_state : int, RandomState or None, default=None
-        Draws the landmarks of the low-rank features.
+        Seed for drawing the landmarks of the low-rank features.
 
     Attributes
     ----------
     eigenvalues_ : θ, largest first.
-    components_ : what multiplies k(x, ·), x or φ(x).
+    components_ : matrix that multiplies k(x, ·), x or φ(x).
 
     Examples
     --------
@@ -296,7 +296,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """The embedding of rows of either domain.
+        """Embed rows of either domain.
 
         Parameters
         ----------

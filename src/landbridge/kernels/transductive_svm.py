@@ -1,25 +1,26 @@
-"""The transductive support vector machine (Joachims, 1999).
+"""Transductive support vector machine (Joachims, 1999).
 
-Labels y* of the unlabelled target rows are chosen together with the separating plane,
+The labels y* of the unlabelled target rows are optimised together with the separating hyperplane:
 
     min_{w, y*} ½‖w‖² + C Σ_labelled ξ_i + C*_+ Σ_{y*_j = +1} ξ*_j + C*_- Σ_{y*_j = −1} ξ*_j,
 
-with a fixed number of positive y*. Start from the plane of the labelled rows, label the highest
-scores positive, and increase the influence C* of the unlabelled rows from nearly zero to its full
-value; at each level, exchange the labels of pairs until no exchange lowers the objective.
+with a fixed number of positive y*. The algorithm starts from the hyperplane of the labelled rows,
+labels the highest scores positive, and increases the influence C* of the unlabelled rows from
+nearly zero to its full value. At each level, it exchanges the labels of pairs until no exchange
+lowers the objective.
 
 A pair (m labelled +1, l labelled −1) is exchanged when ξ_m + ξ_l > 2, that is when f(x_l) > f(x_m).
-Exchanging every such pair at once therefore means: the rows with the highest scores are positive.
+Exchanging all such pairs at once therefore labels the rows with the highest scores positive.
 
-Deviation 1: all pairs are exchanged before the plane is fitted again, not one (each exchange lowers
-the objective for the plane at hand, so the loop still ends).
-Deviation 2: ``kernel="linear"`` uses the squared hinge loss (liblinear's Newton solver, linear in
-the rows, made for sparse text); the condition for an exchange is the same for every rising loss.
-(Both are found to be much faster at the same accuracy by Sindhwani and Keerthi, Large Scale
-Semi-supervised Linear SVMs, 2006.)
-Deviation 3: several classes are solved one against the rest, each with its own fraction.
-Deviation 4: with ``kernel="linear"`` rows are divided by the root of their mean squared norm, so
-that C means the same for columns of any scale and the solver converges.
+Deviation 1: all pairs, not just one, are exchanged before the hyperplane is fitted again. Each
+exchange lowers the objective for the current hyperplane, so the loop still terminates. Deviation 2:
+``kernel="linear"`` uses the squared hinge loss (liblinear's Newton solver, whose cost is linear in
+the rows and which suits sparse text). The condition for an exchange is the same for every
+increasing loss. (Both are found to be much faster at the same accuracy by Sindhwani and Keerthi,
+Large Scale Semi-supervised Linear SVMs, 2006.) Deviation 3: several classes are fitted one-vs-rest,
+each with its own fraction. Deviation 4: with ``kernel="linear"`` rows are divided by the root of
+their mean squared norm, so that C does not depend on the scale of the columns and the solver
+converges.
 """
 
 from collections.abc import Callable, Iterator
@@ -71,7 +72,7 @@ def highest(scores: Vector, n_positive: int) -> Vector:
 def influence_levels(
     n_positive: int, n_negative: int, full: float, growth: float
 ) -> Iterator[tuple[float, float]]:
-    """(C*_+, C*_-) from almost nothing to the full influence, relative to C.
+    """(C*_+, C*_-) from nearly zero to the full influence, relative to C.
 
     C*_- starts at 1e-5 and C*_+ at 1e-5·n_positive/n_negative; both are multiplied by ``growth``
     per level, up to ``full``.
@@ -94,11 +95,11 @@ def transduce(
     influence: float,
     growth: float,
 ) -> tuple[Any, Vector]:
-    """Return the plane and the labels y*.
+    """Return the hyperplane and the labels y*.
 
     ``costs`` are those of the labelled rows relative to C, all 1 in the paper.
-    ``fit(labels, weights)`` fits a plane to as many rows as there are labels, labelled rows first;
-    ``scores_of(plane)`` returns its scores for the unlabelled rows.
+    ``fit(labels, weights)`` fits a hyperplane to as many rows as there are labels, labelled rows
+    first; ``scores_of(plane)`` returns its scores for the unlabelled rows.
     """
     plane = fit(labels, costs)
     guessed = highest(scores_of(plane), n_positive)
@@ -115,13 +116,13 @@ def transduce(
 
 
 class TransductiveSVC(ClassifierMixin, TransferEstimator):
-    """Support vector machine whose plane avoids dense regions of the unlabelled target rows.
+    """Support vector machine that avoids dense regions of the unlabelled target rows.
 
-    min ½‖w‖² + C Σ ξ + C* Σ ξ* over the plane and the labels of the unlabelled rows, with the
-    number of rows in each class fixed. Without unlabelled rows it is a support vector machine.
+    min ½‖w‖² + C Σ ξ + C* Σ ξ* over the hyperplane and the labels of the unlabelled rows, with a
+    fixed number of rows in each class. Without unlabelled rows, it is a support vector machine.
 
-    The fixed fractions are an assumption: where the classes are not as frequent in the target as
-    in the source, pass ``class_fractions``, or the method moves the plane to the wrong place.
+    The fixed fractions are an assumption. If the class frequencies of the target differ from those
+    of the source, pass ``class_fractions``; otherwise the decision boundary will be biased.
 
     Parameters
     ----------
@@ -135,8 +136,8 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
         the fractions among the labelled rows, with their weights.
     growth : float, default=10.0
-        Factor by which the influence rises from level to level; 2 in the paper, at the same
-        accuracy and twice the cost.
+        Factor by which the influence grows per level. The paper uses 2, which has the same accuracy
+        at twice the cost.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight that the labelled target rows carry together, as in `Pooled`.
         ``None`` counts every labelled row the same.
@@ -144,7 +145,7 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
     Attributes
     ----------
     classes_ : the class labels.
-    unlabeled_labels_ : the class that the fitted planes give to each row of ``X_unlabeled``.
+    unlabeled_labels_ : predicted class of each row of ``X_unlabeled``.
 
     Examples
     --------
@@ -241,7 +242,7 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Signed scores of each class; for two classes that of the second alone.
+        """Signed score per class; with two classes, only that of the second.
 
         Parameters
         ----------
@@ -258,7 +259,7 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The class with the highest score.
+        """Predict the class with the highest score.
 
         Parameters
         ----------
@@ -280,12 +281,12 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         fractions = given.astype(float) if given.dtype.kind in "iuf" else np.zeros(0)
         if fractions.shape != self.classes_.shape or (fractions < 0).any():
             raise ValueError(
-                f"`class_fractions` must hold one number of at least 0 for each of the "
+                f"`class_fractions` must contain one number of at least 0 for each of the "
                 f"{self.classes_.size} classes; got {self.class_fractions!r}."
             )
         if not np.isclose(fractions.sum(), 1.0, atol=1e-6):
             raise ValueError(
-                f"`class_fractions` must sum to 1; got the sum {fractions.sum():g}. Divide by it."
+                f"`class_fractions` must sum to 1; got a sum of {fractions.sum():g}. Divide by it."
             )
         return fractions
 

@@ -6,9 +6,9 @@ paper: + I).
 
 Deviation 1: the paper standardises each domain first, so that their means are zero. With
 ``match_mean=True`` the means are part of the map: x ↦ (x − m_S)A + m_T. The default is x ↦ xA as
-printed: under a shift of the classes the means differ because the classes do, and matching them
-moves one class onto the other (cars by origin: accuracy 0.28 instead of 0.91).
-Deviation 2: with ridge = 0 inverses are taken on the range of C_S.
+printed. If class frequencies differ between domains, the means differ too, and matching them moves
+one class onto another (cars by origin: accuracy 0.28 instead of 0.91). Deviation 2: with ridge = 0
+inverses are taken on the range of C_S.
 """
 
 import numpy as np
@@ -32,17 +32,17 @@ def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:
 def _check_dense(*parts: MatrixLike) -> None:
     if any(sparse.issparse(part) for part in parts):
         raise TypeError(
-            "`X` must be dense for CORAL, whose map has no zeros; got a sparse matrix. Reduce the "
+            "`X` must be dense for CORAL, whose output is dense; got a sparse matrix. Reduce the "
             "columns first, for example with sklearn.decomposition.TruncatedSVD, or use "
-            "SubspaceAlignment, which takes sparse rows."
+            "SubspaceAlignment, which accepts sparse rows."
         )
 
 
 class CORAL(DomainMap):
     """Give the source rows the covariance (and, on request, the mean) of the target rows.
 
-    Source rows become x C_S^-½ C_T^½; target rows stay as they are. ``transform`` treats target
-    rows, as a Pipeline needs it at ``predict``, and is the identity; ``fit_transform`` and
+    Source rows become x C_S^-½ C_T^½; target rows are not changed. ``transform`` expects target
+    rows, as a Pipeline requires in ``predict``, and is the identity. ``fit_transform`` and
     ``transform_source`` map source rows. Standardise the columns over both domains first.
 
     Parameters
@@ -50,9 +50,9 @@ class CORAL(DomainMap):
     ridge : float, default=1.0
         Added to the variances of both domains; 1 is the paper's value for standardised columns.
     match_mean : bool, default=False
-        Also move the mean of the source to that of the target: (x − m_S) C_S^-½ C_T^½ + m_T. It
-        helps a little where the classes are equally frequent in both domains, and harms badly
-        where they are not.
+        Also move the mean of the source to that of the target: (x − m_S) C_S^-½ C_T^½ + m_T. This
+        helps slightly if the class frequencies of both domains agree, and is very harmful if they
+        do not.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class CORAL(DomainMap):
             self.target_mean_ = target.mean(axis=0, dtype=float)
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """*Target* rows, unchanged.
+        """Return *target* rows unchanged.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class CORAL(DomainMap):
         return self._checked(X)
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """*Source* rows with the covariance and mean of the target.
+        """Map *source* rows to the covariance (and mean) of the target.
 
         Parameters
         ----------

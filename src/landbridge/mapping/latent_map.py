@@ -1,14 +1,14 @@
 """LatentMap (Xie, Fan, Peng, Verscheure and Ren 2009: Latent space domain transfer between high
 dimensional overlapping distributions).
 
-Two domains have only part of their features in common. S are the shared columns, A those that only
-the source has, B those that only the target has.
+The two domains share only some of their features. S are the shared columns, A those of the source
+only, and B those of the target only.
 
-1. Fill up: A is missing in the target, B in the source. A ridge regression of A on S, learned from
+1. Filling: A is missing in the target, B in the source. A ridge regression of A on S, learned from
    source rows, predicts A for target rows: x_A = m_A + (x_S − m_S) W with
    W = argmin ‖(X_S − m_S) W − (X_A − m_A)‖² + λ‖W‖². Likewise B on S, learned from target rows.
-2. Latent space: F, the filled rows of both domains below each other, is close to U Σ V' of low
-   rank. A row becomes its filled version times V.
+2. Latent space: F, the stacked filled rows of both domains, is approximated by U Σ V' of low rank.
+   A row becomes its filled version times V.
 
 Both steps are affine, so each domain has one matrix: x ↦ x M + c. W and F are never formed; the
 singular vectors come from products with F alone.
@@ -16,9 +16,10 @@ singular vectors come from products with F alone.
 Deviation 1: a feature is missing in a domain where it is zero in every row. The paper speaks of
 features that one domain does not have; in one matrix for both domains they are columns of zeros.
 Deviation 2: the regression is a ridge with an intercept, λ = ridge · mean squared length of the
-centred rows of S, so that one value serves features of any scale and rows fewer than features.
-Deviation 3: the paper then lets the nearest labelled rows vote. Here that is the next step of a
-Pipeline: KNeighborsClassifier(metric="cosine", weights="distance"), or any other learner.
+centred rows of S, so that one value suits features of any scale, also with fewer rows than
+features. Deviation 3: the paper then classifies by a vote of the nearest labelled rows. Here, that
+is the next step of a Pipeline: KNeighborsClassifier(metric="cosine", weights="distance"), or any
+other learner.
 """
 
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ from landbridge._domain_map import DomainMap
 from landbridge._typing import Matrix, MatrixLike, Vector
 from landbridge._validation import TransferData, check_count, check_positive, check_rows
 
-# Up to this many rows or columns all singular vectors are computed, beyond it only those asked for.
+# Up to this many rows or columns, all singular vectors are computed; beyond it, only the first k.
 FULL_SIZE = 500
 
 
@@ -81,8 +82,8 @@ def ridge_inverse(gram: np.ndarray, ridge: float) -> LinearOperator:
         factor = cho_factor(gram, overwrite_a=True)
     except np.linalg.LinAlgError as error:
         raise ValueError(
-            "`ridge` must be large enough for shared features that depend on each other; the "
-            "regression has no unique answer to working precision. Pass 1e-8 or more."
+            "`ridge` is too small: shared features are linearly dependent, so the regression has "
+            "no unique solution in working precision. Pass 1e-8 or more."
         ) from error
     solve = partial(cho_solve, factor)
     return LinearOperator(
@@ -93,7 +94,7 @@ def ridge_inverse(gram: np.ndarray, ridge: float) -> LinearOperator:
 def ridge_coefficients(
     known: Matrix, mean: Vector, missing: LinearOperator, ridge: float
 ) -> LinearOperator:
-    """W of step 1, with an inverse as large as the smaller of rows and known columns."""
+    """W of step 1; the inverse has the size of the smaller of rows and known columns."""
     of_rows = known.shape[0] < known.shape[1]
     gram = centred_gram(known, mean, of_rows=of_rows)
     # Known columns that do not vary have W = 0 for any ridge.
@@ -169,8 +170,9 @@ class LatentMap(DomainMap):
 
     Source rows become (x T_S + t_S) V, target rows (x T_T + t_T) V: T fills the missing features
     from the shared ones, V holds the leading right singular vectors of all filled rows.
-    ``transform`` expects target rows, as a Pipeline needs it in ``predict``; ``fit_transform`` and
-    ``transform_source`` expect source rows. Without target rows both are the singular vectors of X.
+    ``transform`` expects target rows, as a Pipeline requires in ``predict``. ``fit_transform`` and
+    ``transform_source`` expect source rows. Without target rows, both project on the singular
+    vectors of X.
 
     Rows are not centred, as usual for text. Scale columns of different units first with
     MaxAbsScaler, which leaves zeros at zero; after StandardScaler no feature would seem to be
@@ -179,7 +181,7 @@ class LatentMap(DomainMap):
     Parameters
     ----------
     n_components : int, default=50
-        Dimensions of the latent space; never more than rows or columns.
+        Number of dimensions of the latent space; at most the number of rows and of columns.
     ridge : float, default=0.1
         Strength of the ridge regression, relative to the mean squared length of its rows.
 
@@ -192,7 +194,7 @@ class LatentMap(DomainMap):
         V', on filled rows.
     singular_values_ : array of shape (n_components,)
     missing_in_source_, missing_in_target_ : arrays of shape (n_features,), bool
-        The features that are filled; values of new rows there are not looked at.
+        Features that are filled in; their values in new rows are ignored.
 
     Examples
     --------
@@ -239,9 +241,9 @@ class LatentMap(DomainMap):
         self.missing_in_target_ = in_source & ~shared
         if not shared.any() and (in_source | in_target).any():
             raise ValueError(
-                f"`X` and the target rows must have a feature in common that is not zero in all "
-                f"rows; got {in_source.sum()} in X and {in_target.sum()} others in the target. "
-                "Check that the columns of both have the same order."
+                f"`X` and the target rows must share a feature that is not zero in all "
+                f"rows; got {in_source.sum()} non-zero features in X and {in_target.sum()} others "
+                "in the target. Check that the columns of both have the same order."
             )
         return (
             learn_fill(target, shared, self.missing_in_source_, self.ridge),
@@ -249,7 +251,7 @@ class LatentMap(DomainMap):
         )
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """*Target* rows in the latent space.
+        """Project *target* rows to the latent space.
 
         Parameters
         ----------
@@ -265,7 +267,7 @@ class LatentMap(DomainMap):
         return np.asarray(check_rows(self, X) @ self.target_matrix_) + self.target_offset_
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """*Source* rows in the latent space.
+        """Project *source* rows to the latent space.
 
         Parameters
         ----------

@@ -3,8 +3,8 @@
 P_S and P_T hold the k leading principal axes of source and target. min_M ‖P_S M − P_T‖²_F has the
 solution M = P_S'P_T. Source rows become (x − m_S) P_S M, target rows (x − m_T) P_T.
 
-With as many axes as columns M is orthogonal, and only the means are aligned: the choice of k is
-what acts. The cosines of the angles between the two subspaces are the singular values of M.
+With as many axes as columns, M is orthogonal and only the means are aligned, so the choice of k
+matters. The cosines of the angles between the two subspaces are the singular values of M.
 """
 
 import numpy as np
@@ -22,9 +22,9 @@ FULL_COLUMNS = 1000
 
 
 def principal_axes(X: Matrix, n_components: int | float) -> tuple[np.ndarray, Vector]:
-    """Leading principal axes as columns, and the mean; a float asks for a share of variance."""
+    """Leading principal axes as columns, and the mean; a float is a share of variance."""
     if sparse.issparse(X) and X.shape[0] == 1:
-        X = X.toarray()  # one row has one axis, which no iteration is needed for
+        X = X.toarray()  # a single row needs no iterative solver
     largest = min(X.shape)
     if isinstance(n_components, int | np.integer):
         n_components = min(int(n_components), largest)
@@ -39,19 +39,19 @@ def principal_axes(X: Matrix, n_components: int | float) -> tuple[np.ndarray, Ve
         model = PCA(
             n_components, svd_solver="full" if not sparse.issparse(X) else "covariance_eigh"
         )
-    with np.errstate(divide="ignore", invalid="ignore"):  # rows all alike have no shares
+    with np.errstate(divide="ignore", invalid="ignore"):  # all rows may be equal
         model.fit(X)
     return model.components_.T.astype(float), model.mean_
 
 
 class SubspaceAlignment(DomainMap):
-    """Express the source's principal axes in those of the target.
+    """Align the principal axes of the source with those of the target.
 
-    Source rows become (x − m_S) P_S P_S'P_T, target rows (x − m_T) P_T. ``transform`` treats target
-    rows, as a Pipeline needs it at ``predict``; ``fit_transform`` and ``transform_source`` treat
-    source rows. Without target rows both are the principal components of the source. It may gain on
-    text, but without labels it cost 8 points of accuracy in the mean over nine tasks, most of them
-    on signals (benchmark ``defaults``).
+    Source rows become (x − m_S) P_S P_S'P_T, target rows (x − m_T) P_T. ``transform`` expects
+    target rows, as a Pipeline requires in ``predict``; ``fit_transform`` and ``transform_source``
+    expect source rows. Without target rows, both compute the principal components of the source.
+    The method may help on text. Without target labels it cost 8 points of accuracy on average over
+    nine tasks, mostly on signals (benchmark ``defaults``).
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class SubspaceAlignment(DomainMap):
         self._n_features_out = n_axes
 
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """*Target* rows on the axes of the target.
+        """Project *target* rows on the axes of the target.
 
         Parameters
         ----------
@@ -112,7 +112,7 @@ class SubspaceAlignment(DomainMap):
         return project(check_rows(self, X), self.target_mean_, self.target_axes_)
 
     def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """*Source* rows on their own axes, turned to those of the target.
+        """Project *source* rows on their axes, aligned with those of the target.
 
         Parameters
         ----------

@@ -6,8 +6,8 @@ Every kernel is a function ``(y, predictions, weights) -> (cells, replicates)`` 
 - ``predictions``: probabilities (cells, rows, classes), or numbers (cells, rows),
 - ``weights``: one weighting of the rows per replicate, (replicates, rows).
 
-They give the numbers of `sklearn.metrics` with ``sample_weight`` (the tests hold them to rounding)
-and NaN where a metric is not defined, for example ROC AUC with one class.
+Results equal those of `sklearn.metrics` with ``sample_weight`` up to rounding, and are NaN where a
+metric is not defined, for example ROC AUC with one class.
 """
 
 import inspect
@@ -27,8 +27,8 @@ Pointwise: TypeAlias = Callable[[Vector, np.ndarray], np.ndarray]
 # tp, true and predicted weight of each class, (cells, classes, replicates) -> the same shape.
 Ratio: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
-# A probability of zero would make the loss of one row infinite and hide all the others; this is the
-# floor of sklearn.metrics.log_loss for float64.
+# A probability of zero would make the mean loss infinite; this is the lower limit of
+# sklearn.metrics.log_loss for float64.
 PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
 # Number of rows resampled by weight for metrics that do not accept weights.
 RESAMPLED_ROWS = 2000
@@ -51,7 +51,7 @@ def brier_losses(y: Vector, predictions: np.ndarray, *, scale: float) -> np.ndar
     """Squared distance between the probabilities and the truth, times ``scale``."""
     of_truth = np.take_along_axis(predictions, y[None, :, None], axis=-1)[..., 0]
     distance = (predictions**2).sum(axis=-1) - 2.0 * of_truth + 1.0
-    return scale * np.maximum(distance, 0.0)  # rounding may go below zero
+    return scale * np.maximum(distance, 0.0)  # rounding may make it negative
 
 
 def absolute_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
@@ -87,7 +87,7 @@ def root_mean_squared_error(y: Vector, predictions: np.ndarray, weights: np.ndar
 
 
 def r_squared(y: Vector, predictions: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """1 − MSE / variance of y; scikit-learn's conventions where y does not vary."""
+    """1 − MSE / variance of y; constant y is handled as in scikit-learn."""
     error = weighted_mean(squared_losses(y, predictions), weights)
     centred = y - y.mean()  # avoids cancellation when y is far from zero
     mean, square = (weighted_mean(v[None], weights)[0] for v in (centred, centred**2))
@@ -100,9 +100,9 @@ def r_squared(y: Vector, predictions: np.ndarray, weights: np.ndarray) -> np.nda
 
 
 def class_totals(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
-    """Weight of the rows of each code, (cells, classes, replicates); a code of −1 counts nowhere.
+    """Weight of the rows of each code, (cells, classes, replicates); a code of −1 is ignored.
 
-    A sparse indicator matrix costs cells × rows × replicates, whatever the number of classes.
+    With a sparse indicator matrix, the cost does not depend on the number of classes.
     """
     cell, row = np.nonzero(codes >= 0)
     place = cell * n_classes + codes[cell, row]
@@ -126,7 +126,7 @@ def class_counts(
 
 
 def _quotient(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """0 for 0/0, as scikit-learn's ``zero_division``."""
+    """Quotient with 0/0 = 0, the default of ``zero_division`` in scikit-learn."""
     return np.divide(numerator, denominator, out=np.zeros(numerator.shape), where=denominator > 0)
 
 
@@ -190,15 +190,15 @@ def matthews_correlation(y: Vector, predictions: np.ndarray, weights: np.ndarray
     total = weights.sum(axis=1)
     covariance = correct.sum(axis=1) * total - (true * predicted).sum(axis=1)
     spread = (total**2 - (true**2).sum(axis=1)) * (total**2 - (predicted**2).sum(axis=1))
-    # Where one class was predicted throughout, rounding leaves a tiny number instead of zero.
+    # If all rows have the same predicted class, rounding leaves a tiny number instead of zero.
     spread = np.where(spread > 1e-12 * total**4, spread, 0.0)
     return _quotient(covariance, np.sqrt(spread))
 
 
 def binary_auc(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
-    """P(score of a positive row > that of a negative one) + half of ties, for each weighting.
+    """P(score of a positive row > score of a negative one), ties counted half, per weighting.
 
-    ``weights`` are (rows, replicates), so that whole contiguous rows are gathered and added.
+    ``weights`` has shape (rows, replicates), so that contiguous rows are read.
     """
     if positive.all() or not positive.any():
         return np.full(weights.shape[1], np.nan)
@@ -218,7 +218,7 @@ def binary_auc(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
 
 
 def binary_average_precision(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
-    """Σ_t (recall_t − recall_{t−1}) precision_t over thresholds t, each a positive row's score."""
+    """Σ_t (recall_t − recall_{t−1}) precision_t, with scores of positive rows as thresholds t."""
     if not positive.any():
         return np.full(weights.shape[1], np.nan)
     order = np.argsort(-scores, kind="stable")
@@ -262,7 +262,7 @@ def mean_ranking(
     curve: Callable[[Vector, Vector, np.ndarray], Vector],
     by_support: bool,
 ) -> np.ndarray:
-    """Each class against the rest, averaged over the classes for which that is defined."""
+    """One-vs-rest score, averaged over the classes for which it is defined."""
     classes = np.unique(y)
     values = np.stack(
         [ranking_of_class(y, predictions, weights, curve=curve, positive=k) for k in classes]
@@ -276,7 +276,7 @@ def mean_ranking(
 def mean_pairwise_auc(
     y: Vector, predictions: np.ndarray, weights: np.ndarray, *, by_support: bool
 ) -> np.ndarray:
-    """Every pair of classes, each of the two as the positive one (Hand and Till)."""
+    """One-vs-one ROC AUC, averaged over all ordered pairs of classes (Hand and Till)."""
     values, shares = [], []
     for a, b in combinations(np.unique(y), 2):
         rows = (y == a) | (y == b)
@@ -308,13 +308,14 @@ def looped(
     options: dict[str, Any],
     takes_weights: bool,
 ) -> np.ndarray:
-    """Call a metric once for every cell and weighting; ``y`` and predictions are what it takes.
+    """Call a metric once per cell and weighting.
 
-    A metric that takes no weights is given rows in proportion to their weights instead.
+    For a metric that does not accept weights, rows are resampled in proportion to their
+    weights.
     """
     values = np.empty((predictions.shape[0], weights.shape[0]))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of metrics that are not defined on some replicates
+        warnings.simplefilter("ignore")  # metrics may be undefined on some replicates
         for c, cell in enumerate(predictions):
             for r, weight in enumerate(weights):
                 if takes_weights:
@@ -326,7 +327,7 @@ def looped(
 
 
 def proportional_rows(weight: Vector) -> Vector:
-    """Row numbers in proportion to the weights, by systematic sampling; all rows once if equal."""
+    """Sample rows systematically in proportion to the weights; each once if these are equal."""
     n_rows = weight.size
     if np.ptp(weight) == 0:
         return np.arange(n_rows)

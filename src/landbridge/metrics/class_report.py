@@ -1,4 +1,4 @@
-"""Confusion table, recall and precision of each class."""
+"""Confusion matrix, recall and precision per class."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from landbridge._typing import Vector, VectorLike
 
 @dataclass(frozen=True, eq=False)
 class ClassReport:
-    """How well each class is found.
+    """Recall, precision and confusion matrix per class.
 
     Attributes
     ----------
@@ -33,12 +33,12 @@ class ClassReport:
 
     @property
     def recall(self) -> Vector:
-        """Share of the rows of a class that were found; NaN without such rows."""
+        """Share of the rows of a class that are predicted correctly; NaN without such rows."""
         return _share(np.diag(self.confusion), self.n_rows)
 
     @property
     def precision(self) -> Vector:
-        """Share of the predictions of a class that are right; NaN if it was never predicted."""
+        """Share of correct predictions of a class; NaN if it was never predicted."""
         return _share(np.diag(self.confusion), self.n_predicted)
 
 
@@ -70,7 +70,7 @@ def confusion(
 def class_report(
     y: VectorLike, predictions: VectorLike, classes: VectorLike, sample_weight: VectorLike = None
 ) -> ClassReport:
-    """Recall, precision and confusion of each class.
+    """Compute recall, precision and confusion matrix per class.
 
     Examples
     --------

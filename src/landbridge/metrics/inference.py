@@ -1,11 +1,11 @@
-r"""How sure a metric is: intervals, paired probabilities and covariances from rows.
+r"""Uncertainty of metrics: intervals, paired probabilities and covariances.
 
-Means of a pointwise loss have exact forms. Every other metric is weighted anew R times with
-Dirichlet weights of the rows (the Bayesian bootstrap; the same weights for all cells), and
+Means of a pointwise loss have closed forms. Every other metric is computed R times with Dirichlet
+weights of the rows (the Bayesian bootstrap, with the same weights for all cells), and
 
 .. math:: v = \frac{n + 1}{n - 1} \operatorname{var}_r g(s_r)
 
-is the variance of its error on a scale g; the factor makes v of a mean the usual s²/n.
+is the variance of its error on a scale g; with this factor, v of a mean equals s²/n.
 
 ================================= ================================================================
 metric                            interval
@@ -48,9 +48,11 @@ from landbridge.metrics._kernels import log_losses
 from landbridge.metrics.metric import Metric, format_number
 
 N_REPLICATES = 1000
-# A metric that is called once per replicate gets fewer: its standard error is known to 5 %.
+# Metrics that are called once per replicate get fewer replicates; the standard error is accurate to
+# 5 %.
 N_LOOPED = 200
-# Kurtosis of squared normal errors, E(z² − 1)⁴ / 2²; few rows cannot estimate their own.
+# Kurtosis of squared normal errors, E(z² − 1)⁴ / 2², because few rows do not suffice to estimate
+# it.
 KURTOSIS = 15.0
 # Differences that are equal in every row have a variance from rounding errors only.
 SAME_IN_EVERY_ROW = 1e7
@@ -61,13 +63,13 @@ ZERO = 30.0
 
 @dataclass(frozen=True)
 class MetricInterval:
-    """An interval for the score on the target; unpacks to ``low, high``.
+    """Interval for the score on the target; unpacks to ``low, high``.
 
     Attributes
     ----------
     estimate, low, high, level : float
     method : {"score", "skewed", "student", "none"}
-        Which line of the table in this module it is; "none" where nothing is known.
+        Method, as in the table of this module; "none" if no interval can be computed.
     note : str
         Known limitation of the interval for these rows, or "".
     """
@@ -143,7 +145,7 @@ def metric_interval(
     variance_factor: float = 1.0,
     shrunk: bool = True,
 ) -> MetricInterval:
-    """An interval for the score of one cell on all rows of the kind of these.
+    """Interval for the score of one cell on the population of the rows.
 
     Parameters
     ----------
@@ -157,9 +159,9 @@ def metric_interval(
     groups : array of shape (n_rows,), optional
         Group of each row; rows of one group are not independent.
     weights : ndarray of shape (n_replicates, n_rows), optional
-        `bootstrap_weights` that several calls share.
+        Result of `bootstrap_weights`, to be shared by several calls.
     seed : int, default=0
-        Of the weights, if they are made here.
+        Seed of the weights, if they are not given.
     variance_factor : float, default=1.0
         Variance of the error relative to that of a model that was fixed before the rows were drawn;
         `Metric.out_of_fold_factor` for predictions out of fold.
@@ -197,7 +199,7 @@ def metric_interval(
         low, high = score_interval(centre, n / variance_factor, level)
         return MetricInterval(centre, float(low), float(high), level, "score")
     if y.shape[0] < 2:
-        note = "one row does not show how much rows differ"
+        note = "a single row does not show how much rows vary"
         return MetricInterval(centre, *metric.bounds, level, "none", note)
     options = {"sample_weight": sample_weight, "groups": groups, "weights": weights, "seed": seed}
     errors = _standard_errors(metric, y, predictions, own, independent, **options)
@@ -331,17 +333,17 @@ def _codes(groups: VectorLike) -> Vector:
 
 
 def inflation(n: float) -> float:
-    """(n + 1)/(n − 1): from the Bayesian bootstrap's variance to the usual one."""
+    """Factor (n + 1)/(n − 1) from the variance of the Bayesian bootstrap to the usual one."""
     return (n + 1) / max(n - 1, 1)
 
 
 def degrees_of_freedom(n: float) -> float:
-    r"""ν of the χ² that varies as the variance s² of n long-tailed losses does.
+    r"""Degrees of freedom ν for the variance s² of n long-tailed losses.
 
     .. math:: ν = \frac{2n}{κ - (n - 3)/(n - 1)}
 
-    is n − 1 for a kurtosis of κ = 3; that of squared normal errors is taken, because few rows do
-    not show κ. At least 2, or n − 1.
+    is n − 1 for a kurtosis of κ = 3. The kurtosis of squared normal errors is used, because few
+    rows do not suffice to estimate κ. The result is at least 2, or n − 1.
     """
     n = max(n, 2.0)
     return max(min(n - 1, 2.0), 2 * n / (KURTOSIS - (n - 3) / (n - 1)))
@@ -350,7 +352,7 @@ def degrees_of_freedom(n: float) -> float:
 def _standard_errors(
     metric: Metric, y: Vector, predictions: np.ndarray, score: float, n: float, **options: Any
 ) -> tuple[float, float]:
-    """Of the score of one cell, and of the logarithm of its loss."""
+    """Standard errors of the score of one cell and of the logarithm of its loss."""
     if metric.decomposable:
         of_score = math.sqrt(
             loss_covariance(
@@ -407,8 +409,8 @@ def _note(metric: Metric, y: Vector, predictions: np.ndarray) -> str:
         return ""
     if metric.pointwise_kernel is log_losses and log_losses(y, predictions[None]).max() > ZERO:
         return (
-            "some rows had a probability of zero for their class, and one such row can change the "
-            "log loss of all: 90 % intervals of such models covered 0.67 to 0.9"
+            "some rows had a probability of zero for their true class, and one such row can "
+            "dominate the log loss: 90 % intervals of such models covered 0.67 to 0.9"
         )
     counts = np.bincount(y)
     fewest = int(counts[counts > 0].min())

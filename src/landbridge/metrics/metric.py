@@ -1,4 +1,4 @@
-"""One metric of kept predictions: scores, losses and replicates of many cells at once."""
+"""Metric of stored predictions: scores, losses and replicates of many cells at once."""
 
 import math
 from dataclasses import dataclass, field
@@ -19,18 +19,18 @@ Response: TypeAlias = Literal["label", "probability", "number"]
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric of kept predictions; made by `check_scoring`.
+    """Metric of stored predictions, created by `check_scoring`.
 
     Attributes
     ----------
     name : str
-        The name that was asked for, or the key of a dictionary.
+        Name given by the user, or key of a dictionary.
     label : str
-        The name in words, for tables and sentences: "ROC AUC", "RMSE".
+        Name for tables and sentences, such as "ROC AUC" or "RMSE".
     greater_is_better : bool
     response : {"label", "probability", "number"}
-        What the metric reads. A metric of probabilities is meaningless for the one-hot predictions
-        of a model without ``predict_proba``.
+        Kind of predictions that the metric uses. A metric of probabilities is meaningless for
+        one-hot predictions of a model without ``predict_proba``.
     decomposable : bool
         Whether ``loss(score)`` is the mean of `pointwise`.
     bounds : pair of floats
@@ -84,7 +84,7 @@ class Metric:
     def score(
         self, y: VectorLike, predictions: VectorLike, sample_weight: VectorLike = None
     ) -> Any:
-        """The metric in its usual orientation: accuracy between 0 and 1, RMSE positive.
+        """Compute the metric in its usual orientation; for example, RMSE is positive.
 
         Parameters
         ----------
@@ -121,11 +121,11 @@ class Metric:
         return self.loss(loss)
 
     def pointwise(self, y: VectorLike, predictions: VectorLike) -> np.ndarray:
-        """The loss of each row, whose mean is ``loss(score)``; (…, rows)."""
+        """Loss per row of shape (…, rows), with mean ``loss(score)``."""
         if self.pointwise_kernel is None:
             raise ValueError(
-                f"`metric` must be the mean of a loss of each row; got {self.name!r}, which is "
-                "not. Use replicates() to measure its uncertainty."
+                f"`metric` must be the mean of a pointwise loss; got {self.name!r}, which is "
+                "not. Use replicates() to estimate its uncertainty."
             )
         y, cells = np.asarray(y), np.asarray(predictions, dtype=np.float64)
         n_leading = cells.ndim - (1 if self.response == "number" else 2)
@@ -133,7 +133,7 @@ class Metric:
         return self.pointwise_kernel(y, flat).reshape(*cells.shape[:n_leading], y.shape[0])
 
     def replicates(self, y: VectorLike, predictions: VectorLike, weights: VectorLike) -> np.ndarray:
-        """Scores of every cell under every weighting of the rows.
+        """Compute the score of every cell under every weighting of the rows.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class Metric:
         return self.kernel(np.asarray(y), cells, np.asarray(weights, dtype=np.float64))
 
     def format(self, value: float) -> str:
-        """Four significant digits, without an exponent where four digits do.
+        """Format with four significant digits, with an exponent only if necessary.
 
         Examples
         --------
@@ -166,12 +166,12 @@ def format_number(value: float) -> str:
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     size = abs(float(f"{value:.3e}"))  # 999.96 has the four digits of 1000
-    if size < 1e-300:  # stands in for zero where logarithms are taken
+    if size < 1e-300:  # replaces zero where logarithms are taken
         return "0"
     if size < 1e-4 or size >= 1e9:
         return f"{value:.3e}"
     if size < 1:
-        # 0.0512 rather than 0.05120, but five decimals where four would leave fewer than two digits
+        # 0.0512 rather than 0.05120, but five decimals if four would show fewer than two digits
         return f"{value:.4f}" if size >= 1e-3 else f"{value:.6f}"
     decimals = max(0, 3 - math.floor(math.log10(size)))
     return f"{value:,.{decimals}f}".replace(",", " ")  # a narrow no-break space is not safe in CSV

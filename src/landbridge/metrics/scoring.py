@@ -1,6 +1,6 @@
-"""Metrics of kept predictions.
+"""Metrics of stored predictions.
 
-A search keeps predictions, and every metric is a function of them. The layout is fixed:
+A search stores predictions, and every metric is a function of them. The layout is:
 
 ============== ============================ ===================================================
 task           y                            predictions
@@ -37,7 +37,7 @@ DEFAULTS: dict[Task, tuple[str, ...]] = {
     "classification": ("accuracy", "balanced_accuracy"),
     "regression": ("rmse", "mae", "r2"),
 }
-# Names in addition to those of scikit-learn, which may also be written without "neg_".
+# Names in addition to those of scikit-learn, whose prefix "neg_" may be omitted.
 ALIASES = {
     "rmse": "neg_root_mean_squared_error",
     "mae": "neg_mean_absolute_error",
@@ -76,7 +76,7 @@ RATIOS: dict[Callable[..., Any], tuple[str, kernels.Ratio]] = {
     metrics.f1_score: ("F1", kernels.f_ratio),
     metrics.jaccard_score: ("Jaccard index", kernels.jaccard_ratio),
 }
-# Few positive rows make average precision vary more than its replicates do; measured on the
+# With few positive rows, average precision varies more than its replicates; measured on the
 # development tasks of benchmarks/metric_intervals.py.
 AVERAGE_PRECISION_FACTOR = 1.25
 # Squared errors have long tails, and the models of the folds differ most there: the variance of an
@@ -100,16 +100,16 @@ LOOPED_BOUNDS: dict[Callable[..., Any], tuple[float, float]] = {
 
 
 def check_scoring(scoring: Any, *, task: Task, classes: VectorLike = None) -> tuple[Metric, ...]:
-    """Turn ``scoring`` into metrics; the first one selects.
+    """Convert ``scoring`` to metrics; the first one is used for selection.
 
     Parameters
     ----------
     scoring : None, str, scorer, callable, list or dict
-        None for accuracy with balanced accuracy, or RMSE with MAE and R². A name is one of
-        `sklearn.metrics.get_scorer_names`, also without ``neg_``, or "rmse", "mae", "mse",
+        None means accuracy and balanced accuracy, or RMSE, MAE and R². A name is one of
+        `sklearn.metrics.get_scorer_names`, with or without ``neg_``, or "rmse", "mae", "mse",
         "zero_one", "log", "absolute", "squared". A scorer comes from `sklearn.metrics.make_scorer`.
-        Any other callable is called as ``(y_true, y_pred)``, with ``sample_weight`` if it takes it,
-        and greater values are better. A list or a dictionary holds several of these.
+        Any other callable is called as ``(y_true, y_pred)``, with ``sample_weight`` if it accepts
+        it, and greater values are better. A list or a dictionary contains several of these.
     task : {"classification", "regression"}
     classes : array of shape (n_classes,), optional
         The sorted classes of a classification task.
@@ -120,8 +120,9 @@ def check_scoring(scoring: Any, *, task: Task, classes: VectorLike = None) -> tu
 
     Notes
     -----
-    Metrics of one class ("f1", "precision", "recall", "average_precision", …) take class 1 as
-    scikit-learn does, or the last one where there is no class 1; their label names it.
+    Metrics of one class ("f1", "precision", "recall", "average_precision", …) use class 1 as the
+    positive class, as in scikit-learn, or the last class if there is no class 1. Their label names
+    the class.
 
     Examples
     --------
@@ -141,17 +142,17 @@ def check_scoring(scoring: Any, *, task: Task, classes: VectorLike = None) -> tu
     else:
         named = [(None, scoring)]
     if not named:
-        raise ValueError("`scoring` must name at least one metric; got none. Leave it out.")
+        raise ValueError("`scoring` must name at least one metric; got none. Omit it instead.")
     if task == "classification" and classes is None:
-        raise ValueError("`classes` must hold the sorted classes of a classification task.")
+        raise ValueError("`classes` must contain the sorted classes of a classification task.")
     known = np.asarray([] if classes is None else classes)
     found = tuple(_metric(name, item, task, known) for name, item in named)
     names = [metric.name for metric in found]
     for name in names:
         if names.count(name) > 1:
             raise ValueError(
-                f"`scoring` must give every metric its own name; got {name!r} twice. Pass a "
-                "dictionary with a name for each."
+                f"`scoring` must give every metric a unique name; got {name!r} twice. Pass a "
+                "dictionary with one name per metric."
             )
     return found
 
@@ -217,8 +218,8 @@ def _refuse_estimator_callable(function: Callable[..., Any]) -> None:
         return
     if first in ("estimator", "clf", "est", "model"):
         raise ValueError(
-            "`scoring` must be a function of (y_true, y_pred); got one of an estimator, "
-            f"{_name_of(function)}. Predictions are kept, models are not: pass "
+            "`scoring` must be a function of (y_true, y_pred), because models are not stored; got "
+            f"a function of an estimator, {_name_of(function)}. Pass "
             "make_scorer(function of y_true and y_pred)."
         )
 
@@ -283,13 +284,13 @@ class _Request:
         return f"{words} ({average})" if average in ("macro", "micro", "weighted") else words
 
     def only(self, *known: str) -> bool:
-        """Whether no option is set but these."""
+        """Whether no other options are set."""
         return not {k for k, v in self.options.items() if v is not None} - set(known)
 
     def require_two_classes(self, instead: str) -> None:
         if self.n_classes != 2:
             raise ValueError(
-                f"`scoring` {self.name!r} is about two classes; got {self.n_classes}. Use "
+                f"`scoring` {self.name!r} requires two classes; got {self.n_classes}. Use "
                 f"{instead}."
             )
 
@@ -299,19 +300,19 @@ class _Request:
             for_classes = module.endswith(("metrics._classification", "metrics._ranking"))
             if for_classes or "cluster" in module or self.methods != ("predict",):
                 raise ValueError(
-                    f"`scoring` must be a metric of numbers for regression; got {self.name!r}, "
-                    "which is for classes. Use for example 'rmse', 'mae' or 'r2'."
+                    f"`scoring` must be a regression metric; got {self.name!r}, which is for "
+                    "classification. Use for example 'rmse', 'mae' or 'r2'."
                 )
         elif module.endswith("metrics._regression") and self.classes.dtype.kind not in "biuf":
             raise ValueError(
-                f"`scoring` must be a metric of classes; got {self.name!r}, which is for numbers, "
-                f"and classes like {self.classes.tolist()[0]!r}. Use for example 'accuracy' or "
-                "'roc_auc'."
+                f"`scoring` must be a classification metric; got {self.name!r}, which is for "
+                f"numbers, and classes like {self.classes.tolist()[0]!r}. Use for example "
+                "'accuracy' or 'roc_auc'."
             )
         if self.methods == ("decision_function",) and self.function not in RANKINGS:
             raise ValueError(
-                f"`scoring` {self.name!r} reads decision_function, but probabilities are kept. Use "
-                "response_method='predict_proba'."
+                f"`scoring` {self.name!r} needs decision_function, but only probabilities are "
+                "stored. Use response_method='predict_proba'."
             )
 
     def _make(
@@ -400,8 +401,8 @@ def _of_labels(request: _Request) -> Numbers | None:
     average = options.get("average", "binary")
     if average == "samples":
         raise ValueError(
-            f"`scoring` must be about one label per row; got {request.name!r}, which is about "
-            "several. Use average='macro'."
+            f"`scoring` must be a metric of single labels; got {request.name!r}, which is a "
+            "multilabel metric. Use average='macro'."
         )
     if not request.only("average", "pos_label", "beta"):
         return None

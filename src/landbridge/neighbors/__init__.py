@@ -1,4 +1,4 @@
-"""Nearest exemplars: rows and boxes of rows."""
+"""Nearest-exemplar classification, where an exemplar is a row or a box of rows."""
 
 from landbridge.neighbors.nnge import NNgeClassifier
 

@@ -16,20 +16,20 @@ mutual information with the class, both over the rows seen so far including the 
 distance is d²(x, [l, u]) = Σ_j (v_j · max(l_j − x_j, x_j − u_j, 0) / r_j)². The weight of an
 exemplar is (hits + misses) / hits: an exemplar with misses appears farther away.
 
-Weights that follow the rows matter where no feature is informative alone, as in an exclusive or:
-their chance values keep changing while the boxes grow, whereas the final ones would silence
-features that are needed.
+Updating the weights with every row matters if no feature is informative alone, as in an exclusive
+or. The random fluctuations of the weights keep all features in use while the boxes grow, whereas
+the final weights would be near zero for features that are needed.
 
 Accuracy is within 0.01 of Weka's on 16 of 17 tables and 0.012 above it on the other
-(``python -m benchmarks nnge_weka``). What differs:
+(``python -m benchmarks nnge_weka``). The differences are:
 
 Deviation 1: a box is cut only along a feature in which it extends beyond the row. A feature in
 which all of its rows agree with the new one could not separate them.
 Deviation 2: rows that agree with the new one in the feature of the cut join a piece only if that
 piece then meets no other piece; otherwise boxes could overlap.
 Deviation 3: the counts of a new exemplar are the mean of the others' without rounding.
-Deviation 4: the box that holds a row of another class is split even if features without weight
-put another exemplar at distance 0 too; otherwise boxes could be nested.
+Deviation 4: a box that contains a row of another class is split even if features with zero weight
+put another exemplar at distance 0 as well; otherwise boxes could be nested.
 """
 
 from typing import Self
@@ -43,7 +43,7 @@ from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_count, check_rows, check_transfer
 from landbridge.neighbors.seen_rows import SeenRows
 
-# Columns compared at once when boxes are searched for an overlap: most differ in the first few.
+# Columns compared at once in the search for overlaps; most boxes differ in the first few.
 BLOCK = 16
 
 # Bins of equal width for the mutual information of a feature and the class, as in Weka.
@@ -70,9 +70,9 @@ def overlaps(low: Vector, high: Vector, lower: np.ndarray, upper: np.ndarray) ->
 
 
 def feature_to_cut(members: np.ndarray, x: Vector, ranges: Vector) -> int | None:
-    """The feature whose border is nearest to x; among equals the one that leaves the larger piece.
+    """Feature whose border is nearest to x; ties go to the one that leaves the larger piece.
 
-    ``None`` where every member equals x.
+    ``None`` if every member equals x.
     """
     larger = np.maximum((members < x).sum(axis=0), (members > x).sum(axis=0))
     border = np.minimum(members.max(axis=0) - x, x - members.min(axis=0)) / ranges
@@ -84,7 +84,7 @@ def feature_to_cut(members: np.ndarray, x: Vector, ranges: Vector) -> int | None
 def split_box(X: np.ndarray, members: list[int], x: Vector, ranges: Vector) -> list[list[int]]:
     """Split the members of a box that contains x into parts whose boxes do not.
 
-    Members that equal x cannot be told from it and are dropped: the newer row wins.
+    Members equal to x cannot be separated from it and are dropped.
     """
     cut = feature_to_cut(X[members], x, ranges)
     if cut is None:
@@ -103,7 +103,7 @@ def split_box(X: np.ndarray, members: list[int], x: Vector, ranges: Vector) -> l
 
 
 def _fits(X: np.ndarray, pieces: list[list[int]], k: int, row: int, x: Vector) -> bool:
-    """Whether piece k can take the row in without holding x or meeting another piece."""
+    """Whether piece k can be extended to the row without containing x or touching other pieces."""
     grown = X[[*pieces[k], row]]
     low, high = grown.min(axis=0), grown.max(axis=0)
     if ((low <= x) & (x <= high)).all():
@@ -115,12 +115,12 @@ def _fits(X: np.ndarray, pieces: list[list[int]], k: int, row: int, x: Vector) -
 
 
 class Exemplars:
-    """The boxes while they grow; position i of every array belongs to exemplar i."""
+    """Boxes during training; position i of every array belongs to exemplar i."""
 
     def __init__(self, X: np.ndarray, n_attempts: int):
         self.X, self.n_attempts = X, n_attempts
         self.scale, self.ranges = np.ones(X.shape[1]), np.ones(X.shape[1])
-        # Every exemplar holds a row of its own, so there are never more of them than rows.
+        # Every exemplar contains a row of its own, so there are at most as many as rows.
         self._lower, self._upper = np.empty_like(X), np.empty_like(X)
         self._counts = np.empty((X.shape[0], 2))
         self._codes = np.empty(X.shape[0], dtype=int)
@@ -194,26 +194,27 @@ class Exemplars:
 
 
 class NNgeClassifier(ClassifierMixin, BaseEstimator):
-    """Classify by the nearest box of training rows of one class; boxes never overlap.
+    """Classify by the nearest of non-overlapping boxes of training rows.
 
-    A plain classifier without a target of its own: give it to `SourceOnly`, `TargetOnly` or a
-    search, or use it in an ensemble. The result depends on the order of the rows. Worth using for
-    its rules; pooled logistic regression was 11 points more accurate (benchmark ``defaults``).
+    This is a plain classifier that takes no target rows. Wrap it in `SourceOnly` or `TargetOnly`,
+    or use it in a search or an ensemble. The result depends on the order of the rows. It is useful
+    for its interpretable rules; pooled logistic regression was 11 points more accurate (benchmark
+    ``defaults``).
 
     Parameters
     ----------
     n_attempts : int, default=5
-        How many of the nearest exemplars of a row's class are tried before the row becomes an
-        exemplar of its own.
+        Number of nearest exemplars of the row's class that are tried before the row becomes a new
+        exemplar.
     feature_weights : {"mutual_info"} or None, default="mutual_info"
-        Weigh features by their mutual information with the class, or all the same.
+        Weight features by their mutual information with the class, or equally.
     exemplar_weights : bool, default=True
-        Move exemplars away that have misled, by (hits + misses) / hits.
+        Multiply the distance to an exemplar by (hits + misses) / hits.
     shuffle : bool, default=False
-        Learn the rows in random order instead of the order given. Rows sorted by class make boxes
-        that later classes have to split again.
+        Learn the rows in random order. Rows sorted by class produce large boxes that are split
+        again by later classes.
     random_state : int, RandomState or None, default=None
-        Order of the rows with ``shuffle``.
+        Seed for the order of the rows with ``shuffle``.
 
     Attributes
     ----------
@@ -316,8 +317,8 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Scores that sum to 1, in the order of ``classes_``.
 
-        Proportional to 1/d², with d² the weighted squared distance to the nearest exemplar of
-        each class. They order rows by how clear the answer is; they are not calibrated.
+        Scores are proportional to 1/d², where d² is the weighted squared distance to the nearest
+        exemplar of each class. They rank rows by confidence but are not calibrated.
 
         Parameters
         ----------
@@ -335,7 +336,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         return scores / scores.sum(axis=1, keepdims=True)
 
     def _class_distances(self, X: MatrixLike) -> np.ndarray:
-        """Weighted squared distances of rows to classes; infinite for one without exemplar."""
+        """Weighted squared distances of rows to classes; infinite for classes without exemplars."""
         check_is_fitted(self, "lower_")
         X = check_rows(self, X, accept_sparse=False).astype(float)
         codes = np.searchsorted(self.classes_, self.exemplar_labels_)

@@ -17,7 +17,7 @@ from landbridge._typing import Vector
 def in_bins(X: np.ndarray, low: Vector, high: Vector, n_bins: int) -> np.ndarray:
     """Whether each value lies in each bin of its feature: (…, n_features, n_bins)."""
     edges = low[:, None] + np.arange(n_bins + 1) * ((high - low) / n_bins)[:, None]
-    edges[:, -1] = high  # rounding must not lose the largest value
+    edges[:, -1] = high  # the largest value must not be lost to rounding
     values = X[..., None]
     return (edges[:, :-1] <= values) & (values <= edges[:, 1:])
 
@@ -31,7 +31,7 @@ def mutual_information(counts: np.ndarray, class_sizes: Vector) -> Vector:
 
 
 class SeenRows:
-    """The rows learned so far, and what a distance needs to know about them."""
+    """Rows learned so far, with the ranges and weights needed for distances."""
 
     def __init__(self, X: np.ndarray, codes: Vector, n_bins: int | None):
         n_features = X.shape[1]
@@ -73,7 +73,7 @@ class SeenRows:
         self.counts[features, :, code] += in_bins(x[features], low, high, self.n_bins)
 
     def _count_again(self, features: Vector) -> None:
-        """A wider range moves the borders of its bins, so every row seen is counted anew."""
+        """Count all rows again for features whose range, and therefore bins, have changed."""
         if not features.size:
             return
         seen = np.asarray(self.rows)

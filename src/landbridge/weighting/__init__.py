@@ -1,4 +1,4 @@
-"""Density ratios: weights under which the rows of the source resemble the target."""
+"""Density-ratio estimation: weights that make the source rows resemble the target."""
 
 from landbridge.weighting._base import WeightDiagnostics, Weighting, effective_sample_size
 from landbridge.weighting.classifier_ratio import ClassifierRatio

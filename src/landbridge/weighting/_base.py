@@ -1,4 +1,4 @@
-"""The life cycle that all weighting methods share: check, compute, diagnose."""
+"""Base class of the weighting methods: check, compute and diagnose."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -45,24 +45,24 @@ def effective_sample_size(weights: VectorLike) -> float:
     weights = np.asarray(weights, dtype=np.float64)
     if weights.ndim != 1 or weights.size == 0:
         raise ValueError(
-            f"`weights` must be a non-empty vector; got shape {weights.shape}. Pass one weight a "
-            "row."
+            f"`weights` must be a non-empty vector; got shape {weights.shape}. Pass one weight "
+            "per row."
         )
     if not np.all((weights >= 0) & (weights < np.inf)):
         raise ValueError(
-            "`weights` must be finite numbers that are not negative; got "
+            "`weights` must be finite and non-negative; got "
             f"{weights[~((weights >= 0) & (weights < np.inf))][0]}."
         )
     largest = weights.max()
     if largest == 0:
         return 0.0
-    shares = weights / largest  # squares neither overflow nor vanish
+    shares = weights / largest  # avoids overflow and underflow of the squares
     return float(shares.sum() ** 2 / (shares @ shares))
 
 
 @dataclass(frozen=True)
 class WeightDiagnostics:
-    """How far the weights can be trusted; ``print`` it for a summary in words.
+    """Diagnostics of estimated weights; ``print`` them for a summary in words.
 
     Parameters
     ----------
@@ -71,15 +71,15 @@ class WeightDiagnostics:
     effective_sample_size : float
         (Σw)² / Σw².
     largest_share : float
-        The part of the total weight that the heaviest row carries.
+        Share of the total weight carried by the heaviest row.
     n_at_bound : int
-        Rows whose weight lies at the method's upper bound (0 where it has none).
-    mean_gap_before, mean_gap_after : per feature, the mean of the source minus the mean of the
-        Target in units of the target's standard deviation, unweighted and weighted.
-    spread_ratio_before, spread_ratio_after : per feature, the standard deviation of the source
-        Divided by that of the target, unweighted and weighted.
+        Number of rows whose weight is at the method's upper bound (0 without a bound).
+    mean_gap_before, mean_gap_after : ndarray of shape (n_features,)
+        Source mean minus target mean in target standard deviations, unweighted and weighted.
+    spread_ratio_before, spread_ratio_after : ndarray of shape (n_features,)
+        Source standard deviation divided by that of the target, unweighted and weighted.
     feature_names : tuple of str or None
-        The columns, where the rows came with names.
+        Column names, if the rows had names.
     """
 
     n_rows: int
@@ -104,9 +104,10 @@ class WeightDiagnostics:
         worst = int(np.argmax(np.abs(self.mean_gap_after)))
         name = self.feature_names[worst] if self.feature_names else f"column {worst}"
         return (
-            f"{self.n_rows} source rows are worth {self.effective_sample_size:.4g} rows of the "
-            f"target; the heaviest carries {self.largest_share:.1%} of the weight and "
-            f"{self.n_at_bound} lie at the bound.\nThe largest gap of means went from "
+            f"The {self.n_rows} weighted source rows are equivalent to "
+            f"{self.effective_sample_size:.4g} unweighted rows. The heaviest row carries "
+            f"{self.largest_share:.1%} of the weight, and {self.n_at_bound} rows are at the "
+            f"upper bound.\nThe largest difference of means went from "
             f"{np.abs(self.mean_gap_before).max():.3g} to {np.abs(self.mean_gap_after).max():.3g} "
             f"standard deviations ({name})."
         )
@@ -120,7 +121,7 @@ def diagnose_weights(
     bound: float | None = None,
     feature_names: Vector | None = None,
 ) -> WeightDiagnostics:
-    """Diagnostics of ``weights`` on the rows of X against the rows of X_target."""
+    """Compare X under ``weights`` with X_target."""
     total = weights.sum()
     weights = weights / total if total > 0 else np.zeros(len(weights))
     target_mean, target_spread = _moments(X_target, None)
@@ -159,14 +160,14 @@ class Weighting(BaseEstimator, ABC):
     """
 
     def fit(self, X: MatrixLike, X_target: MatrixLike) -> Self:
-        """Weigh the rows of X so that they resemble the rows of X_target.
+        """Estimate weights of the rows of X so that they resemble X_target.
 
         Parameters
         ----------
         X : array-like of shape (n_rows, n_features)
             Rows of the source.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Rows of the target, labelled and unlabelled stacked.
+        X_target : array-like of shape (n_target, n_features)
+            Rows of the target, both labelled and unlabelled.
 
         Returns
         -------
@@ -213,11 +214,11 @@ def _warn_if_unstable(weighting: Weighting, diagnostics: WeightDiagnostics) -> N
     if size >= SMALL_SHARE * n:
         return
     warnings.warn(
-        f"The weights of {type(weighting).__name__} rest on about {size:.1f} of {n} source rows "
-        f"({size / n:.1%}; the heaviest row alone carries {diagnostics.largest_share:.0%}): what "
-        "is fitted with them is unstable. Either the domains barely overlap: then compare with "
-        "UniformWeights, or label rows of the target. Or the weights follow the sample of the "
-        "target too closely: then smooth them, for example by a larger ridge.",
+        f"The weights of {type(weighting).__name__} have an effective sample size of {size:.1f} "
+        f"of {n} source rows ({size / n:.1%}), and the heaviest row carries "
+        f"{diagnostics.largest_share:.0%} of the weight, so models fitted with them are unstable. "
+        "If the domains barely overlap, compare with UniformWeights or label target rows. If the "
+        "weights overfit the target sample, smooth them, for example with a larger ridge.",
         WeightingWarning,
         stacklevel=3,
     )

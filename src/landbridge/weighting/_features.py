@@ -11,7 +11,7 @@ from landbridge.weighting._rows import choose_rows, kernel, row_blocks
 
 # A matrix of features with more entries than this is stored in single precision.
 DOUBLE_ENTRIES = 2**25
-# Directions of the landmarks' kernel matrix below this share of its largest are noise.
+# Eigenvalues of the landmark kernel below this share of the largest are treated as zero.
 RANK_TOLERANCE = 1e-11
 
 
@@ -35,7 +35,7 @@ class NystroemFeatures:
         gamma: float,
         rng: np.random.RandomState,
     ) -> "NystroemFeatures":
-        """Half of the landmarks from each domain, drawn without regard to the order of rows."""
+        """Draw half of the landmarks from each domain, independently of the row order."""
         half = min(size // 2, X_target.shape[0])
         landmarks = stack_rows([choose_rows(X, size - half, rng), choose_rows(X_target, half, rng)])
         values, vectors = eigh(kernel(landmarks, landmarks, name, gamma))
@@ -52,7 +52,7 @@ class NystroemFeatures:
         return kernel(X, self.landmarks, self.kernel, self.gamma)
 
     def project(self, simple: np.ndarray) -> np.ndarray:
-        """Λ^(−1/2) U' of what `simple` returns, or of means of it."""
+        """Multiply the result of `simple`, or its mean, by Λ^(−1/2) U'."""
         return simple @ self.projection
 
     def __call__(self, X: Matrix) -> np.ndarray:
@@ -69,7 +69,7 @@ def feature_matrix(features: NystroemFeatures, X: Matrix) -> np.ndarray:
 
 
 def feature_mean(features: NystroemFeatures, X: Matrix) -> Vector:
-    """The mean of the features over the rows: the linear map once, of the mean."""
+    """Mean of the features over the rows; the linear map is applied once, to the mean."""
     blocks = row_blocks(X, features.width)
     total = sum(features.simple(X[rows]).sum(axis=0) for rows in blocks)
     return features.project(np.asarray(total) / X.shape[0])

@@ -1,4 +1,4 @@
-"""Gaussian bumps at rows of the target: the model of KLIEP and RuLSIF."""
+"""Gaussian basis functions centred at target rows, the model of KLIEP and RuLSIF."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -31,7 +31,7 @@ class GaussianBasis:
     def draw(
         cls, X_target: Matrix, size: int, gamma: float, rng: np.random.RandomState
     ) -> "GaussianBasis":
-        """Centres from the target, drawn without regard to the order of rows."""
+        """Draw centres from the target, independently of the row order."""
         check_count(size, "n_centers")
         return cls(choose_rows(X_target, size, rng), gamma)
 
@@ -68,14 +68,14 @@ class GaussianBasis:
 def check_widths(
     gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.RandomState, *, choose: str = "cv"
 ) -> list[float]:
-    """The widths to choose from: one where there is no choice; ``choose`` asks for the grid."""
+    """Candidate widths; a single one unless ``gamma`` is a sequence or equals ``choose``."""
     if isinstance(gamma, str) and gamma == choose:
         unit = 1.0 / (2 * median_square(X, X_target, rng))
         return [multiple * unit for multiple in MULTIPLES]
     if isinstance(gamma, (list, tuple, np.ndarray)):
         if len(gamma) == 0:
             raise ValueError(
-                "`gamma` must hold at least one width; got none. Pass 'median' or a number."
+                "`gamma` must contain at least one width; got none. Pass 'median' or a number."
             )
         return [resolve_gamma(one, X, X_target, rng) for one in gamma]
     try:

@@ -1,10 +1,10 @@
-"""A primal-feasible interior point for one quadratic program: a box and one slab.
+"""Primal-feasible interior-point solver for a quadratic program with a box and a slab.
 
     minimise  ½ β'Qβ − c'β   subject to   0 ≤ β_i ≤ B,   n(1 − ε) ≤ Σβ ≤ n(1 + ε)
 
-β = 1 lies inside, so every iterate does: the constraints hold to machine precision whenever the
-iteration stops. Each step solves with Q + diag(E) once factorised, by Cholesky where Q is a full
-matrix and by the Woodbury identity where Q = AA' has few columns.
+The start β = 1 is strictly feasible, and so is every iterate. The constraints therefore hold to
+machine precision whenever the iteration stops. Each step factorises Q + diag(E) once, by Cholesky
+for a full matrix Q and by the Woodbury identity if Q = AA' and A has few columns.
 """
 
 from copy import copy
@@ -15,17 +15,17 @@ import numpy as np
 from landbridge._typing import Vector
 from landbridge.weighting._quadratic_forms import QuadraticForm, Solve
 
-# What counts as the optimum where rounding ends the progress before ``tol`` is reached.
+# Accuracy that is accepted if rounding stops the progress before ``tol`` is reached.
 CERTIFIED = 1e-8
-# Steps without progress after which rounding has ended it, if the answer is as near as this.
+# Steps without progress after which iteration stops, if the error is below this value.
 PATIENCE, NEAR = 5, 1e-4
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The minimiser, the slab's multiplier, a bound on its regret and the number of steps.
+    """Minimiser, multiplier of the slab, bound on the suboptimality, and number of steps.
 
-    Stationarity reads Qβ − c − z_low + z_up = ``slab_multiplier``.
+    The stationarity condition is Qβ − c − z_low + z_up = ``slab_multiplier``.
     """
 
     beta: Vector
@@ -47,12 +47,12 @@ def solve_box_and_slab(
 ) -> Solution:
     """Minimise ½ β'(Q + diag(ridge))β − linear'β over the box [0, bound] and the slab.
 
-    Predictor and corrector (Mehrotra) share one factorisation per step. It stops when the duality
-    gap, relative to n² times the mean diagonal of Q, is below ``tol``.
+    The predictor and corrector steps (Mehrotra) share one factorisation. The iteration stops when
+    the duality gap, relative to n² times the mean diagonal of Q, is below ``tol``.
     """
     n = len(linear)
     scale = max(n * (form.mean_diagonal() + np.mean(ridge)), np.abs(linear).max()) or 1.0
-    # Where a ridge is tiny the diagonal has entries near 0, and a solve loses digits there.
+    # With a tiny ridge, the diagonal has entries near 0, and solves lose accuracy.
     refine = bool(np.min(ridge) < 1e-6 * scale / n)
     start = (form.product(np.ones(n)) + ridge - linear) / scale
     point = _Iterate(n, bound, eps, product=0.1 * float(np.abs(start).mean()) + 1e-4)
@@ -70,7 +70,7 @@ def solve_box_and_slab(
         try:
             solve = form.solver(scale * point.diagonal() + ridge)
         except np.linalg.LinAlgError:
-            if best_error > NEAR:  # far from the end it is not rounding: Q is not convex
+            if best_error > NEAR:  # too large for rounding errors, so Q is not convex
                 raise
             break
         direction = _predictor_corrector(point, residual, solve, scale, refine)
@@ -89,16 +89,16 @@ def solve_box_and_slab(
 class _Iterate:
     """β, its distances to the bounds and their multipliers.
 
-    The slab is one more bound, on Σβ, in last place. The distances are carried along and not
-    recomputed: near a bound the difference B − β would lose the digits that the step needs.
+    The slab is stored as the last bound, on Σβ. The distances are updated and not recomputed,
+    because near a bound the difference B − β would lose the digits that the step needs.
     """
 
     def __init__(self, n: int, bound: float, eps: float, product: float):
-        """β = 1 with multipliers such that distance × multiplier = ``product`` everywhere."""
+        """Start at β = 1, with multipliers such that distance × multiplier = ``product``."""
         self.beta = np.ones(n)
         self.fixed_sum = eps == 0
         self.below, self.above = np.ones(n + 1), np.full(n + 1, bound - 1.0)
-        # An equation has no distance; 1 keeps the quotients finite.
+        # An equality constraint has no distance; 1 keeps the quotients finite.
         self.below[n] = self.above[n] = 1.0 if self.fixed_sum else n * eps
         self.low, self.up = product / self.below, product / self.above
         if self.fixed_sum:
@@ -107,7 +107,7 @@ class _Iterate:
         self.rows = slice(0, n) if self.fixed_sum else slice(0, n + 1)
 
     def forward(self, vector: Vector) -> Vector:
-        """What the bounds bound: each entry, and the sum."""
+        """Bounded quantities: each entry, and the sum."""
         return np.append(vector, vector.sum())
 
     def adjoint(self, multipliers: Vector) -> Vector:
@@ -147,9 +147,9 @@ def step_to_zero(value: Vector, change: Vector) -> float:
 def _predictor_corrector(
     point: _Iterate, residual: Vector, solve: Solve, scale: float, refine: bool
 ) -> tuple[Vector, Vector, Vector]:
-    """Mehrotra: how far a pure Newton step would get decides how much the real one is centred."""
+    """Mehrotra's step: the length of a pure Newton step determines the centring."""
     below, above = point.below, point.above
-    # The slab's part of the diagonal; an equation on the sum gives not at all.
+    # The slab's part of the diagonal; infinite for an equality constraint on the sum.
     stiffness = point.low[-1] / below[-1] + point.up[-1] / above[-1]
     give = 0.0 if point.fixed_sum else 1 / stiffness
 
@@ -181,7 +181,7 @@ def _predictor_corrector(
 
 
 def settle(beta: Vector, bound: float, eps: float) -> Vector:
-    """Undo the rounding of the sum: back into the slab, never out of the box."""
+    """Correct rounding errors of the sum: move β into the slab without leaving the box."""
     beta = np.clip(beta, 0.0, bound)
     n, total = len(beta), float(beta.sum())
     low, high = n * (1 - eps), n * (1 + eps)

@@ -1,4 +1,4 @@
-"""Quadratic forms β'Qβ as the interior point needs them: products and factorised solves."""
+"""Quadratic forms β'Qβ for the interior-point solver, with products and solves."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class QuadraticForm(Protocol):
 
 @dataclass(frozen=True)
 class FullMatrix:
-    """Q as a symmetric matrix: one Cholesky factorisation a step, n³/3 operations."""
+    """Q as a symmetric matrix, with one Cholesky factorisation (n³/3 operations) per step."""
 
     matrix: np.ndarray
 
@@ -44,7 +44,7 @@ class FullMatrix:
     def solver(self, diagonal: Vector) -> Solve:
         shifted = self.matrix.copy()
         shifted.flat[:: len(shifted) + 1] += diagonal
-        # A symmetric matrix is its own transpose, and LAPACK factorises that order in place.
+        # A symmetric matrix equals its transpose, which LAPACK can factorise in place.
         factor = cho_factor(shifted.T, lower=True, overwrite_a=True, check_finite=False)
 
         def solve(b: np.ndarray, *, refine: bool = False) -> np.ndarray:
@@ -58,9 +58,9 @@ class FullMatrix:
 
 @dataclass(frozen=True)
 class LowRank:
-    """Q = AA' with few columns: one r × r factorisation a step, n·r² operations.
+    """Q = AA' with few columns and one r × r factorisation (n·r² operations) per step.
 
-    A may be stored in single precision; it is read in blocks and all sums are double.
+    A may be stored in single precision. It is read in blocks, and sums use double precision.
     """
 
     features: np.ndarray
@@ -71,11 +71,11 @@ class LowRank:
             yield rows, self.features[rows].astype(np.float64, copy=False)
 
     def times(self, coefficients: np.ndarray) -> np.ndarray:
-        """A times a vector of r, or several."""
+        """A times a vector of length r, or several columns."""
         return np.concatenate([block @ coefficients for _, block in self.blocks()])
 
     def transposed_times(self, vector: np.ndarray) -> np.ndarray:
-        """A' times a vector of n, or several."""
+        """A' times a vector of length n, or several columns."""
         return sum(block.T @ vector[rows] for rows, block in self.blocks())
 
     def product(self, vector: Vector) -> Vector:
@@ -87,7 +87,7 @@ class LowRank:
         for rows, block in self.blocks():
             scaled = block * root[rows, None]
             gram += scaled.T @ scaled
-        # What rounding could make negative is lifted; the refinement below takes it out again.
+        # Shift eigenvalues that rounding could make negative; the refinement below corrects for it.
         gram.flat[:: len(gram) + 1] += 1.0 + 1e-15 * np.trace(gram)
         factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
 
@@ -100,7 +100,8 @@ class LowRank:
             x = woodbury(b)
             if not refine:
                 return x
-            # The difference above cancels where the diagonal is tiny; one correction repairs it.
+            # The difference above suffers cancellation if the diagonal is tiny; one refinement step
+            # corrects it.
             return x + woodbury(b - self.product(x) - diagonal * x)
 
         return solve

@@ -1,4 +1,4 @@
-"""Choices of rows and kernel widths that do not depend on the order of the rows."""
+"""Selection of rows and kernel widths, independent of the order of the rows."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -19,14 +19,14 @@ BLOCK_VALUES = 2**21
 def order_of_rows(X: Matrix, rng: np.random.RandomState) -> Vector:
     """Positions of the rows sorted along a random direction.
 
-    A permutation of X permutes the positions with it, so what is picked from this order is the
-    same set of rows however the rows are arranged.
+    Permuting X permutes the positions accordingly, so a selection from this order is the same set
+    of rows for any arrangement.
     """
     return np.argsort(X @ rng.standard_normal(X.shape[1]), kind="stable")
 
 
 def choose_rows(X: Matrix, size: int, rng: np.random.RandomState) -> Matrix:
-    """At most ``size`` rows, drawn without regard to their order."""
+    """Draw at most ``size`` rows, independently of their order."""
     if X.shape[0] <= size:
         return X
     order = order_of_rows(X, rng)
@@ -48,7 +48,7 @@ def row_blocks(X: Matrix, width: int) -> Iterator[slice]:
 
 
 def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
-    """The kernel width as a number: "median", "scale" or the number itself."""
+    """Kernel width as a number, from "median", "scale" or a number."""
     if isinstance(gamma, str) and gamma == "median":
         return 1.0 / (2 * median_square(X, X_target, rng))
     if isinstance(gamma, str) and gamma == "scale":
@@ -60,10 +60,10 @@ def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.Random
 
 
 def about_origin(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
-    """Both sets of rows moved by one vector, after which Y lies about the origin.
+    """Shift both sets of rows by the same vector so that Y is centred at the origin.
 
-    Squared distances are computed as differences of squares: rows that are far from the origin and
-    near to each other would lose all their digits. Sparse rows stay where they are.
+    Squared distances are computed as differences of squares. Rows far from the origin but near
+    each other would otherwise lose all accuracy. Sparse rows are not shifted.
     """
     if sparse.issparse(X) or sparse.issparse(Y):
         return X, Y
@@ -73,7 +73,7 @@ def about_origin(X: Matrix, Y: Matrix) -> tuple[Matrix, Matrix]:
 
 
 def median_square(X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
-    """The median squared distance between different rows of the two domains together."""
+    """Median squared distance between distinct rows of the pooled domains."""
     rows = stack_rows([choose_rows(part, MEDIAN_ROWS, rng) for part in (X, X_target)])
     rows, _ = about_origin(rows, rows)
     squares = euclidean_distances(rows, squared=True)
@@ -83,7 +83,7 @@ def median_square(X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> fl
 
 
 def kernel(X: Matrix, Y: Matrix, name: str, gamma: float) -> np.ndarray:
-    """A kernel of scikit-learn in double precision; gamma where the kernel has one."""
+    """Kernel of scikit-learn in double precision; ``gamma`` is ignored if it has none."""
     if name == "rbf":
         X, Y = about_origin(X, Y)
     values = pairwise_kernels(X, Y, metric=name, filter_params=True, gamma=gamma)

@@ -22,13 +22,14 @@ from landbridge.weighting._interior_point import Solution, solve_box_and_slab
 from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
 from landbridge.weighting._rows import kernel, mean_self_kernel, resolve_gamma, row_blocks
 
-# Up to this number of source rows the exact problem takes seconds; larger ones use features.
+# Up to this number of source rows, the exact problem takes seconds; beyond it, use features.
 EXACT_ROWS = 2000
-# Number of features for up to 20 000 rows, and for more rows, where it must be smaller.
+# Number of features for up to 20 000 rows, and for more rows.
 MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
 
-# What recovered known density ratios well over dimensions, sizes and shifts: gamma in units of the
-# median heuristic, the ridge in units of the mean of k(x, x). See benchmarks/weighting.py.
+# Values that recovered known density ratios well for many dimensions, sizes and shifts: gamma in
+# units of the median heuristic, the ridge in units of the mean of k(x, x). See
+# benchmarks/weighting.py.
 WIDTH, RIDGE = 0.3, 0.15
 BOUND = 1000.0
 
@@ -54,10 +55,10 @@ def objective(form: QuadraticForm, kappa: Vector, beta: Vector, ridge: float = 0
 
 @dataclass(frozen=True)
 class Problem:
-    """The quadratic program of one fit with all its numbers.
+    """Quadratic program of one fit.
 
-    ``left_out`` is the mean of k(x, x) − ‖a(x)‖²: features leave out that much of the diagonal of
-    K, and spread evenly it gives AA' + left_out·I the trace of K.
+    ``left_out`` is the mean of k(x, x) − ‖a(x)‖², the part of the diagonal of K that the
+    features do not represent. AA' + left_out·I has the same trace as K.
     """
 
     form: QuadraticForm
@@ -69,13 +70,14 @@ class Problem:
 
     @property
     def diagonal(self) -> float:
-        """All that is added to the diagonal of the form."""
+        """Total value added to the diagonal of the form."""
         return self.ridge + self.left_out
 
     def solve(self) -> Solution:
-        tol = 1e-7 if isinstance(self.form, LowRank) else 1e-9  # features err by more than 1e-7
+        # Features are less accurate than 1e-7.
+        tol = 1e-7 if isinstance(self.form, LowRank) else 1e-9
         if self.ridge > 0:
-            # A weight near 0 is right to about √(tol·n/ridge) only: aim at 1e-4.
+            # The error of a weight near 0 is about √(tol·n/ridge); aim at 1e-4.
             tol = float(np.clip(1e-8 * self.ridge / len(self.kappa), 1e-12, 1e-9))
         return solve_box_and_slab(
             self.form, self.kappa, bound=self.bound, eps=self.eps, ridge=self.diagonal, tol=tol
@@ -83,7 +85,7 @@ class Problem:
 
 
 class KernelMeanMatching(Weighting):
-    """Weights under which the mean of the source in feature space meets the target's.
+    """Weights that match the source mean to the target mean in feature space.
 
     With K_ij = k(x_i, x_j) on the n source rows and κ_i = n/n_t · Σ_j k(x_i, x_j) over the n_t
     target rows, it solves ::
@@ -91,14 +93,13 @@ class KernelMeanMatching(Weighting):
         minimise  ½ β'(K + ridge·I)β − κ'β   subject to  0 ≤ β_i ≤ bound,  |Σβ − n| ≤ n·eps.
 
     * The weights lie in [0, bound] and their sum in [n(1 − eps), n(1 + eps)], to machine precision.
-    * Every row has its weight; none is dropped, whatever their number.
-    * A permutation of the source rows permutes the weights, one of the target rows changes nothing.
+    * Every row has a weight, regardless of the number of rows.
+    * Permuting the source rows permutes the weights. Permuting the target rows has no effect.
 
-    Deviation 1: the ridge, which the papers do not have. Without it the optimum overfits: it
-    matches the sample of the target with a few source rows. ``setting="paper"`` switches it off.
-    Deviation 2: beyond 2 000 source rows K ≈ AA' + δI and κ come from the same few features A,
-    with δ such that the trace of K is kept, and the optimum of that problem is found.
-    ``n_components=None`` keeps the exact kernel.
+    Deviation 1: a ridge, which the papers do not have. Without it the optimum overfits, because it
+    matches the target sample with a few source rows. ``setting="paper"`` disables it. Deviation 2:
+    beyond 2 000 source rows, K ≈ AA' + δI and κ are computed from the same few features A, with δ
+    chosen to preserve the trace of K. ``n_components=None`` keeps the exact kernel.
 
     Parameters
     ----------
@@ -110,21 +111,20 @@ class KernelMeanMatching(Weighting):
     bound : float or None
         B, the largest weight. ``None`` uses the value of ``setting``.
     eps : float in [0, 1], "huang" or None
-        How far the mean weight may lie from 1; 0 makes it exactly 1, "huang" is (√n − 1)/√n.
+        Largest deviation of the mean weight from 1; 0 makes it exactly 1, "huang" is (√n − 1)/√n.
         ``None`` uses the value of ``setting``.
     ridge : float or None
         Added to the diagonal of K. ``None`` uses the value of ``setting``.
     setting : {"evidence", "paper"}, default="evidence"
-        Where ``gamma``, ``bound``, ``eps`` and ``ridge`` come from unless they are given.
-        "evidence": values that recovered known density ratios well
-        (``docs/benchmarks/weighting.md``): 0.3 times the gamma of the median heuristic, bound
-        1000, eps 0, ridge = 0.15 times the mean of k(x, x). "paper": the median heuristic, Huang's
-        bound 1000 and eps, no ridge.
+        Values of ``gamma``, ``bound``, ``eps`` and ``ridge`` that are not given. "evidence": values
+        that recovered known density ratios well (``docs/benchmarks/weighting.md``): 0.3 times the
+        gamma of the median heuristic, bound 1000, eps 0, ridge = 0.15 times the mean of k(x, x).
+        "paper": the median heuristic, Huang's bound 1000 and eps, no ridge.
     n_components : "auto", int or None, default="auto"
         Number of features; ``None`` solves the exact problem. "auto": exact up to 2 000 source
         rows, then 256 features, and 128 beyond 20 000 rows.
     random_state : int, RandomState or None, default=0
-        For the features and the median distance; an integer gives the same weights every time.
+        Seed for the features and the median distance.
 
     Attributes
     ----------
@@ -185,9 +185,9 @@ class KernelMeanMatching(Weighting):
 
     @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """The weights that the optimum assigns to new rows; needs a positive ridge.
+        """Weights of new rows under the fitted solution; requires a positive ridge.
 
-        Stationarity at the optimum determines the weight of a row by its own kernel values,
+        At the optimum, stationarity determines the weight of a row from its kernel values,
         β(x) = clip((n·mean_j k(x, t_j) − Σ_i β_i k(x, x_i) + ν) / ridge, 0, bound) with ν the
         multiplier of the sum (and ridge + δ for features), so the same formula gives the weight of
         a row not seen in ``fit``.
@@ -205,8 +205,8 @@ class KernelMeanMatching(Weighting):
         X = self._new_rows(X)
         if self.ridge_ == 0:
             raise ValueError(
-                "`ridge` must be positive to weigh new rows; got 0. Without it the weights exist "
-                "at the rows of fit alone. Fit with ridge=1.0, for example."
+                "`ridge` must be positive to weight new rows; got 0. Without a ridge, weights are "
+                "defined only at the rows of fit. Fit with ridge=1.0, for example."
             )
         if self._map is not None:
             pull = np.concatenate(
@@ -238,7 +238,7 @@ class KernelMeanMatching(Weighting):
             X, X_target, size=size, name=self.kernel, gamma=self.gamma_, rng=rng
         )
         form = LowRank(feature_matrix(features, X))
-        # κ from the same features as K: otherwise the two sides of the match differ.
+        # Compute κ from the same features as K, so that both means have the same approximation.
         self._target_mean = feature_mean(features, X_target)
         kappa = form.times(X.shape[0] * self._target_mean)
         scale = mean_self_kernel(X, self.kernel, self.gamma_)
@@ -248,7 +248,7 @@ class KernelMeanMatching(Weighting):
     def _problem(
         self, form: QuadraticForm, kappa: Vector, scale: float, left_out: float
     ) -> Problem:
-        """Fill in what the setting says where a parameter is None."""
+        """Build the problem, with parameters that are None taken from the setting."""
         n, paper = len(kappa), self.setting == "paper"
         eps = self.eps if self.eps is not None else ("huang" if paper else 0.0)
         return Problem(
@@ -263,7 +263,7 @@ class KernelMeanMatching(Weighting):
     def _keep_extension(
         self, X: Matrix, X_target: Matrix, problem: Problem, solution: Solution
     ) -> None:
-        """What ``predict_weights`` needs."""
+        """Store the values that ``predict_weights`` uses."""
         self._multiplier, self._diagonal = solution.slab_multiplier, problem.diagonal
         if isinstance(problem.form, LowRank):
             residual = problem.form.transposed_times(solution.beta)
@@ -286,7 +286,7 @@ class KernelMeanMatching(Weighting):
         if self.eps is None or (isinstance(self.eps, str) and self.eps == "huang"):
             return
         if not (is_number(self.eps) and 0 <= self.eps <= 1):
-            raise ValueError(f"`eps` must lie in [0, 1] or be 'huang'; got {self.eps!r}.")
+            raise ValueError(f"`eps` must be in [0, 1] or 'huang'; got {self.eps!r}.")
 
 
 def resolve_components(n_components: Any, n: int) -> int | None:
@@ -310,13 +310,13 @@ def _solve(problem: Problem, name: str) -> Solution:
     except np.linalg.LinAlgError as error:
         raise ValueError(
             f"`kernel` must be positive semi-definite on the rows of X; got {name!r}, whose "
-            "matrix is not. Use 'rbf', 'laplacian' or 'cosine', or give a larger ridge."
+            "matrix is not. Use 'rbf', 'laplacian' or 'cosine', or increase the ridge."
         ) from error
     if not solution.converged:
         warnings.warn(
             f"Kernel mean matching stopped after {solution.n_iter} steps with a duality gap of "
-            f"{solution.gap:.2g}. The weights satisfy the constraints but are not optimal; give a "
-            "larger ridge.",
+            f"{solution.gap:.2g}. The weights satisfy the constraints but are not optimal. "
+            "Increase the ridge.",
             NotConvergedWarning,
             stacklevel=5,
         )

@@ -1,4 +1,4 @@
-"""The Kullback–Leibler importance estimation procedure (Sugiyama et al., 2008)."""
+"""Kullback–Leibler importance estimation procedure (Sugiyama et al., 2008)."""
 
 import warnings
 from typing import Any
@@ -23,14 +23,14 @@ SELECTION_ROWS = 5000
 def mixture_weights(
     P: np.ndarray, *, tol: float = 1e-9, max_iter: int = 200
 ) -> tuple[Vector, float, int]:
-    """Maximise mean_t log(Pα)_t over the simplex; returns α, a bound on its regret, steps.
+    """Maximise mean_t log(Pα)_t over the simplex; return α, its regret bound and the steps.
 
-    With Σα added to the loss the constraint Σα = 1 holds at the optimum by itself, so only α ≥ 0
-    is left: a primal–dual interior point on  −mean log(Pα) + Σα.  For any α in the simplex and
-    g = mean_t P_t/(Pα)_t the likelihood is at most log(max g) below its maximum, which certifies
-    the answer.
+    With Σα added to the loss, the constraint Σα = 1 holds automatically at the optimum. The
+    remaining problem, min −mean log(Pα) + Σα subject to α ≥ 0, is solved by a primal–dual
+    interior-point method. For any α in the simplex and g = mean_t P_t/(Pα)_t, the likelihood is
+    at most log(max g) below its maximum, which bounds the regret.
     """
-    # A factor per row adds a constant to the likelihood; without it rows near 1e-300 overflow.
+    # Scaling a row adds a constant to the likelihood; without it, rows near 1e-300 overflow.
     P = P / P.max(axis=1, keepdims=True)
     m = P.shape[1]
     alpha, dual = np.full(m, 1.0 / m), np.full(m, 1.0)
@@ -61,7 +61,7 @@ def _interior_step(P: np.ndarray, alpha: Vector, dual: Vector) -> tuple[Vector, 
     length = min(1.0, 0.95 * step_to_zero(alpha, d_alpha), 0.95 * step_to_zero(dual, d_dual))
     change, loss = P @ d_alpha, -np.log(mixture).mean() + alpha.sum() - mu * np.log(alpha).sum()
     slope_along = float((1 - slope - mu / alpha) @ d_alpha)
-    for _ in range(30):  # the barrier must fall: P·α stays positive along with α
+    for _ in range(30):  # halve the step until the barrier decreases and P·α stays positive
         new = alpha + length * d_alpha
         value = -np.log(mixture + length * change).mean() + new.sum() - mu * np.log(new).sum()
         if value <= loss + 1e-4 * length * slope_along + 1e-13 * abs(loss):
@@ -80,21 +80,21 @@ def _curvature(P: np.ndarray, mixture: Vector) -> np.ndarray:
 
 
 class KLIEP(Weighting):
-    """The density ratio as a mixture of Gaussians with the largest likelihood on the target.
+    """Density ratio as a mixture of Gaussians, fitted by maximum likelihood on the target.
 
     With centres c_l from the target and φ_l(x) = exp(−γ‖x − c_l‖²), w(x) = Σ_l α_l φ_l(x) solves
 
         maximise  mean_t log w(x_t)   subject to   α ≥ 0,   mean_s w(x_s) = 1,
 
-    which makes w·p_source closest to p_target in Kullback–Leibler divergence.
+    which minimises the Kullback–Leibler divergence from p_target to w·p_source.
 
-    * The weights are not negative and their mean is 1, to machine precision.
+    * The weights are non-negative and their mean is 1, to machine precision.
     * ``regret_`` bounds how far the likelihood is below its maximum; it is below 1e-8.
-    * The width has the largest likelihood on target rows left out (cross-validation).
+    * The width maximises the cross-validated likelihood of target rows.
 
-    Deviation 1: the paper climbs the gradient and projects; here the concave problem is solved by
-    an interior point, with a certificate. Deviation 2: for the choice of the width alone, at most
-    5 000 rows of each domain are used.
+    Deviation 1: the paper uses projected gradient ascent. Here, the concave problem is solved by an
+    interior-point method with a bound on the error. Deviation 2: the width is chosen on at most 5
+    000 rows of each domain.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ class KLIEP(Weighting):
         The width. "cv" chooses among multiples of the median heuristic, a sequence among its
         values, both by the cross-validated likelihood.
     n_centers : int, default=100
-        Number of centres (all target rows where there are fewer).
+        Number of centres; at most the number of target rows.
     cv : int, default=5
-        Folds of the target for the choice of the width.
+        Number of folds of target rows used to choose the width.
     random_state : int, RandomState or None, default=0
         Seed; the same seed gives the same result.
 
@@ -114,9 +114,9 @@ class KLIEP(Weighting):
     effective_sample_size_ : (Σw)² / Σw².
     diagnostics_ : `WeightDiagnostics`
     gamma_ : the width used.
-    likelihoods_ : dict, width → mean log-likelihood on rows left out (empty without choice).
+    likelihoods_ : dict, width → mean log-likelihood on held-out rows; empty if the width is given.
     alpha_ : the coefficients α.
-    regret_ : bound on what the likelihood lacks to its maximum.
+    regret_ : upper bound on the distance of the likelihood from its maximum.
 
     Examples
     --------
@@ -152,12 +152,12 @@ class KLIEP(Weighting):
         self._basis, self.alpha_, self.regret_ = self._fit(X, X_target, self.gamma_, rng)
         if np.isinf(self.regret_):
             raise ValueError(
-                "`gamma` must be small enough for source and target rows to feel the same "
-                f"Gaussians; got {self.gamma_:.3g}, for which none does. Pass a smaller gamma."
+                "`gamma` is too large: no Gaussian covers both source and target rows; got "
+                f"{self.gamma_:.3g}. Pass a smaller gamma."
             )
         if self.regret_ > 1e-6:
             warnings.warn(
-                f"KLIEP stopped {self.regret_:.2g} below the largest likelihood at most. Give a "
+                f"KLIEP stopped at a likelihood up to {self.regret_:.2g} below its maximum. Use a "
                 "larger gamma or fewer centres.",
                 NotConvergedWarning,
                 stacklevel=3,
@@ -166,7 +166,7 @@ class KLIEP(Weighting):
 
     @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """The estimated density ratio at new rows.
+        """Estimate the density ratio at new rows.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class KLIEP(Weighting):
     def _fit(
         self, X: Matrix, X_target: Matrix, gamma: float, rng: np.random.RandomState
     ) -> tuple[GaussianBasis, Vector, float]:
-        """Basis, coefficients and regret; zeros with an infinite regret where no row is reached."""
+        """Basis, coefficients and regret; zeros and infinite regret if no row is near a centre."""
         basis = GaussianBasis.draw(X_target, self.n_centers, gamma, rng)
         source_mean = basis.mean(X)
         # A centre with no source rows nearby cannot be normalised and is dropped from the
@@ -201,10 +201,10 @@ class KLIEP(Weighting):
     def _cross_validate(
         self, X: Matrix, X_target: Matrix, widths: list[float], rng: np.random.RandomState
     ) -> dict[float, float]:
-        """Mean log-likelihood of target rows left out, for each width."""
+        """Mean log-likelihood of held-out target rows, per width."""
         if not is_count(self.cv, 2) or self.cv > X_target.shape[0]:
             raise ValueError(
-                f"`cv` must lie between 2 and the number of target rows; got {self.cv!r} with "
+                f"`cv` must be between 2 and the number of target rows; got {self.cv!r} with "
                 f"n_samples = {X_target.shape[0]}. Pass fewer folds or a number as gamma."
             )
         folds = deal_folds(X_target, self.cv, rng)

@@ -22,9 +22,9 @@ def unit_mean(weights: Vector) -> Vector:
     mean = weights.mean()
     if not mean > 0:
         raise ValueError(
-            "`weighting` must give at least one source row a positive weight; got zeros only, so "
-            "the source has no row that resembles the target. Use KernelMeanMatching, whose "
-            "weights have a positive sum, or another source."
+            "`weighting` gave every source row weight 0, because no source row resembles the "
+            "target. Use KernelMeanMatching, whose weights have a positive sum, or another "
+            "source."
         )
     return weights / mean
 
@@ -108,7 +108,7 @@ class _Reweighted(DelegatingEstimator):
     def _check_parameters(self) -> None:
         share = self.target_share
         if share is not None and not (is_number(share) and 0 <= share < 1):
-            raise ValueError(f"`target_share` must lie in [0, 1), or be None; got {share!r}.")
+            raise ValueError(f"`target_share` must be in [0, 1) or None; got {share!r}.")
         check_estimator_given(self.estimator)
         if self.weighting is not None:
             check_estimator_given(self.weighting, "weighting")
@@ -123,14 +123,13 @@ _PARAMETERS = """
     Parameters
     ----------
     estimator : {kind}
-        Must take ``sample_weight`` in ``fit``.
+        Estimator that accepts ``sample_weight`` in ``fit``.
     weighting : weighting method, default=None
         ``None`` is `RuLSIF` with its defaults, whose weights are bounded.
     target_share : float in [0, 1) or None, default=0.5
-        Influence of the labelled target rows relative to the source rows: a number lets them carry
-        that share of the total weight together (as in `Pooled`), ``None`` appends each with weight
-        1, 0 leaves them out of the fit. They always count among the target rows that the weights
-        are computed against.
+        Share of the total weight given to the labelled target rows, as in `Pooled`. ``None`` gives
+        each of them weight 1, and 0 excludes them from the fit. They are always used to estimate
+        the density ratio.
 
     Attributes
     ----------

@@ -38,15 +38,15 @@ def relative_ratio_coefficients(
 def leave_one_out_scores(
     source: np.ndarray, target: np.ndarray, *, alpha: float, ridges: list[float]
 ) -> Vector:
-    """The criterion on rows left out, for each ridge, in closed form.
+    """Leave-one-out criterion for each ridge, in closed form.
 
     ``source`` and ``target`` are Φ on the rows of the two domains. With r₋ᵢ fitted without row i,
 
         ½α·mean_t r₋ⱼ(x_j)² + ½(1 − α)·mean_s r₋ᵢ(x_i)² − mean_t r₋ⱼ(x_j).
 
     Leaving a row out changes H by a rank-one term, so r₋ᵢ(x_i) = a/(1 − c·q) with
-    a = φ'M⁻¹h and q = φ'M⁻¹φ (Sherman–Morrison), where M is H without the row's own share in the
-    normalisation. One eigendecomposition serves all ridges.
+    a = φ'M⁻¹h and q = φ'M⁻¹φ (Sherman–Morrison), where M is H without the contribution of the row
+    to the normalisation. One eigendecomposition is used for all ridges.
     """
     n_s, n_t = len(source), len(target)
     S, T, t = source.T @ source, target.T @ target, target.sum(axis=0)
@@ -76,7 +76,7 @@ def _left_out(
 ) -> np.ndarray:
     """r₋ᵢ(x_i) for each ridge (rows of the result) and each row i.
 
-    The row's own part of H is ``own_share``·φφ', its own part of h is ``own_mean``·φ.
+    The row contributes ``own_share``·φφ' to H and ``own_mean``·φ to h.
     """
     values, vectors = eigh(matrix)
     rotated = rows @ vectors
@@ -87,35 +87,35 @@ def _left_out(
 
 
 class RuLSIF(Weighting):
-    """The relative density ratio, fitted by least squares in closed form.
+    """Relative density ratio, fitted by least squares in closed form.
 
-    The α-relative ratio r_α = p_target / (α·p_target + (1 − α)·p_source) is at most 1/α, however
-    little the domains overlap; α = 0 is the density ratio itself (uLSIF). With centres c_l from
-    the target and φ_l(x) = exp(−γ‖x − c_l‖²), r(x) = θ'φ(x) solves
+    The α-relative ratio r_α = p_target / (α·p_target + (1 − α)·p_source) is at most 1/α, even if
+    the domains barely overlap. α = 0 gives the density ratio (uLSIF). With centres c_l from the
+    target and φ_l(x) = exp(−γ‖x − c_l‖²), r(x) = θ'φ(x) solves
 
         minimise  ½ θ'Hθ − h'θ + ½ ridge·‖θ‖²,   H = α·E_t[φφ'] + (1 − α)·E_s[φφ'],  h = E_t[φ],
 
     and the weights are max(0, r(x)).
 
-    * The weights are not negative; they are not scaled to a mean of 1.
-    * Width and ridge have the best leave-one-out criterion, computed in closed form.
+    * The weights are non-negative and are not scaled to a mean of 1.
+    * Width and ridge minimise the leave-one-out criterion, which has a closed form.
 
-    Deviation 1: Kanamori et al. leave out one row of each domain at a time, in pairs, which drops
-    the surplus rows of the larger domain and depends on the order of the rows; here each row is
-    left out by itself. Deviation 2: for this choice alone, at most 10 000 rows of each domain are
-    used. Deviation 3: negative values of r(x) are set to zero at the rows, not in θ.
+    Deviation 1: Kanamori et al. leave out pairs of rows, one of each domain, which ignores the
+    surplus rows of the larger domain and depends on the row order. Here, each row is left out
+    separately. Deviation 2: width and ridge are chosen on at most 10 000 rows of each domain.
+    Deviation 3: negative values of r(x) are set to zero at the rows, not in θ.
 
     Parameters
     ----------
     alpha : float in [0, 1), default=0.1
-        0 is uLSIF.
+        Relative parameter α; 0 is uLSIF.
     gamma : "loo", "median", "scale", float or sequence of floats, default="loo"
         The width. "loo" chooses among multiples of the median heuristic, a sequence among its
         values, both by the leave-one-out criterion.
     ridge : "loo", float or sequence of floats, default="loo"
         The regularisation; "loo" chooses among powers of ten.
     n_centers : int, default=100
-        Number of centres (all target rows where there are fewer).
+        Number of centres; at most the number of target rows.
     random_state : int, RandomState or None, default=0
         Seed; the same seed gives the same result.
 
@@ -126,7 +126,7 @@ class RuLSIF(Weighting):
     diagnostics_ : `WeightDiagnostics`
     gamma_, ridge_ : the numbers used.
     scores_ : array of shape (choices, 3): width, ridge and leave-one-out criterion, smaller is
-        better (no row without a choice).
+        better; empty if both are given.
     theta_ : the coefficients θ.
 
     Examples
@@ -156,7 +156,7 @@ class RuLSIF(Weighting):
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         if not (is_number(self.alpha) and 0 <= self.alpha < 1):
-            raise ValueError(f"`alpha` must lie in [0, 1); got {self.alpha!r}.")
+            raise ValueError(f"`alpha` must be in [0, 1); got {self.alpha!r}.")
         rng = check_random_state(self.random_state)
         widths = check_widths(self.gamma, X, X_target, rng, choose="loo")
         ridges = check_ridges(self.ridge)
@@ -178,7 +178,7 @@ class RuLSIF(Weighting):
 
     @on_one_thread
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """The estimated relative density ratio at new rows.
+        """Estimate the relative density ratio at new rows.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class RuLSIF(Weighting):
         if min(X.shape[0], X_target.shape[0]) < 2:
             raise ValueError(
                 "`X` and `X_target` must have at least 2 rows each for leave-one-out; got "
-                f"n_samples = {X.shape[0]} and {X_target.shape[0]}. Pass numbers for gamma, ridge."
+                f"n_samples = {X.shape[0]} and {X_target.shape[0]}. Pass numbers instead."
             )
         rng = np.random.RandomState(seed)
         source, target = (choose_rows(part, SELECTION_ROWS, rng) for part in (X, X_target))
@@ -219,7 +219,7 @@ class RuLSIF(Weighting):
 
 
 def check_ridges(ridge: Any) -> list[float]:
-    """The regularisations to choose from: one where there is no choice."""
+    """Candidate ridges; a single one if ``ridge`` is a number."""
     if isinstance(ridge, str) and ridge == "loo":
         return list(RIDGES)
     values = np.atleast_1d(np.asarray(ridge)).tolist()

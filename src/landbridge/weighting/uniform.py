@@ -1,4 +1,4 @@
-"""The baseline: every row counts the same."""
+"""Uniform weights, the baseline of the weighting methods."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class UniformWeights(Weighting):
         return np.ones(X.shape[0])
 
     def predict_weights(self, X: MatrixLike) -> Vector:
-        """Ones.
+        """Return weights of 1.
 
         Parameters
         ----------

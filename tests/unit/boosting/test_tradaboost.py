@@ -83,7 +83,7 @@ def test_a_stage_is_the_ensemble_that_stopped_there():
 def test_the_target_starts_with_its_share_of_the_weight(share, source_mass):
     model = fitted(TrAdaBoostClassifier(target_share=share), problem(1, n=400, m=40))
     assert model.source_mass_[0] == pytest.approx(source_mass)
-    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="`target_share` must be between 0 and 1"):
         fitted(TrAdaBoostClassifier(target_share=0), problem(1))
 
 
@@ -159,7 +159,9 @@ def test_any_classifier_with_weights_is_a_base_learner(base):
 def test_a_classifier_without_weights_is_fitted_to_rows_drawn_by_weight():
     data = problem(7)
     model = TrAdaBoostClassifier(KNeighborsClassifier(5), 5, random_state=0)
-    with pytest.warns(lb.WeightingWarning, match="KNeighborsClassifier takes no sample_weight"):
+    with pytest.warns(
+        lb.WeightingWarning, match="KNeighborsClassifier does not accept sample_weight"
+    ):
         fitted(model, data)
     assert model.score(data[4], data[5]) > 0.75
 
@@ -217,7 +219,7 @@ def test_fewer_than_ten_target_rows_warn():
 
 def test_target_rows_of_one_class_warn_and_fit():
     X, y, X_target, y_target, X_test, _ = problem(11, m=60)
-    with pytest.warns(lb.FewTargetRowsWarning, match="hold one class only, 1"):
+    with pytest.warns(lb.FewTargetRowsWarning, match="have only one class, 1"):
         model = TrAdaBoostClassifier(n_estimators=4).fit(
             X, y, X_target=X_target[y_target == 1], y_target=y_target[y_target == 1]
         )
@@ -251,7 +253,7 @@ def chance_data():
 def test_a_learner_at_chance_in_round_one_warns_and_stays_the_only_one(on_stall):
     X, y, X_target, y_target = chance_data()
     model = TrAdaBoostClassifier(TrimmedTreeClassifier(), on_stall=on_stall)
-    with pytest.warns(lb.WeakLearnerWarning, match="must beat chance.*0.5 in round 1"):
+    with pytest.warns(lb.WeakLearnerWarning, match="no better than chance.*round 1 was 0.5"):
         model.fit(X, y, X_target=X_target, y_target=y_target)
     assert model.n_estimators_ == 1
     assert "chance" in model.stop_reason_
@@ -288,7 +290,7 @@ def test_plain_adaboost_at_chance_is_not_empty():
     X, y = np.zeros((20, 1)), np.tile([0, 1], 10)
     with (
         pytest.warns(lb.NoTargetWarning),
-        pytest.warns(lb.WeakLearnerWarning, match="must beat chance"),
+        pytest.warns(lb.WeakLearnerWarning, match="no better than chance"),
     ):
         model = TrAdaBoostClassifier(DummyClassifier(), 3).fit(X, y)
     assert model.n_estimators_ == 1
@@ -347,7 +349,7 @@ def test_a_dominant_row_is_named():
         ({"label_cost": {0: -1.0}}, r"`label_cost\[0\]` must be a finite number of at least 0"),
         ({"on_stall": "retry"}, "`on_stall` must be one of 'double', 'stop', 'clip'; got 'retry'"),
         ({"vote": "half"}, "`vote` must be one of 'second_half', 'all'; got 'half'"),
-        ({"label_cost": 1.0, "correction": "none"}, "`label_cost` must come with correction="),
+        ({"label_cost": 1.0, "correction": "none"}, "`label_cost` requires correction="),
         ({"label_cost": {"a": 1.0}}, r"`label_cost` must name classes of the data, \[0, 1\]"),
     ],
 )

@@ -179,7 +179,9 @@ def test_dynamic_slows_the_drift():
 def test_a_regressor_without_weights_is_fitted_to_drawn_rows():
     data = problem(4)
     model = TrAdaBoostRegressor(KNeighborsRegressor(3), 4, random_state=0)
-    with pytest.warns(lb.WeightingWarning, match="KNeighborsRegressor takes no sample_weight"):
+    with pytest.warns(
+        lb.WeightingWarning, match="KNeighborsRegressor does not accept sample_weight"
+    ):
         fitted(model, data)
     assert np.isfinite(model.predict(data[4])).all()
 

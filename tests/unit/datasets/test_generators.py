@@ -168,7 +168,7 @@ def test_label_shift_of_a_number(seed):
     [
         ((0.5, 0.6), (0.5, 0.5), "`source_proportions` must be non-negative with sum 1"),
         ((0.5, 0.5), (-0.5, 1.5), "`target_proportions` must be non-negative with sum 1"),
-        ((0.5, 0.5), (0.2, 0.3, 0.5), "as many as `target_proportions`; got 2 and 3"),
+        ((0.5, 0.5), (0.2, 0.3, 0.5), "same length as `target_proportions`; got lengths 2 and 3"),
         ((0.0, 1.0), (0.5, 0.5), "`source_proportions` must be positive"),
     ],
 )
@@ -211,9 +211,9 @@ def test_impossible_concept_shifts():
     with pytest.raises(ValueError, match="`n_features` must be at least 2"):
         make_concept_shift(n_features=1)
     for angle in (-0.1, 7.0, np.nan):
-        with pytest.raises(ValueError, match=r"`angle` must lie in \[0, π\], in radians; got"):
+        with pytest.raises(ValueError, match=r"`angle` must be in \[0, π\], in radians; got"):
             make_concept_shift(angle=angle)
-    with pytest.raises(ValueError, match=r"`noise` must lie in \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"`noise` must be in \[0, 1\]"):
         make_concept_shift(noise=2)
 
 

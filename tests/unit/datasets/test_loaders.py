@@ -261,7 +261,7 @@ FETCHERS = [name for name in datasets.__all__ if name.startswith("fetch_")]
 @pytest.mark.parametrize("name", FETCHERS)
 def test_a_missing_file_is_an_error_that_names_it(name, tmp_path):
     with pytest.raises(
-        OSError, match="The data home must hold .*/.*not found in .*LANDBRIDGE_DATA"
+        OSError, match="The data home must contain .*/.*not found in .*LANDBRIDGE_DATA"
     ):
         getattr(datasets, name)(data_home=tmp_path, download_if_missing=False)
     assert list(tmp_path.iterdir()) == []

@@ -191,11 +191,11 @@ def test_parameters_of_members_can_be_set_and_searched():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"threshold": 1.5}, "`threshold` must lie between 0 and 1; got 1.5"),
-        ({"min_purity": -0.1}, "`min_purity` must lie between 0 and 1; got -0.1"),
+        ({"threshold": 1.5}, "`threshold` must be between 0 and 1; got 1.5"),
+        ({"min_purity": -0.1}, "`min_purity` must be between 0 and 1; got -0.1"),
         (
             {"clusterer": AgglomerativeClustering()},
-            "`clusterer` must have a method predict.*got AgglomerativeClustering",
+            "`clusterer` must have a predict method.*got AgglomerativeClustering",
         ),
         ({"estimators": [("a", Ridge())]}, "`estimator` must be a classifier; got Ridge"),
         ({"estimators": []}, "`estimators` must be a list of"),

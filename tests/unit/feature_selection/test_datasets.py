@@ -73,7 +73,7 @@ def test_what_is_no_dataset_is_refused(table, tmp_path):
     with pytest.raises(TypeError, match="`dataset` must be a pyarrow dataset or a Dask data frame"):
         TGreedySelector().fit_dataset(table, **QUESTION)
     table.clear().write_parquet(tmp_path / "0.parquet")
-    with pytest.raises(ValueError, match="`dataset` must have rows; got none"):
+    with pytest.raises(ValueError, match="`dataset` must have at least one row"):
         TGreedySelector().fit_dataset(ds.dataset(tmp_path / "0.parquet"), **QUESTION)
     table.write_parquet(tmp_path / "1.parquet")
     with pytest.raises(ValueError, match="`label` must be a column of the file; got 'z'"):

@@ -70,7 +70,10 @@ def test_some_features_only(table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"label": "z"}, r"`label` must be a column of the file; got 'z', the columns are \['u'"),
+        (
+            {"label": "z"},
+            r"`label` must be a column of the file; got 'z', but the columns are \['u'",
+        ),
         ({"domain": "z"}, "`domain` must be a column of the file; got 'z'"),
         ({"features": ["u", "q"]}, r"`features` must be columns of the file other.*got \['q'\]"),
         ({"features": ["u", "y"]}, r"other than label and domain; got \['y'\]"),
@@ -87,7 +90,7 @@ def test_missing_columns(table, tmp_path, arguments, message):
 def test_missing_values_and_files(table, tmp_path):
     holes = table.with_columns(pl.when(pl.col("u") > 2).then(None).otherwise("y").alias("y"))
     path = written(holes, tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="Column 'y' must have a value in every row"):
+    with pytest.raises(ValueError, match="Column 'y' must have a finite value in every row"):
         TGreedySelector().fit_file(path, label="y", domain="site")
     holes = table.with_columns(pl.when(pl.col("u") > 2).then(None).otherwise("u").alias("u"))
     path = written(holes, tmp_path / "t.parquet")
@@ -98,7 +101,7 @@ def test_missing_values_and_files(table, tmp_path):
     with pytest.raises(FileNotFoundError, match="`path` must be a Parquet or CSV file"):
         TGreedySelector().fit_file(tmp_path / "no.csv", label="y", domain="site")
     path = written(table.head(0), tmp_path / "empty.parquet")
-    with pytest.raises(ValueError, match="`path` must be a file with rows; .*empty"):
+    with pytest.raises(ValueError, match="`path` must have at least one row; .*empty"):
         TGreedySelector().fit_file(path, label="y", domain="site")
     (tmp_path / "t.txt").write_text("u")
     with pytest.raises(ValueError, match=r"`path` must end in .parquet, .pq or .csv; got 't.txt'"):
@@ -133,7 +136,9 @@ def test_a_label_or_domain_that_is_no_number_is_missing(table, tmp_path, name, h
             pl.when(pl.col("u") > 2).then(hole).otherwise(column).alias(column)
         )
         path = written(holes, tmp_path / name)
-        with pytest.raises(ValueError, match=f"'{column}' must have a value.*missing or infinite"):
+        with pytest.raises(
+            ValueError, match=f"'{column}' must have a finite value.*missing or infinite"
+        ):
             TGreedySelector().fit_file(path, label="y", domain="site")
 
 
@@ -141,7 +146,7 @@ def test_a_label_or_domain_that_is_no_number_is_missing(table, tmp_path, name, h
     ("arguments", "message"),
     [
         ({"domain": "y"}, "`label` and `domain` must be two columns; got 'y' for both"),
-        ({"features": ["u", "v", "u"]}, r"got \['u'\], the columns .* each once"),
+        ({"features": ["u", "v", "u"]}, r"got \['u'\], but the columns .* each feature"),
         ({"batch_size": 0}, "`batch_size` must be a whole number of at least 1; got 0"),
     ],
 )
@@ -164,20 +169,22 @@ def test_decimals_and_dates(table, tmp_path):
     model = TGreedySelector(n_features=1).fit_file(path, label="y", domain="site", batch_size=70)
     assert model.domains_.tolist() == ["1970-01-10", "1970-01-11", "1970-01-12"]
     assert not hasattr(model, "classes_")
-    with pytest.raises(ValueError, match="`label` must be a column of numbers.*'site' holds Date"):
+    with pytest.raises(
+        ValueError, match="`label` must be a column of numbers.*'site' contains Date"
+    ):
         TGreedySelector().fit_file(path, label="site", domain="y")
     lists = table.with_columns(pl.concat_list("u").alias("site"))
     path = written(lists, tmp_path / "t.parquet")
-    with pytest.raises(ValueError, match="`domain` must be a column of.*'site' holds List"):
+    with pytest.raises(ValueError, match="`domain` must be a column of.*'site' contains List"):
         TGreedySelector().fit_file(path, label="y", domain="site")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must be a table that can be read to its end.* said: empty CSV"),
-        ("u,y,site\n", "`path` must be a file with rows"),
-        ("u;y;site\n1;2;a\n", "`label` must be a column.*must have commas between its columns"),
+        ("", "must be a readable table.* failed: empty CSV"),
+        ("u,y,site\n", "`path` must have at least one row"),
+        ("u;y;site\n1;2;a\n", "`label` must be a column.*separated by commas"),
         ("u,y,site\n" + "1,2,a\n" * 10_000 + "1,2.5,a\n", "could not parse `2.5` as dtype `i64`"),
     ],
 )
@@ -193,7 +200,7 @@ def test_a_part_of_a_file_does_not_pass_for_the_whole(table, tmp_path):
     with path.open("a") as file:
         file.write("1,1,1,,c\n")
     model = TGreedySelector()
-    with pytest.raises(ValueError, match="Column 'y' must have a value"):
+    with pytest.raises(ValueError, match="Column 'y' must have a finite value"):
         model.fit_file(path, label="y", domain="site", batch_size=10)
     assert not hasattr(model, "moments_")
     with pytest.raises(NotFittedError):

@@ -58,5 +58,5 @@ def test_messages():
 
 def test_dates_are_no_labels():
     dates = np.array(["2020-01-01", "2021-01-01", "2022-01-01"], dtype="datetime64[D]")
-    with pytest.raises(ValueError, match="`y` must hold numbers or two classes; got dates"):
+    with pytest.raises(ValueError, match="`y` must contain numbers or two classes; got dates"):
         Labels().extend(dates)

@@ -77,7 +77,9 @@ def test_merging_precisions_keeps_the_coarser_one():
 
 def test_different_columns_cannot_be_merged():
     X, y, groups = sample()
-    with pytest.raises(ValueError, match="must have the same columns; got 4 and 3 features"):
+    with pytest.raises(
+        ValueError, match="must have the same columns to be merged; got 4 and 3 features"
+    ):
         moments_of(X, y, groups).merge(moments_of(X[:, :3], y, groups))
     with pytest.raises(
         ValueError, match=r"Domains must be text in every batch.*'a', 'b', 'c'.*1, 2"

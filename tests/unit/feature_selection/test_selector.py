@@ -194,7 +194,7 @@ def test_a_loss_that_only_grows_elsewhere_is_the_reason_for_nothing():
     y = np.repeat([1.0, 30.0], 100) * X[:, 0] + 30 * rng.normal(size=200)
     with (
         pytest.warns(lb.FewSourcesWarning),
-        pytest.warns(lb.NothingSelectedWarning, match="no step lowers the average loss on domains"),
+        pytest.warns(lb.NothingSelectedWarning, match="no step lowers the average loss on held"),
     ):
         path = TGreedySelector().fit(X, y, groups=np.repeat([0, 1], 100)).path_
     assert len(path) > 0
@@ -216,7 +216,7 @@ def test_more_steps_than_features_warn():
         ({"stop": "never"}, "`stop` must be one of"),
         ({"refit": "ridge"}, "`refit` must be one of"),
         ({"dtype": "float16"}, "`dtype` must be one of"),
-        ({"alpha": 1.5}, "`alpha` must lie between 0 and 1; got 1.5"),
+        ({"alpha": 1.5}, "`alpha` must be between 0 and 1; got 1.5"),
         ({"n_features": 0}, "`n_features` must be a positive integer or None; got 0"),
         ({"max_steps": 2.5}, "`max_steps` must be a positive integer or None; got 2.5"),
         ({"n_features": 8}, "`n_features` must be at most the number of columns of X, 7; got 8"),
@@ -260,13 +260,13 @@ def test_bad_batches():
 def test_bad_merges():
     X, y, groups = sample()
     filled = TGreedySelector().partial_fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match="Both selectors must hold moments"):
+    with pytest.raises(ValueError, match="Selectors must be fitted with partial_fit"):
         filled.merge(TGreedySelector().fit(X, y, groups=groups))
     import pandas as pd
 
     here = TGreedySelector().partial_fit(pd.DataFrame(X).add_prefix("a"), y, groups=groups)
     there = TGreedySelector().partial_fit(pd.DataFrame(X).add_prefix("b"), y, groups=groups)
-    with pytest.raises(ValueError, match="must have the same columns; got"):
+    with pytest.raises(ValueError, match="must have the same columns to be merged; got"):
         here.merge(there)
 
 
@@ -329,10 +329,10 @@ def test_squares_that_are_too_large_are_said(lazy):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"max_steps": 2, "n_features": 3}, "2 selected: the path ended after 2 steps"),
+        ({"max_steps": 2, "n_features": 3}, "only 2 were selected: the path ended after 2 steps"),
         ({"criterion": "gate", "n_features": 7}, "selected: no other effect passes the gate"),
         ({"criterion": "t_signed", "n_features": 7}, "selected: no other effect is positive"),
-        ({"n_features": 7}, "6 selected: the others are constant or add nothing"),
+        ({"n_features": 7}, "only 6 were selected: the others are constant or add nothing"),
     ],
 )
 def test_fewer_features_than_asked_for_are_said(params, message):
@@ -344,11 +344,11 @@ def test_fewer_features_than_asked_for_are_said(params, message):
 
 def test_why_nothing_was_selected():
     X, y, groups = sample()
-    with pytest.warns(lb.NothingSelectedWarning, match="a larger alpha= lets more effects pass"):
+    with pytest.warns(lb.NothingSelectedWarning, match="Increase alpha to let more effects pass"):
         TGreedySelector("gate", n_features=2, alpha=1e-12).fit(X, y, groups=groups)
-    with pytest.warns(lb.NothingSelectedWarning, match="criterion='t' takes effects of either"):
+    with pytest.warns(lb.NothingSelectedWarning, match="criterion='t', which accepts effects"):
         TGreedySelector("t_signed", n_features=1).fit(X[:, :1], -X[:, 0], groups=groups)
-    with pytest.warns(lb.NothingSelectedWarning, match="no column varies together with y"):
+    with pytest.warns(lb.NothingSelectedWarning, match="no column is correlated with y"):
         TGreedySelector(n_features=2).fit(np.ones_like(X), y, groups=groups)
 
 

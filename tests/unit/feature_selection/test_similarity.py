@@ -89,9 +89,7 @@ def test_bad_input(digits):
     with pytest.raises(ValueError, match="`n_pairs` must be a whole number of at least 2; got 1"):
         SimilarityLearner(n_pairs=1).fit(X, y)
     lonely = np.where(np.arange(y.size) == 5, 77, y)
-    with pytest.raises(
-        ValueError, match=r"at least two rows to every class; got one row in \[77\]"
-    ):
+    with pytest.raises(ValueError, match=r"at least two rows per class; got one row for \[77\]"):
         SimilarityLearner().fit(X, lonely)
 
 

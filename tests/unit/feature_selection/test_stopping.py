@@ -71,7 +71,7 @@ def test_rules_count_the_steps_before_the_first_small_t():
 
 
 def test_the_bound_warns_where_its_condition_fails():
-    with pytest.warns(lb.ConditionWarning, match="10 features and 6 domains, where 48 domains are"):
+    with pytest.warns(lb.ConditionWarning, match="10 features and 6 domains, but 48 domains are"):
         number_of_steps("bound", np.ones(3), np.full((4, 6), np.nan), 10, 0.05)
 
 

@@ -272,11 +272,11 @@ def test_constant_labels():
     [
         ([[1], [2]], [1, 2], r"`y` must be a vector of at least 2 labels; got shape \(2, 1\)"),
         ([1, 2], [1], "`y_target` must be a vector of at least 2 labels"),
-        ([1, 2], [1.0, np.nan], "`y_target` must hold known labels only; got 1 missing"),
-        (np.array(["a", None], dtype=object), ["a", "b"], "`y` must hold known labels only"),
+        ([1, 2], [1.0, np.nan], "`y_target` must not contain missing labels; got 1 missing"),
+        (np.array(["a", None], dtype=object), ["a", "b"], "`y` must not contain missing labels"),
         ([1, 2], ["a", "b"], "`y_target` must hold labels of the same type as y"),
-        ([0.5, np.inf], [1, 2], "`y` must hold known labels only; got 1 missing or infinite"),
-        (pd.Series(["a", None], dtype="string"), ["a", "b"], "`y` must hold known labels only"),
+        ([0.5, np.inf], [1, 2], "`y` must not contain missing labels; got 1 missing or infinite"),
+        (pd.Series(["a", None], dtype="string"), ["a", "b"], "`y` must not contain missing labels"),
     ],
 )
 def test_labels_that_cannot_be_compared(y, y_target, message):

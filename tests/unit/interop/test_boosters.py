@@ -83,9 +83,9 @@ def test_text_that_was_edited_is_refused(rows, prefix):
     library = LIBRARIES[prefix]
     check_text(library, model.model_text_, 4)
     for wrong in edit(model.model_text_, library):
-        with pytest.raises(ValueError, match="`model_text_` must be trees as"):
+        with pytest.raises(ValueError, match="`model_text_` must be trees written"):
             check_text(library, wrong, 4)
-        with pytest.raises(ValueError, match="`model_text_` must be trees as"):
+        with pytest.raises(ValueError, match="`model_text_` must be trees written"):
             model.__setstate__(model.__getstate__() | {"model_text_": wrong})
     with pytest.raises(ValueError, match="columns"):
         check_text(library, model.model_text_, 2)

@@ -164,7 +164,7 @@ def test_they_are_candidates_of_a_search(candidate):
 
 @pytest.mark.usefixtures("peers")
 def test_no_target_is_refused():
-    with pytest.raises(ValueError, match="SkadaEstimator must be given target rows; got none"):
+    with pytest.raises(ValueError, match="SkadaEstimator needs target rows"):
         from_skada(LikeSkada(LogisticRegression())).fit(X, Y)
 
 

@@ -219,7 +219,7 @@ def test_a_ridge_that_leaves_nothing_is_refused():
         lambda: align_features(Z.T @ Z, Z.T @ Z, 2, 2, gamma=1e9, ridge=0),
         lambda: align_features(0 * Z.T @ Z, Z.T @ Z, 2, 2, gamma=0, ridge=0),
     ):
-        with pytest.raises(ValueError, match="must keep something of the source; got zero"):
+        with pytest.raises(ValueError, match="aligned kernel is zero"):
             align()
 
 
@@ -234,8 +234,8 @@ def test_a_ridge_that_leaves_nothing_is_refused():
         (lambda K: align_kernel(K, K[:2, :2]), "`S` must have the shape of `K_z`"),
         (lambda K: align_kernel(K, K, -1.0), "`gamma` must be a finite number of at least 0"),
         (lambda K: align_kernel(K, np.triu(K + 1)), "`S` must be symmetric"),
-        (lambda K: align_kernel(K * np.nan, K), "`K_z` must hold only finite numbers"),
-        (lambda K: surrogate_kernel(K * np.nan, K), "`K_zx` must hold only finite numbers"),
+        (lambda K: align_kernel(K * np.nan, K), "`K_z` must contain only finite numbers"),
+        (lambda K: surrogate_kernel(K * np.nan, K), "`K_zx` must contain only finite numbers"),
         (lambda K: surrogate_kernel(K[:, :0], K[:0, :0]), "`K_x` must be a square kernel matrix"),
         (lambda K: surrogate_kernel(K, -K, 0.5), "kernel of the target rows must be positive"),
         (lambda K: composite_kernel(K, K[:2], K, K), r"`K_zx` must have the shapes .* \(2, 3\)"),

@@ -155,7 +155,7 @@ def test_one_row_of_each_domain():
 
 def test_a_target_without_common_columns_is_refused():
     Z, X = np.eye(4)[:2], np.eye(4)[2:]
-    with pytest.raises(ValueError, match="must keep something of the source; got zero"):
+    with pytest.raises(ValueError, match="aligned kernel is zero"):
         lb.SurrogateKernelClassifier(kernel="linear").fit(Z, [0, 1], X_unlabeled=X)
 
 

@@ -120,9 +120,9 @@ def test_several_classes(kernel):
         ({"influence": -1.0}, "`influence` must be a finite number above 0"),
         ({"growth": 1.0}, "`growth` must be above 1"),
         ({"kernel": "no"}, "`kernel` must be one of"),
-        ({"class_fractions": [1.0]}, "`class_fractions` must hold one number"),
-        ({"class_fractions": [-0.5, 1.5]}, "`class_fractions` must hold one number"),
-        ({"class_fractions": [0.5, 0.6]}, "`class_fractions` must sum to 1; got the sum 1.1"),
+        ({"class_fractions": [1.0]}, "`class_fractions` must contain one number"),
+        ({"class_fractions": [-0.5, 1.5]}, "`class_fractions` must contain one number"),
+        ({"class_fractions": [0.5, 0.6]}, "`class_fractions` must sum to 1; got a sum of 1.1"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):

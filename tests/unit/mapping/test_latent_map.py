@@ -131,10 +131,12 @@ def test_bad_parameters_are_refused(parameters, message):
 
 def test_a_ridge_below_working_precision_is_refused():
     _, _, source, target = overlapping(0, rank=2)
-    with pytest.raises(ValueError, match=r"`ridge` must be large enough.*Pass 1e-8 or more"):
+    with pytest.raises(ValueError, match=r"`ridge` is too small.*Pass 1e-8 or more"):
         lb.LatentMap(ridge=1e-30).fit(source, X_unlabeled=target)
 
 
 def test_domains_without_a_common_feature_are_refused():
-    with pytest.raises(ValueError, match=r"must have a feature in common.*got 1 in X and 2 others"):
+    with pytest.raises(
+        ValueError, match=r"must share a feature.*got 1 non-zero features in X and 2 others"
+    ):
         lb.LatentMap().fit([[1.0, 0, 0], [2.0, 0, 0]], X_unlabeled=[[0, 1.0, 1.0]])

@@ -386,13 +386,13 @@ def test_metrics_survive_pickling():
         ("no_such", "classification", [0, 1], "must be the name of a metric; got 'no_such'"),
         (3, "classification", [0, 1], "must be a name, a scorer or a function; got 3"),
         ([], "classification", [0, 1], "must name at least one metric"),
-        ("accuracy", "classification", None, "`classes` must hold the sorted classes"),
-        ("accuracy", "regression", None, "must be a metric of numbers for regression"),
-        ("r2", "classification", ["a", "b"], "must be a metric of classes; got 'r2'"),
-        ("f1", "classification", [0, 1, 2], "is about two classes; got 3. Use 'f1_macro'"),
+        ("accuracy", "classification", None, "`classes` must contain the sorted classes"),
+        ("accuracy", "regression", None, "must be a regression metric"),
+        ("r2", "classification", ["a", "b"], "must be a classification metric; got 'r2'"),
+        ("f1", "classification", [0, 1, 2], "requires two classes; got 3. Use 'f1_macro'"),
         ("roc_auc", "classification", [0, 1, 2], "Use 'roc_auc_ovr' or 'roc_auc_ovo'"),
-        ("f1_samples", "classification", [0, 1], "must be about one label per row"),
-        (["r2", "r2"], "regression", None, "its own name; got 'r2' twice"),
+        ("f1_samples", "classification", [0, 1], "must be a metric of single labels"),
+        (["r2", "r2"], "regression", None, "a unique name; got 'r2' twice"),
         (
             make_scorer(metrics.f1_score, pos_label="x"),
             "classification",
@@ -403,13 +403,13 @@ def test_metrics_survive_pickling():
             make_scorer(metrics.hinge_loss, response_method="decision_function"),
             "classification",
             [0, 1],
-            "reads decision_function, but probabilities are kept",
+            "needs decision_function, but only probabilities are stored",
         ),
         (
             lambda estimator, X, y: 0.0,
             "classification",
             [0, 1],
-            "must be a function of \\(y_true, y_pred\\); got one of an estimator",
+            "must be a function of \\(y_true, y_pred\\), because models are not stored",
         ),
     ],
 )
@@ -420,7 +420,7 @@ def test_what_is_refused(scoring, task, classes, message):
 
 def test_pointwise_losses_of_other_metrics_are_refused():
     (auc,) = check_scoring("roc_auc", task="classification", classes=[0, 1])
-    with pytest.raises(ValueError, match="must be the mean of a loss of each row; got 'roc_auc'"):
+    with pytest.raises(ValueError, match="must be the mean of a pointwise loss; got 'roc_auc'"):
         auc.pointwise([0, 1], [[0.5, 0.5], [0.5, 0.5]])
 
 

@@ -243,7 +243,7 @@ def test_regression_speaks_the_unit_of_the_label():
     constant = [y[rows_of(name)].std() for name in "abcde"]
     assert result.baseline_scores() == pytest.approx(constant)
     assert result.baseline_scores("r2") == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(ValueError, match="must be a metric of numbers for regression"):
+    with pytest.raises(ValueError, match="must be a regression metric"):
         MultiSourceCV(Ridge(), scoring="accuracy").fit(X, y, groups=GROUPS)
     with pytest.raises(
         ValueError, match="`y` must be numeric for a regressor; got values like 'yes'"

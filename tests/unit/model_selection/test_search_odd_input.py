@@ -556,7 +556,7 @@ def test_sample_weights_reach_fits_and_metrics():
         np.r_[X, X_TARGET[:16]], np.r_[Y, Y_TARGET[:16]], sample_weight=np.r_[weight, of_target]
     )
     np.testing.assert_allclose(found.refit_cell(0).theta_, by_hand.theta_)
-    with pytest.warns(lb.FailedFitWarning, match="must take sample_weight in fit"):
+    with pytest.warns(lb.FailedFitWarning, match="must accept sample_weight in fit"):
         found = search({"nb": GaussianNB(), "knn": KNeighborsClassifier()}).fit(X, Y, **given)
     assert found.results_.status() == ("complete", "failed", "complete")
     with pytest.raises(ValueError, match="`sample_weight_target` must come with `X_target`"):

@@ -144,7 +144,7 @@ def test_predict_weights_follows_the_true_ratio_at_new_rows(monkeypatch, data):
 
 def test_predict_weights_needs_a_ridge(data):
     kmm = lb.KernelMeanMatching(setting="paper").fit(data.X, data.X_target)
-    with pytest.raises(ValueError, match="`ridge` must be positive to weigh new rows; got 0"):
+    with pytest.raises(ValueError, match="`ridge` must be positive to weight new rows; got 0"):
         kmm.predict_weights(data.X)
 
 
@@ -186,8 +186,8 @@ def test_sparse_rows_with_features(data):
         ({"bound": 1.0}, "`bound` must be a finite number above 1"),
         ({"bound": np.inf}, "`bound` must be a finite number above 1"),
         ({"ridge": -1.0}, "`ridge` must be a finite number of at least 0; got -1.0"),
-        ({"eps": 1.5}, r"`eps` must lie in \[0, 1\] or be 'huang'; got 1.5"),
-        ({"eps": "paper"}, r"`eps` must lie in \[0, 1\] or be 'huang'; got 'paper'"),
+        ({"eps": 1.5}, r"`eps` must be in \[0, 1\] or 'huang'; got 1.5"),
+        ({"eps": "paper"}, r"`eps` must be in \[0, 1\] or 'huang'; got 'paper'"),
         ({"gamma": "auto"}, "`gamma` must be 'median', 'scale' or a positive number; got 'auto'"),
         ({"gamma": 0.0}, "`gamma` must be 'median', 'scale' or a positive number; got 0.0"),
         ({"n_components": 0}, "`n_components` must be 'auto', a positive integer or None; got 0"),

@@ -102,11 +102,11 @@ def test_centres_and_rows_that_feel_nothing_are_left_out():
     [
         ({"gamma": "loo"}, "`gamma` must be 'cv', 'median', 'scale', a positive number or a list"),
         ({"gamma": -1.0}, "`gamma` must be 'cv', 'median', 'scale'.*got -1.0"),
-        ({"gamma": []}, "`gamma` must hold at least one width; got none"),
+        ({"gamma": []}, "`gamma` must contain at least one width; got none"),
         ({"n_centers": 0}, "`n_centers` must be a whole number of at least 1; got 0"),
-        ({"cv": 1}, "`cv` must lie between 2 and the number of target rows; got 1"),
-        ({"cv": 2.5}, "`cv` must lie between 2 .* got 2.5"),
-        ({"cv": 500}, "`cv` must lie between 2 .* got 500 with n_samples = 200"),
+        ({"cv": 1}, "`cv` must be between 2 and the number of target rows; got 1"),
+        ({"cv": 2.5}, "`cv` must be between 2 .* got 2.5"),
+        ({"cv": 500}, "`cv` must be between 2 .* got 500 with n_samples = 200"),
     ],
 )
 def test_bad_parameters_are_refused(data, parameters, message):
@@ -115,7 +115,7 @@ def test_bad_parameters_are_refused(data, parameters, message):
 
 
 def test_domains_that_never_meet_are_refused():
-    with pytest.raises(ValueError, match="`gamma` must be small enough .* Pass a smaller gamma"):
+    with pytest.raises(ValueError, match="`gamma` is too large.* Pass a smaller gamma"):
         lb.KLIEP(gamma=1.0).fit(np.zeros((5, 1)), np.full((5, 1), 1e3))
 
 
@@ -132,7 +132,7 @@ def test_widths_at_which_the_domains_do_not_meet_are_never_chosen(seed):
 
 def test_says_so_when_it_stops_before_the_optimum(monkeypatch, data):
     monkeypatch.setattr(module, "mixture_weights", lambda P: mixture_weights(P, max_iter=1))
-    with pytest.warns(lb.NotConvergedWarning, match="KLIEP stopped .* below the largest"):
+    with pytest.warns(lb.NotConvergedWarning, match="KLIEP stopped .* below its maximum"):
         lb.KLIEP(gamma=0.5).fit(data.X, data.X_target)
 
 

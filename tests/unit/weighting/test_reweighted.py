@@ -97,15 +97,15 @@ def test_pipelines_pass_the_weights_to_their_last_step(data):
 def test_messages(data):
     y = (data.y > 0).astype(int)
     fit = {"X": data.X, "y": y, "X_unlabeled": data.X_target}
-    with pytest.raises(ValueError, match="`estimator` must take sample_weight"):
+    with pytest.raises(ValueError, match="`estimator` must accept sample_weight"):
         lb.ReweightedClassifier(KNeighborsClassifier()).fit(**fit)
     with pytest.raises(ValueError, match="`estimator` must be a classifier; got Ridge"):
         lb.ReweightedClassifier(Ridge()).fit(**fit)
     with pytest.raises(ValueError, match="`estimator` must be a regressor; got Dummy"):
         lb.ReweightedRegressor(DummyClassifier()).fit(**fit)
-    with pytest.raises(ValueError, match=r"`target_share` must lie in \[0, 1\), or be None"):
+    with pytest.raises(ValueError, match=r"`target_share` must be in \[0, 1\) or None"):
         lb.ReweightedClassifier(LogisticRegression(), target_share=1.0).fit(**fit)
-    with pytest.raises(ValueError, match="`weighting` must give at least one source row"):
+    with pytest.raises(ValueError, match="`weighting` gave every source row weight 0"):
         unit_mean(np.zeros(3))
 
 

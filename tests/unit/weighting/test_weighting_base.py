@@ -65,7 +65,7 @@ def test_diagnostics_read_well_and_cannot_be_changed():
     target = pd.DataFrame({"age": rng.normal(0.2, 1, 200), "dose": rng.normal(0.9, 1, 200)})
     found = lb.UniformWeights().fit(X, target).diagnostics_
     assert repr(found).startswith("WeightDiagnostics(effective_sample_size=200 of 200, ")
-    assert "200 source rows are worth 200 rows" in str(found)
+    assert "200 weighted source rows are equivalent to 200 unweighted rows" in str(found)
     assert "(dose)" in str(found)
     with pytest.raises(AttributeError):
         found.n_rows = 3
@@ -88,8 +88,8 @@ def test_warns_in_words_when_few_rows_carry_everything():
     X, T = rng.normal(size=(400, 2)), rng.normal(4.0, 0.3, size=(100, 2))
     with pytest.warns(
         lb.WeightingWarning,
-        match=r"weights of KernelMeanMatching rest on about \d+\.\d of 400 source rows \(.*%; the "
-        "heaviest row alone carries .*barely overlap.*compare with UniformWeights",
+        match=r"weights of KernelMeanMatching have an effective sample size of \d+\.\d of 400 "
+        r"source rows \(.*%\), and the heaviest row carries .*barely overlap.*UniformWeights",
     ):
         lb.KernelMeanMatching(ridge=0.0).fit(X, T)
 
