@@ -106,10 +106,10 @@ class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
 
     where α^j, the *transferability* of source j, is the weighted target error of a learner fitted
     to the target alone minus that of one fitted to source j and the target, and v = log((1 − ε)/ε)
-    + log(c − 1) with ε the error over all rows under the weights w·exp(α^j): the vote that
-    minimises the sum of the new weights. All rounds vote. It is useful for its measure of how much
-    each source helps. On nine pairs of domains with 60 target labels it was 3 points less accurate
-    than pooled logistic regression, and 1 point with three sources (benchmark ``defaults``).
+    + log(c − 1) with ε the error over all rows under the weights w·exp(α^j). This vote minimises
+    the sum of the new weights. All rounds vote. The method is useful for measuring how much each
+    source helps. On nine pairs of domains with 60 target labels it was 3 points less accurate than
+    pooled logistic regression, and 1 point with three sources (benchmark ``defaults``).
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.

@@ -105,7 +105,7 @@ def _whitened_cross_kernel(K_zx: np.ndarray, K_x: np.ndarray, ridge: float) -> n
 
 
 def align_kernel(K_z: np.ndarray, S: np.ndarray, gamma: float = 0.0) -> np.ndarray:
-    """The transform T with T'K_Z T = (S − ½γ K_Z^-1)₊ on the range of K_Z, Eq. (9).
+    """Transformation T with T'K_Z T = (S − ½γ K_Z^-1)₊ on the range of K_Z, Eq. (9).
 
     Parameters
     ----------
