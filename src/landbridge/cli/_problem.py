@@ -13,6 +13,7 @@ from landbridge.cli._options import TableOptions
 from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
 from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
+from landbridge.model_selection._sources import POOLED, source_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,6 +25,8 @@ DOMAIN_KEY, LABEL_KEY = "\0domain", "\0label"
 MOST_AUDITED = 50_000
 # Domains that are sampled, up to which each gets a note of its own.
 MOST_NOTES = 5
+# Sources that the target is compared with one by one; each comparison takes about a second.
+MOST_COMPARED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,20 @@ class Problem:
         if unlabelled.any():
             arguments["X_unlabeled"] = self.rows(unlabelled)
         return arguments
+
+    def compared_sources(self) -> dict[str, np.ndarray]:
+        """Rows of each source that the target is compared with, one by one.
+
+        Of many sources these are the largest, and all of them together.
+        """
+        if len(self.sources) <= MOST_COMPARED:
+            return {name: self.domains == name for name in self.sources}
+        names, counts = np.unique(self.domains[~self.is_target], return_counts=True)
+        largest = names[np.argsort(-counts, kind="stable")[:MOST_COMPARED]]
+        return {
+            source_name(POOLED): ~self.is_target,
+            **{str(name): self.domains == name for name in largest},
+        }
 
     def label_arguments(self, source: np.ndarray) -> dict[str, Any]:
         """Labels of a source and of the target, where both have some."""

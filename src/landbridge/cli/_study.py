@@ -14,6 +14,7 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeries
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
+from landbridge._tasks import Progress
 from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import Entry, build_estimator, read_candidates
@@ -22,7 +23,13 @@ from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._large import find_large
 from landbridge.cli._more_rows import fit_on_more, learn_in_passes, members_that_learn
 from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
-from landbridge.cli._problem import Problem, make_encoder, read_problem, require_labels
+from landbridge.cli._problem import (
+    MOST_COMPARED,
+    Problem,
+    make_encoder,
+    read_problem,
+    require_labels,
+)
 from landbridge.cli._table_encoder import is_free_text
 from landbridge.cli._trust import column_cautions
 from landbridge.inference.label_check import check_of_design
@@ -227,15 +234,22 @@ def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
     X = encoder.fit_transform(problem.features)
     names = [str(name) for name in encoder.get_feature_names_out()]
     labels: dict[str, Any] = {}
-    diagnoses = {}
-    for name in problem.sources:
-        rows = problem.domains == name
-        if problem.labels is not None:
-            labels = problem.label_arguments(rows)
-        diagnoses[name] = diagnose_shift(
-            X[rows], X[problem.is_target], feature_names=names, random_state=seed, **labels
+    diagnoses, compared = {}, problem.compared_sources()
+    with Progress("comparing the target with each source", len(compared), unit="sources") as shown:
+        for name, rows in compared.items():
+            if problem.labels is not None:
+                labels = problem.label_arguments(rows)
+            diagnoses[name] = diagnose_shift(
+                X[rows], X[problem.is_target], feature_names=names, random_state=seed, **labels
+            )
+            shown.advance()
+    summary = summarise_shift(diagnoses, target=str(problem.target))
+    if len(problem.sources) > MOST_COMPARED:
+        summary["note"] = (
+            f"The target was compared with all {len(problem.sources)} sources together and with "
+            f"the {len(compared) - 1} largest."
         )
-    return summarise_shift(diagnoses, target=str(problem.target))
+    return summary
 
 
 def run_search(

@@ -176,17 +176,21 @@ def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "
     import polars.selectors as cs
 
     frame = frame.with_columns((cs.decimal() | cs.by_dtype(pl.Int128)).cast(pl.Float64))
-    floats = [column for column in frame if column.dtype.is_float()]
-    for column in floats:
-        large = (column.abs() > LARGEST).fill_null(False) & column.is_not_nan().fill_null(False)
-        if large.any():
-            row = large.arg_max() or 0
+    # One pass for all columns, since a table may have tens of thousands.
+    floats = frame.select(cs.float())
+    largest = floats.select(pl.all().fill_nan(None).abs().max()).row(0) if floats.width else ()
+    for name, size in zip(floats.columns, largest, strict=True):
+        if size is not None and size > LARGEST:
+            column = floats[name]
+            row = (column.fill_nan(None).abs() > LARGEST).arg_max() or 0
             words = "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in size"
             raise InputError(
-                f"{place}: numbers must be {words}; {column.name!r} holds {column[row]} in row "
+                f"{place}: numbers must be {words}; {name!r} holds {column[row]} in row "
                 f"{first_row + row + 1}. Replace it, or leave the cell empty."
             )
-    return frame.with_columns(column.fill_nan(None) for column in floats if column.is_nan().any())
+    found = floats.select(pl.all().is_nan().any()).row(0) if floats.width else ()
+    with_nan = [name for name, there in zip(floats.columns, found, strict=True) if there]
+    return frame.with_columns(pl.col(with_nan).fill_nan(None)) if with_nan else frame
 
 
 def _read_text(file: TextFile, text: set[str]) -> "pl.DataFrame":

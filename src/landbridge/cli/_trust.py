@@ -55,8 +55,8 @@ def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:
         return {}
     X = make_encoder(seed, dense=True).fit_transform(problem.features)
     found = {}
-    for name in problem.sources:
-        mine = (problem.domains == name) & problem.has_label
+    for name, rows in problem.compared_sources().items():
+        mine = rows & problem.has_label
         if mine.sum() >= 5 * FEWEST and np.unique(problem.answers(mine)).size > 1:
             found[name] = explain_loss(
                 X[mine],

@@ -21,8 +21,7 @@ class Diagnose(options.TableOptions):
         from landbridge.report.layout import shift_section
 
         problem = self.read(current, target=self.target, announce_task=False)
-        with current.working("comparing the target with each source"):
-            found = shift_part(problem, self.seed)
+        found = shift_part(problem, self.seed)
         with current.working("checking columns and labels"):
             parts = (
                 problem.audit,

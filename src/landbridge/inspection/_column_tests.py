@@ -3,7 +3,6 @@
 import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from itertools import pairwise
 
 import numpy as np
 
@@ -141,20 +140,22 @@ def within(values: Vector, groups: Vector) -> Vector:
 
 def constant_within(values: Vector, groups: Vector) -> bool:
     """Whether every group has one value, and groups differ."""
-    codes = _codes(values)
-    if np.unique(groups).size < 2 or np.unique(codes).size < 2:
+    n_groups = np.unique(groups).size
+    if n_groups < 2 or np.unique(_codes(values)).size < 2:
         return False
-    return all(np.unique(codes[groups == g]).size == 1 for g in np.unique(groups))
+    return np.unique(within(values, groups)).size == n_groups
 
 
 def names_groups(values: Vector, groups: Vector) -> bool:
     """Whether values identify groups, by disjoint ranges or by values unique to a group."""
-    names = np.unique(groups)
-    if names.size < 2 or values.size < FEWEST_ROWS:
+    if values.size < FEWEST_ROWS or np.unique(groups).size < 2:
         return False
     if values.dtype.kind in "fmM":
-        ends = sorted((values[groups == g].min(), values[groups == g].max()) for g in names)
-        if all(a[1] < b[0] for a, b in pairwise(ends)):
+        order = np.argsort(groups, kind="stable")
+        starts = np.unique(groups[order], return_index=True)[1]
+        least, most = (f.reduceat(values[order], starts) for f in (np.minimum, np.maximum))
+        rising = np.lexsort([most, least])
+        if (most[rising[:-1]] < least[rising[1:]]).all():
             return True
     # Unique values would separate any two groups.
     codes, counts = np.unique(_codes(values), return_counts=True)
@@ -181,9 +182,10 @@ def copies(values: Vector, labels: Vector) -> bool:
 
 def _purity(codes: Vector, groups: Vector) -> float:
     """Share of rows in the most frequent group for their value."""
-    table = np.zeros((codes.max() + 1, groups.max() + 1))
-    np.add.at(table, (codes, groups), 1)
-    return float(table.max(axis=1).sum() / table.sum())
+    # Pairs that occur, since a table of all values and groups may not fit into memory.
+    pairs, counts = np.unique(codes * (groups.max() + 1) + groups, return_counts=True)
+    starts = np.unique(pairs // (groups.max() + 1), return_index=True)[1]
+    return float(np.maximum.reduceat(counts, starts).sum() / codes.size)
 
 
 def _codes(values: Vector) -> Vector:

@@ -173,7 +173,9 @@ def audit_columns(
     """
     names = _check_table(table, label, domain)
     labels = None if label is None else tests.plain(np.asarray(table[label]))
-    domains = None if domain is None else np.asarray(table[domain]).astype(str)
+    domains = None
+    if domain is not None:  # numbers are compared faster than names
+        domains = np.unique(np.asarray(table[domain]).astype(str), return_inverse=True)[1]
     columns = [
         audit_column(name, np.asarray(table[name]), labels, domains)
         for name in names

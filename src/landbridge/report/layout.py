@@ -187,9 +187,8 @@ def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
 
 def shift_section(shift: dict[str, Any]) -> Section:
     """How far the target is from each source, which features moved, what weights can do."""
-    blocks: list[Block] = [
-        Text(f"{source['source']}: {source['words']}") for source in shift["sources"]
-    ]
+    blocks: list[Block] = [Text(shift["note"])] if shift.get("note") else []
+    blocks += [Text(f"{source['source']}: {source['words']}") for source in shift["sources"]]
     blocks += [
         shift_table(shift),
         Picture(
