@@ -152,7 +152,7 @@ def text_methods() -> dict[str, list[Any]]:
         "KMM": kernel_mean_matching(svm, two),
         "KLIEP": kliep(svm, costs),
         "TSVM, words": [
-            Transfer(lb.TransductiveSVC(C, influence, kernel="linear", growth=10))
+            Transfer(lb.TransductiveSVC(C, influence, kernel="linear"))
             for C, influence in product((0.1, 1.0), (0.1, 1.0))
         ],
         "LapRLS": [
@@ -225,7 +225,7 @@ def office_methods() -> dict[str, list[Any]]:
         "KMM": kernel_mean_matching(scaled, two),
         "KLIEP": kliep(scaled, costs),
         "TSVM": [
-            Reduced(60, lb.TransductiveSVC(C, influence, kernel="linear", growth=10))
+            Reduced(60, lb.TransductiveSVC(C, influence, kernel="linear"))
             for C, influence in product((1e-3, 1e-2), (0.1, 1.0))
         ],
         "LapRLS": [

@@ -153,7 +153,7 @@ def count_methods() -> dict[str, list[Any]]:
         "SVM": [Plain(svm(C)) for C in COSTS],
         "KMM": [Weighted(matching, svm(C)) for C in COSTS],
         "KLIEP": [Weighted(kliep, svm(C)) for C in COSTS],
-        "TSVM": [Transfer(lb.TransductiveSVC(C, kernel="linear", growth=10)) for C in (0.1, 1.0)],
+        "TSVM": [Transfer(lb.TransductiveSVC(C, kernel="linear")) for C in (0.1, 1.0)],
         "TCA": [Mapped(m, SVC(C=C, kernel="linear")) for m, C in product(maps, (1.0, 10.0))],
         "surrogate": [Precomputed(exact, SVC(C=C, kernel="precomputed")) for C in COSTS],
         "minimiser of Eq. 8": [Precomputed(least, SVC(C=C, kernel="precomputed")) for C in COSTS],

@@ -55,6 +55,19 @@ def test_a_turned_relation_odd_columns_and_representative_labels(answer):
     assert "row" not in moved
 
 
+def test_of_many_sources_the_largest_are_compared_and_all_together(
+    landbridge, random_labels, monkeypatch
+):
+    monkeypatch.setattr("landbridge.cli._problem.MOST_COMPARED", 1)
+    answer = landbridge.json("diagnose", random_labels, *ASKED)
+    assert {(source["source"], source["rows"]) for source in answer["sources"]} == {
+        ("all sources", 120),
+        ("north", 60),
+    }
+    assert set(answer["loss_split"]) == {"all sources", "north"}
+    assert "compared with all 2 sources together and with the 1 largest" in answer["note"]
+
+
 def test_labels_of_the_smallest_rows_are_no_sample(landbridge, tmp_path):
     table = write(tmp_path / "t.csv", by_size=True)
     said = " ".join(landbridge("diagnose", table, *ASKED).stdout.split())

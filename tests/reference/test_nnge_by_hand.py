@@ -4,7 +4,14 @@ import numpy as np
 
 import landbridge as lb
 
-PLAIN = {"feature_weights": None, "exemplar_weights": False}
+
+class Unweighted(lb.NNgeClassifier):
+    _weigh_features = False
+
+
+class Plain(Unweighted):
+    _weigh_exemplars = False
+
 
 # The corner (8, 8) makes both ranges 8 from the start.
 ROWS = [
@@ -54,12 +61,12 @@ def exemplars(model):
 def test_growth_and_splits_row_after_row():
     X, y = (list(column) for column in zip(*ROWS, strict=True))
     for n, expected in AFTER.items():
-        assert exemplars(lb.NNgeClassifier(**PLAIN).fit(X[:n], y[:n])) == expected, n
+        assert exemplars(Plain().fit(X[:n], y[:n])) == expected, n
 
 
 def test_the_nearest_box_answers():
     X, y = (list(column) for column in zip(*ROWS, strict=True))
-    model = lb.NNgeClassifier(**PLAIN).fit(X, y)
+    model = Plain().fit(X, y)
     # (4, 4): 2 from the box {2} × [3, 4] of A, √8 from [6, 8]² of B.
     assert model.predict([[4.0, 4.0], [5.0, 5.0], [1.2, 1.0], [0.2, 0.0]]).tolist() == list("ABBA")
 
@@ -71,9 +78,9 @@ def test_weights_of_exemplars():
     3/2 (x − 1)² = 2 (10 − x)², at x = 5.823 instead of 5.5.
     """
     X, y = [[0.0], [10.0], [1.0]], ["A", "B", "A"]
-    model = lb.NNgeClassifier(feature_weights=None).fit(X, y)
+    model = Unweighted().fit(X, y)
     assert exemplars(model) == [("A", (0.0,), (1.0,), 2), ("B", (10.0,), (10.0,), 1)]
     np.testing.assert_allclose(sorted(model.exemplar_weights_), [1.5, 2.0])
     assert model.predict([[5.82], [5.83]]).tolist() == ["A", "B"]
-    unweighted = lb.NNgeClassifier(**PLAIN).fit(X, y)
+    unweighted = Plain().fit(X, y)
     assert unweighted.predict([[5.49], [5.51]]).tolist() == ["A", "B"]

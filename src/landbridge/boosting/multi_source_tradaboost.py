@@ -17,7 +17,6 @@ from landbridge._transfer_estimator import SourcesEstimator
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import (
     TransferData,
-    check_not_negative,
     stack_rows,
     warn_no_target,
 )
@@ -98,7 +97,7 @@ class Selection:
     stop_reason: str = "all rounds done"
 
 
-def collect(by_source: list[Boosted], min_vote: float) -> tuple[list[Any], Vector]:
+def collect(by_source: list[Boosted], min_vote: float = 0.0) -> tuple[list[Any], Vector]:
     """Phase I (Algorithm 2): the learners with a vote above ``min_vote``, and their sources."""
     estimators = [estimator for done in by_source for estimator in done.estimators]
     votes = np.array([vote for done in by_source for vote in done.votes])
@@ -305,9 +304,6 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         Base learner; ``None`` is logistic regression on scaled columns.
     n_estimators : int, default=5
         Number of rounds, on each source and on the target.
-    min_vote : float, default=0.0
-        Discard learners whose vote log((1 − ε)/ε) on their source is at most this value, which is
-        twice the paper's γ. If no vote is above it, the best learner is kept.
     random_state : int, RandomState or None, default=None
         Controls the randomness of the base learners.
 
@@ -357,16 +353,13 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         self,
         estimator: Any = None,
         n_estimators: int = 5,
-        min_vote: float = 0.0,
         random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
-        self.min_vote = min_vote
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_not_negative(self.min_vote, "min_vote")
         check_rounds(self.n_estimators)
 
     def _fit_transfer(self, data: TransferData) -> None:
@@ -386,7 +379,7 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
             adaboost(base, data.X[rows], codes[rows], self.classes_, self.n_estimators, rng)
             for rows in sources
         ]
-        candidates, origin = collect(by_source, self.min_vote)
+        candidates, origin = collect(by_source)
         target_codes = class_codes(data, data.y_target)
         mistakes = [
             hard_mistakes(predicted_codes(candidate, data.X_target, self.classes_), target_codes)

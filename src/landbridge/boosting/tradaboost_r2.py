@@ -1,7 +1,7 @@
 """TrAdaBoost for regression (Pardoe and Stone 2010): TrAdaBoost.R2 and its two-stage form."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,18 +42,15 @@ from landbridge.boosting.voting import first_voter
 from landbridge.exceptions import FewTargetRowsWarning, WeightingWarning
 
 LARGEST_DECAY = 1e12
-LOSSES: dict[str, Callable[[Vector], Vector]] = {
-    "linear": lambda error: error,
-    "square": np.square,
-    "exponential": lambda error: 1.0 - np.exp(-error),
-}
+# Folds of target rows by which the two-stage form chooses its step.
+N_FOLDS = 5
 
 
-def adjusted_errors(y: Vector, predicted: Vector, loss: str) -> Vector:
-    """Loss of |y − h(x)|/D, where D is the largest error; between 0 and 1."""
+def adjusted_errors(y: Vector, predicted: Vector) -> Vector:
+    """|y − h(x)|/D, where D is the largest error; between 0 and 1."""
     error = np.abs(y - predicted)
     largest = error.max()
-    return LOSSES[loss](error / largest) if largest > 0 else error
+    return error / largest if largest > 0 else error
 
 
 def weighted_median(predictions: Vector, weights: Vector) -> Vector:
@@ -96,8 +93,8 @@ def decayed(source: Vector, errors: Vector, decay: float) -> Vector:
 class WeightedRegressor:
     """Any regressor; without ``sample_weight`` it is fitted to rows drawn by weight."""
 
-    def __init__(self, estimator: Any, X: Matrix, y: Vector, loss: str, rng: Any):
-        self.estimator, self.X, self.y, self.loss, self.rng = estimator, X, y, loss, rng
+    def __init__(self, estimator: Any, X: Matrix, y: Vector, rng: Any):
+        self.estimator, self.X, self.y, self.rng = estimator, X, y, rng
         self.weighted = takes_sample_weight(estimator)
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
@@ -115,7 +112,7 @@ class WeightedRegressor:
     def mistakes(self, estimator: Any, inside: Vector | None = None) -> Vector:
         """Adjusted errors on the rows ``inside`` (default: all)."""
         X, y = (self.X, self.y) if inside is None else (self.X[inside], self.y[inside])
-        return adjusted_errors(y, estimator.predict(X), self.loss)
+        return adjusted_errors(y, estimator.predict(X))
 
 
 def boost_target(
@@ -181,14 +178,10 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         TrAdaBoost.R2 or two-stage TrAdaBoost.R2.
     correction : {"dynamic", "paper", "none"} or float, default="dynamic"
         C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
-    loss : {"linear", "square", "exponential"}, default="linear"
-        e, e² or 1 − exp(−e).
     on_stall, vote : str
         See `TrAdaBoostClassifier`; for the R2 form.
     n_steps : int, default=10
         Steps of the two-stage form.
-    cv : int, default=5
-        Number of folds of target rows used to choose the step of the two-stage form.
     store_weights : bool, default=False
         Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
     random_state : int, RandomState or None, default=None
@@ -233,11 +226,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         n_estimators: int = 30,
         variant: str = "r2",
         correction: Correction = "dynamic",
-        loss: str = "linear",
         on_stall: str = "double",
         vote: str = "second_half",
         n_steps: int = 10,
-        cv: int = 5,
         store_weights: bool = False,
         random_state: RandomState = None,
     ):
@@ -245,11 +236,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         self.n_estimators = n_estimators
         self.variant = variant
         self.correction = correction
-        self.loss = loss
         self.on_stall = on_stall
         self.vote = vote
         self.n_steps = n_steps
-        self.cv = cv
         self.store_weights = store_weights
         self.random_state = random_state
 
@@ -272,11 +261,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         check_rounds(self.n_estimators)
         check_correction(self.correction)
         check_choice(self.variant, "variant", ("r2", "two_stage"))
-        check_choice(self.loss, "loss", tuple(LOSSES))
         check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
         check_choice(self.vote, "vote", ("second_half", "all"))
-        for name in ("n_steps", "cv"):
-            check_count(getattr(self, name), name, least=2)
+        check_count(self.n_steps, "n_steps", least=2)
 
     def _learner(self, rows: Matrix, y: Vector) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
@@ -288,7 +275,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
                 WeightingWarning,
                 stacklevel=4,
             )
-        return WeightedRegressor(base, rows, y, self.loss, check_random_state(self.random_state))
+        return WeightedRegressor(base, rows, y, check_random_state(self.random_state))
 
     def _fit_r2(self, learner: WeightedRegressor, n_source: int) -> None:
         rules = Rules(
@@ -331,7 +318,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
     def _cross_validate(self, learner: WeightedRegressor, weights: Vector, n_source: int) -> float:
         n_target = weights.size - n_source
         folds = (
-            KFold(min(self.cv, n_target), shuffle=True, random_state=0) if n_target > 1 else None
+            KFold(min(N_FOLDS, n_target), shuffle=True, random_state=0) if n_target > 1 else None
         )
         if folds is None:
             return 0.0

@@ -24,7 +24,6 @@ from landbridge.cli._large import find_large
 from landbridge.cli._more_rows import fit_on_more, learn_in_passes, members_that_learn
 from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
 from landbridge.cli._problem import (
-    MOST_COMPARED,
     Problem,
     make_encoder,
     read_problem,
@@ -244,7 +243,7 @@ def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
             )
             shown.advance()
     summary = summarise_shift(diagnoses, target=str(problem.target))
-    if len(problem.sources) > MOST_COMPARED:
+    if compared.keys() - set(problem.sources):
         summary["note"] = (
             f"The target was compared with all {len(problem.sources)} sources together and with "
             f"the {len(compared) - 1} largest."

@@ -40,7 +40,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_count, check_rows, check_transfer
+from landbridge._validation import check_rows, check_transfer
 from landbridge.neighbors.seen_rows import SeenRows
 
 # Columns compared at once in the search for overlaps; most boxes differ in the first few.
@@ -48,6 +48,8 @@ BLOCK = 16
 
 # Bins of equal width for the mutual information of a feature and the class, as in Weka.
 BINS = 5
+# Nearest exemplars that are tried before a row becomes one of its own, as in Weka.
+ATTEMPTS = 5
 
 
 def squared_distances(x: Vector, lower: np.ndarray, upper: np.ndarray, scale: Vector) -> Vector:
@@ -203,13 +205,6 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_attempts : int, default=5
-        Number of nearest exemplars of the row's class that are tried before the row becomes a new
-        exemplar.
-    feature_weights : {"mutual_info"} or None, default="mutual_info"
-        Weight features by their mutual information with the class, or equally.
-    exemplar_weights : bool, default=True
-        Multiply the distance to an exemplar by (hits + misses) / hits.
     shuffle : bool, default=False
         Learn the rows in random order. Rows sorted by class produce large boxes that are split
         again by later classes.
@@ -227,7 +222,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
     exemplar_weights_ : array of shape (n_exemplars,)
         Factors on the squared distances.
     feature_weights_ : array of shape (n_features,)
-        Mutual information with the class over all rows, in bits; 1 without feature weights.
+        Mutual information with the class over all rows, in bits.
 
     Examples
     --------
@@ -242,17 +237,15 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
            [5., 5.]]))
     """
 
+    # Without these weights the boxes can be followed by hand, which tests do.
+    _weigh_features = True
+    _weigh_exemplars = True
+
     def __init__(
         self,
-        n_attempts: int = 5,
-        feature_weights: str | None = "mutual_info",
-        exemplar_weights: bool = True,
         shuffle: bool = False,
         random_state: RandomState = None,
     ):
-        self.n_attempts = n_attempts
-        self.feature_weights = feature_weights
-        self.exemplar_weights = exemplar_weights
         self.shuffle = shuffle
         self.random_state = random_state
 
@@ -271,20 +264,18 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted estimator.
         """
-        check_count(self.n_attempts, "n_attempts")
-        check_choice(self.feature_weights, "feature_weights", ("mutual_info", None))
         data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
         X, codes = data.X.astype(float), data.encode(data.y)
         order = np.arange(X.shape[0])
         if self.shuffle:
             order = check_random_state(self.random_state).permutation(X.shape[0])
-        seen = SeenRows(X, codes, BINS if self.feature_weights == "mutual_info" else None)
-        exemplars = Exemplars(X, self.n_attempts)
+        seen = SeenRows(X, codes, BINS if self._weigh_features else None)
+        exemplars = Exemplars(X, ATTEMPTS)
         for row in order.tolist():
             seen.add(row)
             exemplars.ranges = seen.ranges
             exemplars.scale = seen.weights / exemplars.ranges
-            exemplars.learn(row, int(codes[row]), self.exemplar_weights)
+            exemplars.learn(row, int(codes[row]), self._weigh_exemplars)
         self.feature_weights_, self._scale = seen.weights, exemplars.scale
         self._keep(exemplars, data.classes)
         return self
@@ -295,7 +286,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         self.exemplar_labels_ = classes[exemplars.codes]
         self.exemplar_sizes_ = np.array([len(members) for members in exemplars.members])
         self.exemplar_weights_ = np.ones(self.exemplar_sizes_.size)
-        if self.exemplar_weights:
+        if self._weigh_exemplars:
             self.exemplar_weights_ = exemplars.weights
 
     def predict(self, X: MatrixLike) -> Vector:

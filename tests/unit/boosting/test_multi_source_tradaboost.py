@@ -75,16 +75,6 @@ def test_a_learner_at_chance_warns_and_stays(estimator):
     assert model.predict(X[:2]).shape == (2,)
 
 
-def test_a_threshold_on_votes_is_not_negative():
-    X, y, groups, X_target, y_target, *_ = problem()
-    with pytest.raises(ValueError, match="`min_vote` must be a finite number of at least 0"):
-        TaskTrAdaBoostClassifier(min_vote=-1.0).fit(X, y, X_target=X_target, y_target=y_target)
-    few = TaskTrAdaBoostClassifier(n_estimators=5, min_vote=100.0).fit(
-        X, y, groups=groups, X_target=X_target, y_target=y_target
-    )
-    assert few.n_candidates_ == 1
-
-
 @pytest.mark.parametrize("estimator", BOTH)
 def test_rounds_and_groups_are_checked(estimator):
     X, y, groups, X_target, y_target, *_ = problem()

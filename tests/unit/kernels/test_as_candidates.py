@@ -28,7 +28,7 @@ def test_kernel_methods_and_maps_are_candidates():
     candidates = {
         "surrogate": (lb.SurrogateKernelClassifier(), {"ridge": [0.1, 1.0]}),
         "laplacian": lb.LaplacianRLSClassifier(),
-        "transductive": lb.TransductiveSVC(kernel="linear", growth=100),
+        "transductive": lb.TransductiveSVC(kernel="linear"),
         **{
             type(one).__name__: make_pipeline(StandardScaler(), one, LogisticRegression())
             for one in maps

@@ -29,7 +29,7 @@ def test_highest_scores_are_positive_and_ties_go_to_the_first():
 
 
 def test_influence_rises_to_its_full_value():
-    levels = list(influence_levels(10, 30, 0.5, 2.0))
+    levels = list(influence_levels(10, 30, 0.5))
     first, last = levels[0], levels[-1]
     assert first == pytest.approx((0.5e-5 / 3, 0.5e-5))
     assert last == (0.5, 0.5)
@@ -55,9 +55,7 @@ def test_exchanges_never_raise_the_objective(seed):
         trace.append((signs.copy(), weights.copy(), plane))
         return plane
 
-    transduce(
-        fit, lambda plane: plane.decision_function(X[20:]), labels, np.ones(20), 40, 20, 1.0, 1e9
-    )
+    transduce(fit, lambda plane: plane.decision_function(X[20:]), labels, np.ones(20), 40, 20, 1.0)
     last_level = [step for step in trace if step[1][-1] == 1.0 and len(step[0]) == 60]
     values = [objective(plane, signs, weights) for signs, weights, plane in last_level]
     assert all(after <= before + 1e-6 for before, after in pairwise(values))
@@ -108,7 +106,7 @@ def test_several_classes(kernel):
     y = np.repeat(["a", "b", "c"], 20)
     Z = np.repeat(centres, 20, axis=0) + rng.normal(size=(60, 3))
     X = np.repeat(centres, 20, axis=0) + 0.5 + rng.normal(size=(60, 3))
-    model = lb.TransductiveSVC(kernel=kernel, growth=10).fit(Z, y, X_unlabeled=X)
+    model = lb.TransductiveSVC(kernel=kernel).fit(Z, y, X_unlabeled=X)
     assert model.score(X, y) > 0.9
     assert model.decision_function(X).shape == (60, 3)
 
@@ -118,7 +116,6 @@ def test_several_classes(kernel):
     [
         ({"C": 0.0}, "`C` must be a finite number above 0"),
         ({"influence": -1.0}, "`influence` must be a finite number above 0"),
-        ({"growth": 1.0}, "`growth` must be above 1"),
         ({"kernel": "no"}, "`kernel` must be one of"),
         ({"class_fractions": [1.0]}, "`class_fractions` must contain one number"),
         ({"class_fractions": [-0.5, 1.5]}, "`class_fractions` must contain one number"),
