@@ -117,3 +117,21 @@ def test_a_category_that_fit_did_not_see_is_all_zeros_and_no_warning():
         encoder.transform(pl.DataFrame({"kind": ["paper", "film"]}))
     )
     np.testing.assert_allclose(rows.sum(axis=1), [1, 0], atol=1e-6)
+
+
+@pytest.mark.parametrize("columns", [["a", "c"], ["a", "b", "c"], ["b"]])
+def test_numbers_alone_are_encoded_as_the_vectorizer_would(columns, monkeypatch):
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame(
+        {
+            "a": rng.normal(size=50),
+            "b": rng.integers(0, 3, 50),
+            "c": [None, *rng.normal(size=49).tolist()],
+        }
+    ).select(columns)
+    direct = TableEncoder().fit(table)
+    monkeypatch.setattr("landbridge.cli._table_encoder._is_number", lambda column: False)
+    vectorized = TableEncoder().fit(table)
+    both = direct.transform(table[:9]), vectorized.transform(table[:9])
+    np.testing.assert_allclose(*both, atol=1e-6)
+    assert direct.get_feature_names_out().tolist() == columns
