@@ -5,12 +5,13 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import landbridge
+from landbridge._tasks import Progress, Task, run_tasks
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -60,6 +61,31 @@ class Log:
         self.versions["landbridge"] = landbridge.__version__
         self.versions["python"] = platform.python_version()
 
+    def run(
+        self,
+        function: Callable[..., Mapping[str, Any]],
+        cells: Iterable[tuple[dict[str, Any], tuple[Any, ...]]],
+    ) -> None:
+        """Write a line for every cell that has none: its names and what the function returns.
+
+        A cell is the names that identify its line, and the arguments of the function. As many cells
+        run at the same time as ``LANDBRIDGE_JOBS`` says (one), or on the active joblib backend.
+        """
+        n_jobs = int(os.environ.get("LANDBRIDGE_JOBS", "1"))
+        missing = self._missing(function, cells)
+        with Progress(self.path.stem, None, unit="lines") as progress:
+            for result in run_tasks(_run_cell, missing, n_jobs=n_jobs):
+                if result.failure is not None:
+                    raise RuntimeError(result.failure.traceback or result.failure.message)
+                self.write(**{**result.task.content[0], **(result.outcome or {})})
+                progress.advance()
+
+    def _missing(self, function: Any, cells: Iterable[Any]) -> Iterator[Task]:
+        lines = read(self.path.stem)
+        for names, arguments in cells:
+            if not any(names.items() <= line.items() for line in lines):
+                yield Task((names, function, arguments))
+
     def write(self, **fields: Any) -> None:
         """Append one line and show it."""
         line = json.dumps({**fields, "versions": self.versions})
@@ -68,6 +94,11 @@ class Log:
         print(
             {k: round(v, 4) if isinstance(v, float) else v for k, v in fields.items()}, flush=True
         )
+
+
+def _run_cell(shared: Any, cell: tuple[Any, Any, Any]) -> dict[str, Any]:
+    _, function, arguments = cell
+    return dict(function(*arguments))
 
 
 def read(name: str) -> list[dict[str, Any]]:

@@ -20,7 +20,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 import landbridge as lb
-from benchmarks._harness import Log, read
+from benchmarks._harness import Log
 from benchmarks._kernels_methods import Mapped, Plain, Transfer, Weighted
 from benchmarks._kernels_tasks import Draw, Task, draw, text_tasks, wifi_tasks
 from landbridge._validation import stack_rows
@@ -44,20 +44,19 @@ def tasks() -> Iterator[Task]:
 
 def experiments() -> None:
     """The draws that are not yet in the results."""
-    log = Log(NAME, resume=True)
-    done = {(line["task"], line["repeat"]) for line in read(NAME)}
     everything = list(tasks())
-    for repeat in range(max(REPEATS.values())):
-        for task in everything:
-            if repeat < REPEATS[task.kind] and (task.name, repeat) not in done:
-                scores, seconds = evaluate(task, draw(task, repeat))
-                log.write(
-                    task=task.name, kind=task.kind, repeat=repeat, scores=scores, cpu_s=seconds
-                )
+    cells = [
+        ({"task": task.name, "kind": task.kind, "repeat": repeat}, (task, repeat))
+        for repeat in range(max(REPEATS.values()))
+        for task in everything
+        if repeat < REPEATS[task.kind]
+    ]
+    Log(NAME, resume=True).run(evaluate, cells)
 
 
-def evaluate(task: Task, rows: Draw) -> tuple[dict[str, float], dict[str, float]]:
+def evaluate(task: Task, repeat: int) -> dict[str, dict[str, float]]:
     """Test score and CPU seconds of every method at the best of its points."""
+    rows = draw(task, repeat)
     if task.kind == "signals":
         centre = rows.y.mean(axis=0)
         rows = replace(
@@ -75,7 +74,7 @@ def evaluate(task: Task, rows: Draw) -> tuple[dict[str, float], dict[str, float]
         best = fitted[int(np.argmax(tuning))]
         scores[name] = round(score(task, rows.y_test, best.predict(rows.X_test)), 4)
         seconds[name] = round(time.process_time() - started, 2)
-    return scores, seconds
+    return {"scores": scores, "cpu_s": seconds}
 
 
 def score(task: Task, y: np.ndarray, predicted: np.ndarray) -> float:

@@ -154,17 +154,16 @@ def compare(log: Log, half: str, task: Any, draw: int, makers: Makers, *, labels
     if draw >= DRAWS[half]:
         return
     name = f"{task.dataset}, {task.name}" if hasattr(task, "dataset") else task.name
-    done = {_key(line) for line in read(NAME)}
-    for method, make in makers.items():
-        line = {"half": half, "labels": labels, "task": name, "draw": draw, "method": method}
-        if _key(line) not in done:
-            started = time.process_time()
-            line["score"] = round(score(make(), split(task, draw), labels), 4)
-            log.write(**line, cpu_s=round(time.process_time() - started, 3))
+    names = {"half": half, "labels": labels, "task": name, "draw": draw}
+    cells = [({**names, "method": m}, (make, task, draw, labels)) for m, make in makers.items()]
+    log.run(measure, cells)
 
 
-def _key(line: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(line[name] for name in ("half", "labels", "task", "draw", "method"))
+def measure(make: Callable[[], Any], task: Any, draw: int, labels: bool) -> dict[str, float]:
+    """Test score and CPU seconds of one estimator."""
+    started = time.process_time()
+    found = round(score(make(), split(task, draw), labels), 4)
+    return {"score": found, "cpu_s": round(time.process_time() - started, 3)}
 
 
 def score(model: Any, rows: Split, labels: bool) -> float:

@@ -31,21 +31,19 @@ def run() -> None:
 
 def experiments(kinds: Sequence[str], repeats: Iterable[int]) -> None:
     """The draws that are not yet in the results; disjoint parts may run side by side."""
-    log = Log(NAME, resume=True)
-    done = {(line["task"], line["repeat"]) for line in read(NAME)}
     tasks = [task for kind in kinds for task in TASKS[kind]()]
-    for repeat in repeats:
-        for task in tasks:
-            if repeat < task.n_repeats and (task.name, repeat) not in done:
-                scores, seconds = evaluate(task, draw(task, repeat))
-                log.write(
-                    task=task.name, kind=task.kind, repeat=repeat, scores=scores, cpu_s=seconds
-                )
+    cells = [
+        ({"task": task.name, "kind": task.kind, "repeat": repeat}, (task, repeat))
+        for repeat in repeats
+        for task in tasks
+        if repeat < task.n_repeats
+    ]
+    Log(NAME, resume=True).run(evaluate, cells)
 
 
-def evaluate(task: Task, rows: Draw) -> tuple[dict[str, float], dict[str, float]]:
+def evaluate(task: Task, repeat: int) -> dict[str, dict[str, float]]:
     """Test score and CPU seconds of every method, each at the best of its four points."""
-    views, methods = prepare(task, rows)
+    views, methods = prepare(task, draw(task, repeat))
     scores, seconds = {}, {}
     for name, candidates in methods.items():
         started = time.process_time()
@@ -57,7 +55,7 @@ def evaluate(task: Task, rows: Draw) -> tuple[dict[str, float], dict[str, float]
         best = fitted[int(np.argmax(tuning))]
         scores[name] = round(score(task, view.y_test, best.predict(view.X_test)), 4)
         seconds[name] = round(time.process_time() - started, 2)
-    return scores, seconds
+    return {"scores": scores, "cpu_s": seconds}
 
 
 def fit(candidate: Any, rows: Draw) -> Any:

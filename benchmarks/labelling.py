@@ -11,7 +11,6 @@ groups had been seen.
 ``LANDBRIDGE_CACHE`` names a folder for the candidates' predictions, which take most of the time.
 """
 
-import sys
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -47,14 +46,16 @@ def run() -> None:
 
 def simulate() -> None:
     """Label the pools by every strategy, draw by draw, so that a part of a run is a sample."""
-    log = Log(NAME, resume=True)
-    done = {(x["group"], x["dataset"], x["task"], x["draw"]) for x in read(NAME)}
+    Log(NAME, resume=True).run(figures, _cells())
+
+
+def _cells() -> Iterator[tuple[dict[str, Any], tuple[Pool, int]]]:
     for draw, group in product(range(DRAWS), ("development", "confirmation")):
         for number, pool in enumerate(pools(group, draw)):
             if draw >= FIRST_DRAWS and group == "confirmation" and number % 2:
                 continue
-            if (group, pool.dataset, pool.task, draw) not in done:
-                log.write(**figures(group, pool, number * DRAWS + draw))
+            names = {"group": group, "dataset": pool.dataset, "task": pool.task, "draw": draw}
+            yield names, (pool, number * DRAWS + draw)
 
 
 def train() -> None:
@@ -71,14 +72,9 @@ def report() -> None:
     write_page(NAME, _labelling_page.page(title, introduction, read(NAME), read(TRAIN)))
 
 
-def figures(group: str, pool: Pool, seed: int) -> dict[str, Any]:
+def figures(pool: Pool, seed: int) -> dict[str, Any]:
     """All goals on one pool."""
-    print(group, pool.dataset, pool.task, pool.draw, file=sys.stderr, flush=True)
     return {
-        "group": group,
-        "dataset": pool.dataset,
-        "task": pool.task,
-        "draw": pool.draw,
         "rows": int(pool.y.size),
         "regret": choose(pool, seed),
         "prove": list(prove(pool, seed)),

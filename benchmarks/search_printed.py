@@ -33,19 +33,10 @@ ROLE_ROWS, ROLE_DRAWS = 150, 10
 
 def run() -> None:
     """Run the searches that are not yet in the results, cheap ones first; write the page."""
-    log = Log(NAME, resume=True)
-    done = {_key(line) for line in read(NAME)}
     tasks = {task.name: task for task in [*table_2(), *table_3()]}
-    for number, plan in enumerate(plans()):
-        if _key(plan) not in done:
-            log.write(**plan, **search(tasks[plan["task"]], plan))
-            if number % 5 == 0:
-                page.write(read(NAME))
-    page.write(read(NAME))
-
-
-def _key(line: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(line[name] for name in ("kind", "task", "draw", "cv", "share"))
+    cells = [(plan, (tasks[plan["task"]], plan)) for plan in plans()]
+    Log(NAME, resume=True).run(search, cells)
+    report()
 
 
 def plans() -> list[dict[str, Any]]:

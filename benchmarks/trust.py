@@ -20,6 +20,7 @@ from scipy import stats
 from sklearn.isotonic import IsotonicRegression
 
 from benchmarks import _trust_causes, _trust_page
+from benchmarks._domains import DomainTask
 from benchmarks._harness import Log, read, write_page
 from benchmarks._trust_cells import every_task, predictions
 from benchmarks._trust_labels import PATTERNS, examine, label_tasks
@@ -43,39 +44,44 @@ def run() -> None:
 def run_causes() -> None:
     """One line per generated shift."""
     log = Log("trust_causes", resume="LANDBRIDGE_FRESH" not in os.environ)
-    done = {line["number"] for line in read("trust_causes")}
-    for number in range(_trust_causes.N_SHIFTS):
-        if number not in done:
-            log.write(**_trust_causes.examine(number))
+    numbers = range(_trust_causes.N_SHIFTS)
+    log.run(_trust_causes.examine, (({"number": number}, (number,)) for number in numbers))
 
 
 def run_labels() -> None:
     """One line per task and pattern of labels; an interrupted run is continued."""
     log = Log("trust_labels", resume="LANDBRIDGE_FRESH" not in os.environ)
-    done = {(line["kind"], line["dataset"], line["task"]) for line in read("trust_labels")}
-    for found in label_tasks():
-        if (found.kind, found.task.dataset, found.task.name) not in done:
-            for line in [examine(found, pattern, 0) for pattern in PATTERNS]:
-                log.write(**line)
+    cells = (
+        (
+            {"kind": found.kind, "dataset": found.task.dataset, "task": found.task.name}
+            | {"pattern": pattern},
+            (found, pattern, 0),
+        )
+        for found in label_tasks()
+        for pattern in PATTERNS
+    )
+    log.run(examine, cells)
 
 
 def run_predictions() -> None:
     """One line per classification task with the figures of claims 2 to 4."""
     log = Log("trust", resume="LANDBRIDGE_FRESH" not in os.environ)
-    done = {(line["dataset"], line["task"]) for line in read("trust")}
-    for part, task in every_task():
-        if (task.dataset, task.name) in done:
-            continue
-        found = predictions(part, task)
-        log.write(
-            part=part,
-            dataset=task.dataset,
-            task=task.name,
-            without_labels=without_labels(found),
-            control_variate=control_variates(found),
-            out_of_fold=out_of_fold_variates(found),
-            peeking=peeking(found),
-        )
+    cells = (
+        ({"part": part, "dataset": task.dataset, "task": task.name}, (part, task))
+        for part, task in every_task()
+    )
+    log.run(claims, cells)
+
+
+def claims(part: str, task: DomainTask) -> dict[str, Any]:
+    """Figures of claims 2 to 4 for one task."""
+    found = predictions(part, task)
+    return {
+        "without_labels": without_labels(found),
+        "control_variate": control_variates(found),
+        "out_of_fold": out_of_fold_variates(found),
+        "peeking": peeking(found),
+    }
 
 
 def without_labels(found: dict[str, Any]) -> dict[str, list[float]]:
