@@ -241,7 +241,7 @@ def large_predict(log: Log, n_rows: int = 10_000_000) -> None:
     question = ["-y", "ill", "-d", "site", "-t", "west", "--candidates", _few_candidates(data)]
     options = ["--max-rows", "5000", "--memory", "1k", "--save", str(model)]
     _measured([*PROGRAM, "select", str(data), *question, *options])
-    for number in (100_000, n_rows):
+    for number in (100_000, 1_000_000, n_rows):
         data, output = _dataset(number), str(model.with_name("out.parquet"))
         code = f"{TASKS}; tasks.predict_floor({str(model)!r}, {str(data)!r}, {output!r})"
         floor = _measured([sys.executable, "-c", code])

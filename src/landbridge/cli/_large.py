@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from landbridge._tasks import Progress
 from landbridge.cli._files import find_files, is_parquet, scan_parquet
-from landbridge.cli._pieces import CELLS, LEAST_ROWS, readable
+from landbridge.cli._pieces import CELLS, LEAST_ROWS, batches, readable
 from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._tables import DEFAULT_DOMAIN, plain_numbers, require_column, split_name
 
@@ -67,8 +67,7 @@ class LargeTable:
         n_rows = max(CELLS // max(len(names), width), LEAST_ROWS)
         table = self.table.select(names)
         with readable(self.place):
-            batches = table.collect_batches(chunk_size=n_rows)
-            for piece in self._shuffled(table, n_rows) if shuffled else batches:
+            for piece in (self._shuffled if shuffled else batches)(table, n_rows):
                 yield plain_numbers(piece, self.place)
 
     def counts(self, label: str) -> dict[str, int]:

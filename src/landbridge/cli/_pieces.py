@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # Cells of a piece: 4 MB of numbers, and a few times that while a model predicts.
 CELLS = 500_000
 LEAST_ROWS = 1000
+# Pieces per query. Polars reads ahead of a slow reader, so that one query over a large file would
+# fill memory with rows that wait.
+WINDOW = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class Pieces:
         n_rows, blank = max(CELLS // max(len(self.names), 1), LEAST_ROWS), _BlankRows(self.place)
         start = 0
         with readable(self.place, self.file):
-            for piece in self.table.collect_batches(chunk_size=n_rows):
+            for piece in batches(self.table, n_rows, in_one_go=self.file is not None):
                 numbers = plain_numbers(piece, self.place, first_row=start)
                 start += piece.height
                 filled = blank.drop(numbers, start - piece.height)
@@ -73,6 +76,25 @@ class Pieces:
                 "Check how the file was exported."
             )
         blank.warn()
+
+
+def batches(
+    table: "pl.LazyFrame", n_rows: int, *, in_one_go: bool = False
+) -> Iterator["pl.DataFrame"]:
+    """A table in frames of at most ``n_rows`` rows.
+
+    Text cannot be read from any row on and is read in one go.
+    """
+    if in_one_go:
+        yield from table.collect_batches(chunk_size=n_rows)
+        return
+    start, height = 0, WINDOW * n_rows
+    while height == WINDOW * n_rows:
+        height = 0
+        for piece in table.slice(start, WINDOW * n_rows).collect_batches(chunk_size=n_rows):
+            height += piece.height
+            yield piece
+        start += height
 
 
 class _BlankRows:
