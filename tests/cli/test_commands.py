@@ -16,7 +16,6 @@ from landbridge.cli import _session, main
 from landbridge.cli._app import app
 from landbridge.metrics.metric import format_number
 from landbridge.persistence import CARD, load_card, load_model
-from landbridge.report.search_summary import ALL_SOURCES
 
 from .conftest import make_frame
 
@@ -33,7 +32,7 @@ def test_select_ranks_saves_and_explains(landbridge, table):
     scores = [row["score"] for row in ranking[1:]]
     assert scores == sorted(scores, reverse=True)
     assert all(row["low"] <= row["score"] <= row["high"] for row in ranking)
-    assert {row["source"] for row in ranking} == {"north", "south", ALL_SOURCES, None}
+    assert {row["source"] for row in ranking} == {"north", "south", "all sources", None}
     roles = {row["role"] for row in ranking}
     assert {"vote", "source-only", "target-only", "pooled", "baseline"} <= roles
     assert sum(row["role"] == "target-only" for row in ranking) == 1

@@ -126,7 +126,7 @@ def test_pooled_without_share_passes_the_weights_on():
 @pytest.mark.parametrize("name", ["sample_weight", "sample_weight_target"])
 def test_weights_need_an_estimator_that_takes_them(name):
     weights = {name: np.ones(50 if name == "sample_weight" else 12)}
-    with pytest.raises(ValueError, match=f"must take sample_weight in fit, because `{name}` is"):
+    with pytest.raises(ValueError, match=f"must accept sample_weight in fit, because `{name}` is"):
         Pooled(KNeighborsClassifier()).fit(X, Y, X_target=XT, y_target=YT, **weights)
 
 

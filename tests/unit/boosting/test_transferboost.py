@@ -52,7 +52,7 @@ def test_the_target_starts_with_its_share_of_the_weight(share, source_mass):
 
 
 def test_a_share_outside_of_0_and_1_is_refused():
-    with pytest.raises(ValueError, match="`target_share` must lie between 0 and 1"):
+    with pytest.raises(ValueError, match="`target_share` must be between 0 and 1"):
         fitted(TransferBoostClassifier(target_share=1.5), problem())
 
 

@@ -51,7 +51,11 @@ def test_a_change_at_the_same_rows_is_one_of_the_relation():
     assert found.advice is Advice.LABEL
     assert "changed relation" in str(found)
     same = split_loss(
-        sparse.csr_matrix(X), np.tile([0.0, 1], 100), sparse.csr_matrix(T), np.tile([1.0, 0], 50)
+        sparse.csr_matrix(X),
+        np.tile([0.0, 1], 100),
+        sparse.csr_matrix(T),
+        np.tile([1.0, 0], 50),
+        random_state=0,
     )
     assert same.cause is Cause.NONE
     assert same.advice is Advice.STOP

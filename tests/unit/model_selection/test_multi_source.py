@@ -296,7 +296,7 @@ def losses_to_scores(estimator):
 
 
 def test_weights_that_cannot_be_used_are_refused():
-    with pytest.raises(ValueError, match="must take sample_weight in fit.*KNeighborsClassifier"):
+    with pytest.raises(ValueError, match="must accept sample_weight in fit.*KNeighborsClassifier"):
         MultiSourceCV(KNeighborsClassifier()).fit(X, Y, groups=GROUPS, sample_weight=np.ones(150))
     with pytest.raises(ValueError, match="one finite weight of at least 0"):
         MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS, sample_weight=-np.ones(150))
