@@ -22,15 +22,13 @@ from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner, make_learner
 from landbridge.boosting.trimmed_tree import class_codes
 from landbridge.boosting.voting import VotingClassifier
-from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning, WeightingWarning
+from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning
 
 Correction = Literal["dynamic", "paper", "none"] | float
 # Maximum number of consecutive doublings of the target weight before boosting stops.
 MAX_DOUBLINGS = 30
-# An error above the limit is replaced by this share of it (on_stall="clip", or a single learner).
+# An error above the limit is replaced by this share of it, so that a single learner has a vote.
 CLIP = 0.98
-# If one row carries more than this share of the total weight, it dominates the base learner.
-DOMINANT = 0.99
 # With fewer target rows, the target error is too coarse to guide boosting.
 FEW = 10
 TINY = np.finfo(np.float64).tiny
@@ -45,7 +43,6 @@ class Rules:
     n_rounds: int
     correction: Correction = "dynamic"
     label_costs: Vector | None = None
-    on_stall: str = "double"
     store_weights: bool = False
     target_share: float | None = None
 
@@ -64,7 +61,6 @@ class Boosted:
     source_weights: list[Vector] = field(default_factory=list)
     target_weights: list[Vector] = field(default_factory=list)
     n_doublings: int = 0
-    dominated: bool = False
     stop_reason: str = "all rounds done"
 
 
@@ -91,12 +87,12 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
         mistakes = learner.mistakes(estimator)
         error = formula.weighted_error(target, mistakes[n_source:])  # line 6
         stalled = error >= limit
-        if stalled and rules.on_stall == "double" and n_source and doublings < MAX_DOUBLINGS:
+        if stalled and n_source and doublings < MAX_DOUBLINGS:
             target *= 2.0
             doublings += 1
             done.n_doublings += 1
             continue
-        if stalled and rules.on_stall != "clip" and done.estimators:
+        if stalled and done.estimators:
             done.stop_reason = CHANCE
             break
         counted = CLIP * limit if stalled else error
@@ -105,7 +101,7 @@ def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules:
             rules, target, mistakes[n_source:], codes[n_source:], vote, error, n_classes
         )  # line 8
         _record(done, rules, estimator, weights, n_source, mistakes, error, vote, factor)
-        if (stalled and rules.on_stall != "clip") or not mistakes.any():
+        if stalled or not mistakes.any():
             done.stop_reason = CHANCE if stalled else PERFECT
             break
         per_row = factor[codes[:n_source]] if isinstance(factor, np.ndarray) else factor
@@ -148,15 +144,6 @@ def _record(
     factor: float | Vector,
 ) -> None:
     source, target = weights[:n_source], weights[n_source:]
-    if weights.max() > DOMINANT and weights.size > 2 and not done.dominated:
-        done.dominated = True
-        warnings.warn(
-            f"In round {len(done.estimators) + 1} a single row carries {weights.max():.1%} of all "
-            "weight and dominates the base learner. Use fewer rounds or a deeper tree, or remove "
-            "mislabelled rows.",
-            WeightingWarning,
-            stacklevel=5,
-        )
     done.estimators.append(estimator)
     done.votes.append(vote)
     done.errors.append(error)
@@ -206,9 +193,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         Balances the classes of the source: C_t,label = 2{1 − ε_t(1 − ε_t,label)^cost} replaces C_t
         for source rows of that class (Section 5.4). Cost 0 equals "paper". A class missing from the
         dict has cost 0.
-    on_stall : {"double", "stop", "clip"}, default="double"
-        What to do in a round in which ε_t is not below 1 − 1/c: double the weight of the target and
-        fit again, stop, or continue as if ε_t were just below the limit.
     vote : {"all", "second_half"}, default="all"
         Which rounds vote.
     store_weights : bool, default=False
@@ -244,8 +228,8 @@ class TrAdaBoostClassifier(VotingClassifier):
     Deviation 2: ε_t is at least 1/(2m) in β_t and in the vote, so that a round without a mistake on
     the m target rows has a finite vote.
 
-    Deviation 3: boosting continues while ε_t < 1 − 1/c − 1e-9; see ``on_stall``. The ensemble is
-    never empty.
+    Deviation 3: if ε_t is not below 1 − 1/c − 1e-9, the target weight is doubled and the learner
+    fitted again, at most 30 times in a row; then boosting stops. The ensemble is never empty.
 
     Deviation 4: if boosting ends early, N in ⌈N/2⌉ is the number of completed rounds.
 
@@ -283,7 +267,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         n_estimators: int = 5,
         correction: Correction = "dynamic",
         label_cost: float | dict[Any, float] | None = None,
-        on_stall: str = "double",
         vote: str = "all",
         store_weights: bool = False,
         random_state: RandomState = None,
@@ -293,7 +276,6 @@ class TrAdaBoostClassifier(VotingClassifier):
         self.n_estimators = n_estimators
         self.correction = correction
         self.label_cost = label_cost
-        self.on_stall = on_stall
         self.vote = vote
         self.store_weights = store_weights
         self.random_state = random_state
@@ -324,14 +306,12 @@ class TrAdaBoostClassifier(VotingClassifier):
     def _rules(self) -> Rules:
         check_rounds(self.n_estimators)
         check_correction(self.correction)
-        check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
         check_choice(self.vote, "vote", ("second_half", "all"))
         check_target_share(self.target_share)
         return Rules(
             n_rounds=self.n_estimators,
             correction=self.correction,
             label_costs=self._label_costs(),
-            on_stall=self.on_stall,
             store_weights=self.store_weights,
             target_share=self.target_share,
         )

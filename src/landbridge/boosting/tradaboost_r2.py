@@ -178,7 +178,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         TrAdaBoost.R2 or two-stage TrAdaBoost.R2.
     correction : {"dynamic", "paper", "none"} or float, default="dynamic"
         C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
-    on_stall, vote : str
+    vote : str
         See `TrAdaBoostClassifier`; for the R2 form.
     n_steps : int, default=10
         Steps of the two-stage form.
@@ -226,7 +226,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         n_estimators: int = 30,
         variant: str = "r2",
         correction: Correction = "dynamic",
-        on_stall: str = "double",
         vote: str = "second_half",
         n_steps: int = 10,
         store_weights: bool = False,
@@ -236,7 +235,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         self.n_estimators = n_estimators
         self.variant = variant
         self.correction = correction
-        self.on_stall = on_stall
         self.vote = vote
         self.n_steps = n_steps
         self.store_weights = store_weights
@@ -261,7 +259,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         check_rounds(self.n_estimators)
         check_correction(self.correction)
         check_choice(self.variant, "variant", ("r2", "two_stage"))
-        check_choice(self.on_stall, "on_stall", ("double", "stop", "clip"))
         check_choice(self.vote, "vote", ("second_half", "all"))
         check_count(self.n_steps, "n_steps", least=2)
 
@@ -281,7 +278,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         rules = Rules(
             n_rounds=self.n_estimators,
             correction=self.correction,
-            on_stall=self.on_stall,
             store_weights=self.store_weights,
         )
         codes = np.zeros(learner.y.size, dtype=np.intp)

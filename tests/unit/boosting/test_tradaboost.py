@@ -249,41 +249,27 @@ def chance_data():
     return X, y, np.zeros((12, 1)), np.tile([0, 1], 6)
 
 
-@pytest.mark.parametrize("on_stall", ["double", "stop"])
-def test_a_learner_at_chance_in_round_one_warns_and_stays_the_only_one(on_stall):
+def test_a_learner_at_chance_in_round_one_warns_and_stays_the_only_one():
     X, y, X_target, y_target = chance_data()
-    model = TrAdaBoostClassifier(TrimmedTreeClassifier(), on_stall=on_stall)
+    model = TrAdaBoostClassifier(TrimmedTreeClassifier())
     with pytest.warns(lb.WeakLearnerWarning, match="no better than chance.*round 1 was 0.5"):
         model.fit(X, y, X_target=X_target, y_target=y_target)
     assert model.n_estimators_ == 1
     assert "chance" in model.stop_reason_
-    assert model.n_doublings_ == (30 if on_stall == "double" else 0)
+    assert model.n_doublings_ == 30
     assert model.predict([[0.0], [1.0]]).tolist() == [0, 1]
-
-
-def test_clip_goes_on_at_chance():
-    X, y, X_target, y_target = chance_data()
-    model = TrAdaBoostClassifier(n_estimators=5, on_stall="clip")
-    model.fit(X, y, X_target=X_target, y_target=y_target)
-    assert model.n_estimators_ == 5
-    assert np.isfinite(model.estimator_weights_).all()
-    assert (model.estimator_weights_ > 0).all()
 
 
 def test_doubling_the_target_rescues_a_stalled_round():
     X, y, X_target, y_target, *_ = problem(14, flip=1.0, n=400, m=20)  # the opposite rule
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lb.WeakLearnerWarning)
-        stopped, doubled = (
-            TrAdaBoostClassifier(
-                TrimmedTreeClassifier(1, target_error=None), 6, on_stall=how, target_share=None
-            ).fit(X, y, X_target=X_target, y_target=y_target)
-            for how in ("stop", "double")
-        )
-    assert stopped.n_estimators_ == 1
-    assert doubled.n_estimators_ == 6
-    assert doubled.n_doublings_ > 0
-    assert doubled.score(X_target, y_target) > stopped.score(X_target, y_target)
+        stump = TrimmedTreeClassifier(1, target_error=None)
+        model = TrAdaBoostClassifier(stump, 6, target_share=None)
+        model.fit(X, y, X_target=X_target, y_target=y_target)
+    assert model.n_estimators_ == 6
+    assert model.n_doublings_ > 0
+    assert model.score(X_target, y_target) > 0.5
 
 
 def test_plain_adaboost_at_chance_is_not_empty():
@@ -318,20 +304,6 @@ def test_all_weight_on_one_row_warns():
     assert all(issubclass(w.category, lb.LandbridgeWarning) for w in seen)
 
 
-def test_a_dominant_row_is_named():
-    class OneRow:
-        """Wrong on one row only, always."""
-
-        def fit(self, weights, inside=None):
-            return object()
-
-        def mistakes(self, estimator):
-            return np.arange(30) == 29
-
-    with pytest.warns(lb.WeightingWarning, match="a single row carries .*% of all weight"):
-        boost(OneRow(), np.zeros(30, dtype=int), 5, 2, Rules(400, "none", on_stall="clip"))
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -347,7 +319,6 @@ def test_a_dominant_row_is_named():
         ({"correction": np.inf}, "`correction` must be .* got inf"),
         ({"label_cost": np.nan}, "`label_cost` must be a finite number of at least 0; got nan"),
         ({"label_cost": {0: -1.0}}, r"`label_cost\[0\]` must be a finite number of at least 0"),
-        ({"on_stall": "retry"}, "`on_stall` must be one of 'double', 'stop', 'clip'; got 'retry'"),
         ({"vote": "half"}, "`vote` must be one of 'second_half', 'all'; got 'half'"),
         ({"label_cost": 1.0, "correction": "none"}, "`label_cost` requires correction="),
         ({"label_cost": {"a": 1.0}}, r"`label_cost` must name classes of the data, \[0, 1\]"),

@@ -204,7 +204,7 @@ def test_a_perfect_fit_stops_at_once():
 def test_a_regressor_at_chance_warns():
     X, X_target = np.zeros((30, 1)), np.zeros((20, 1))
     y, y_target = np.zeros(30), np.tile([-1.0, 1.0], 10)
-    model = TrAdaBoostRegressor(Ridge(), 4, on_stall="stop")
+    model = TrAdaBoostRegressor(Ridge(), 4)
     with pytest.warns(lb.WeakLearnerWarning):
         model.fit(X, y, X_target=X_target, y_target=y_target)
     assert model.n_estimators_ == 1
