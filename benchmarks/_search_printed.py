@@ -153,10 +153,11 @@ def run_search(
     few, rest = order[:n], order[n:]
     given = {"X_target": task.X_target[few], "y_target": task.y_target[few]}
     groups = task.groups if kind == "sources" else None
+    criteria = ("trcv", "rv") if kind.startswith("L ") else CRITERIA
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         search = lb.TransferSearchCV(
-            candidates, criterion=CRITERIA, cv=cv, refit=False, random_state=seed
+            candidates, criterion=criteria, cv=cv, refit=False, random_state=seed
         )
         with labelled_rows_in_the_source() if kind == "L in the source" else nullcontext():
             search.fit(task.X, task.y, groups=groups, X_unlabeled=task.X_target[rest], **given)
@@ -179,7 +180,7 @@ def run_search(
         "candidates": [cells[number].candidate for number in numbers],
         "trained_on_source": source,
         "trained_on_both": both,
-        "scores": {c: search.results_.scores(c)[numbers].round(4).tolist() for c in CRITERIA},
+        "scores": {c: search.results_.scores(c)[numbers].round(4).tolist() for c in criteria},
     }
 
 
