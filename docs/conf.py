@@ -87,7 +87,8 @@ html_theme_options = {
     "show_prev_next": True,
     "show_nav_level": 1,
     "navigation_depth": 3,
-    "secondary_sidebar_items": ["page-toc"],
+    # Wide tables need the room of the table of contents.
+    "secondary_sidebar_items": {"**": ["page-toc"], "benchmarks/**": [], "reproductions": []},
     "footer_start": ["copyright"],
     "footer_end": [],
     "search_bar_text": "Search",

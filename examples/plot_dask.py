@@ -7,6 +7,7 @@ small cluster in this process; for a real one pass its address to :class:`distri
 """
 
 import joblib
+import matplotlib.pyplot as plt
 import numpy as np
 from distributed import Client, LocalCluster
 from sklearn.linear_model import LogisticRegression
@@ -51,3 +52,6 @@ with (
 here = search()
 print("identical:", np.array_equal(on_dask.results_.scores(), here.results_.scores()))
 print(on_dask.interval(0.9))
+
+on_dask.plot()
+plt.show()

@@ -7,6 +7,7 @@ labelled hours are from January, while predictions are needed for the whole year
 computed from these labels would be valid for January only, so the search checks the labels first.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import ExtraTreesRegressor
 
@@ -56,4 +57,8 @@ for column in check.columns[:3]:
 
 rows = np.random.default_rng(0).permutation(np.flatnonzero(is_2012))
 n_labels = int(january.sum())
-print(searched(rows[:n_labels], rows[n_labels:]).interval())
+search = searched(rows[:n_labels], rows[n_labels:])
+print(search.interval())
+
+search.plot()
+plt.show()

@@ -9,6 +9,7 @@ added, no finished fit is repeated, and the results are bit-identical.
 import tempfile
 import time
 
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -50,4 +51,6 @@ print("identical:", np.array_equal(first.results_.scores(), second.results_.scor
 # A third candidate needs only its own fits:
 
 third = timed({**candidates, "pooled linear": Pooled(LogisticRegression())})
+third.plot()
+plt.show()
 folder.cleanup()

@@ -85,7 +85,7 @@ def test_the_demo_answers_a_yes_and_a_no(tmp_path):
         "model.skops",
     }
     page = (tmp_path / "story" / "report.html").read_text()
-    for title in ("Checks", "Ranking", "Shift between", "nobody has seen"):
+    for title in ("Checks", "Ranking", "Shift between", "Score on a new source"):
         assert title in page
     out, err = run("predict", "story/model.skops", "story/winter.csv", folder=tmp_path)
     assert len(out.splitlines()) == 3477

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
-WIDTH = 720
+WIDTH = 560
 LETTER = 7.4  # width to allow for a letter at the size that the style sheet sets
 LONGEST_LABEL = 40
 

@@ -74,7 +74,7 @@ def _overview(ranking: dict[str, Any]) -> Picture | None:
         return None
     level = f"{100 * ranking['interval']['level']:g} %"
     return Picture(
-        f"{_capital(_score_words(ranking))} of the answer and of the best baselines, with {level} "
+        f"{_capital(_score_words(ranking))} of the selected model and of the best baselines, with {level} "
         "intervals.",
         lambda: _interval_rows(ranking, rows, "The answer and the baselines"),
     )
@@ -86,7 +86,7 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
         Text(ranking["criterion"]["words"]),
         Picture(
             f"{_capital(_score_words(ranking))}. {ranking['interval']['words']} "
-            "The answer stands out.",
+            "The selected model is highlighted.",
             lambda: _ranking_picture(ranking),
         ),
         ranking_table(ranking),
@@ -98,7 +98,7 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
             vote_table(ranking["vote"]),
         ]
     if ranking.get("over_time"):
-        words = "The answer on labelled target rows in the order of time, each part by models"
+        words = "The selected model on labelled target rows in order of time, each part by models"
         blocks += [
             Heading("Score over time"),
             Text(f"{words} trained on earlier rows."),
@@ -115,8 +115,8 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
         blocks += [
             Heading("Source by candidate"),
             Picture(
-                f"{_capital(ranking['score'])} of every candidate trained from every source; the "
-                "better, the stronger the colour.",
+                f"{_capital(ranking['score'])} of every candidate trained on every source; better "
+                "scores have a stronger colour.",
                 lambda: matrix_picture(
                     matrix["sources"],
                     matrix["candidates"],
@@ -140,7 +140,7 @@ def _score_words(ranking: dict[str, Any]) -> str:
 
 def _vote_words(vote: dict[str, Any]) -> str:
     how = "labelled target rows" if vote["learnt"] == "labels" else "the criterion"
-    return f"The answer is the weighted mean of these models; the weights come from {how}."
+    return f"Predictions are the weighted mean of these models; the weights come from {how}."
 
 
 def _ranking_picture(ranking: dict[str, Any]) -> Any:
@@ -189,14 +189,7 @@ def shift_section(shift: dict[str, Any]) -> Section:
     """How far the target is from each source, which features moved, what weights can do."""
     blocks: list[Block] = [Text(shift["note"])] if shift.get("note") else []
     blocks += [Text(f"{source['source']}: {source['words']}") for source in shift["sources"]]
-    blocks += [
-        shift_table(shift),
-        Picture(
-            "Effective share of the rows when the source is weighted to look like the target. "
-            "A small share means that weighting rests on few rows.",
-            lambda: _effective_picture(shift["sources"]),
-        ),
-    ]
+    blocks.append(shift_table(shift))
     for source in shift["sources"]:
         if not moved_features(source):
             blocks.append(Text(f"No feature of {source['source']} moved beyond chance."))
@@ -204,28 +197,13 @@ def shift_section(shift: dict[str, Any]) -> Section:
         blocks += [
             Heading(f"Features that moved: {source['source']} → {shift['target']}"),
             Picture(
-                "Kolmogorov–Smirnov distance of the two distributions: 0 means alike, 1 means "
-                "without overlap.",
+                "Kolmogorov–Smirnov distance of the two distributions: 0 if they are equal, 1 if they "
+                "do not overlap.",
                 lambda source=source: _moved_picture(source),  # type: ignore[misc]
             ),
             moved_table(source),
         ]
     return Section("Shift between source and target", blocks)
-
-
-def _effective_picture(sources: list[dict[str, Any]]) -> Any:
-    bars = [
-        Bar(
-            label=s["source"],
-            value=s["effective_share"],
-            text=f"{s['effective_share']:.1%}",
-            hover=f"{s['source']}: {s['effective_rows']:.0f} of {s['weighted_rows']} rows",
-        )
-        for s in sources
-    ]
-    return bar_picture(
-        bars, title="share of rows", description="Effective rows by source", most=1.0
-    )
 
 
 def _moved_picture(source: dict[str, Any]) -> Any:
@@ -246,11 +224,11 @@ def _moved_picture(source: dict[str, Any]) -> Any:
 def sources_section(sources: dict[str, Any]) -> Section:
     """Multiple-source cross-validation: every source left out once, three intervals."""
     return Section(
-        "How well on a source nobody has seen",
+        "Score on a new source",
         [
             *(Text(sentence) for sentence in sources["words"]),
             Picture(
-                f"{sources['metric']} on each source when it was left out of training, and "
+                f"{_capital(sources['metric'])} on each source when it is left out of training, and "
                 "intervals for the mean over sources.",
                 lambda: _sources_picture(sources),
             ),
@@ -283,14 +261,14 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
 def features_section(features: dict[str, Any]) -> Section:
     """T-greedy: the features picked and their effect in every domain."""
     if not features["picked"]:
-        return Section("Features that travel", [Text(words) for words in features["words"]])
+        return Section("Features that keep their meaning", [Text(words) for words in features["words"]])
     return Section(
-        "Features that travel",
+        "Features that keep their meaning",
         [
             *(Text(sentence) for sentence in features["words"]),
             Picture(
-                "Effect of every picked feature in each domain (dots) and their mean (tick). Dots "
-                "on both sides of zero mean that the feature changes its meaning.",
+                "Effect of every selected feature in each domain (dots) and their mean (tick). Dots "
+                "on both sides of zero mean that the effect changes its sign.",
                 lambda: _features_picture(features),
             ),
             features_table(features),

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from landbridge.report._svg import Drawing, label_width, shorten, spanning_scale
+from landbridge.report._svg import WIDTH, Drawing, label_width, shorten, spanning_scale
 
 ROW = 26
 RIGHT_MARGIN = 70
 AXIS = 44
 CELL = 30
+# Width of a cell of a matrix, and the room at the right for slanted titles.
+NARROWEST_CELL, WIDEST_CELL, SLANT = 38.0, 90.0, 40
 
 
 def three_digits(value: float) -> str:
@@ -131,8 +133,10 @@ def matrix_picture(
     highest = max(finite) if highest is None else highest
     left = label_width(rows)
     head = 24 if max((len(c) for c in columns), default=0) <= 9 else 112
-    cell = min(110.0, (720 - left - 40) / max(len(columns), 1))
-    drawing = Drawing(head + len(rows) * CELL + 6, description)
+    room = (WIDTH - left - SLANT) / max(len(columns), 1)
+    cell = min(WIDEST_CELL, max(NARROWEST_CELL, room))
+    width = max(WIDTH, round(left + len(columns) * cell + SLANT))
+    drawing = Drawing(head + len(rows) * CELL + 6, description, width)
     for place, column in enumerate(columns):
         x = left + (place + 0.5) * cell
         if head == 24:

@@ -256,7 +256,7 @@ def summarise(
         "kind": "landbridge report",
         "format": FORMAT,
         "title": title,
-        "subtitle": f"landbridge {__version__}, {origin['date']}",
+        "subtitle": f"landbridge {__version__}, {origin['date'][:10]}",
         "verdict": [],
         "checks": [],
         "ranking": None if result is None else summarise_search(result, level=level),
