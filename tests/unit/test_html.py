@@ -3,10 +3,18 @@
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from landbridge import Pooled, SourceOnly, TargetOnly, TGreedySelector, TransferSearchCV
+from landbridge import (
+    MultiSourceCV,
+    Pooled,
+    SourceOnly,
+    TargetOnly,
+    TGreedySelector,
+    TransferSearchCV,
+)
 from landbridge._html import html_table, interval_bar
 from landbridge.datasets import make_covariate_shift
 from landbridge.inspection import diagnose_shift
@@ -78,6 +86,17 @@ def test_the_interval_is_drawn_between_its_bounds(search):
     assert f'cx="{6 + 228 * interval.estimate:.1f}"' in page
 
 
+def test_a_result_of_several_sources_and_its_interval_are_cards(data):
+    groups = np.repeat(list("abcdef"), 20)
+    result = MultiSourceCV(LogisticRegression()).fit(data.X, data.y, groups=groups).result_
+    words = Reader(result._repr_html_()).words
+    assert [line for line in result.describe().split("\n") if line not in words] == []
+    interval = result.interval("new_source")
+    page = interval._repr_html_()
+    assert "<svg" in page
+    assert interval.describe(why=False) in Reader(page).words
+
+
 def test_an_interval_without_bounds_has_no_picture():
     assert interval_bar(np.nan, 0.5, np.nan, (0.0, 1.0)) == ""
     # Without natural ends the picture reaches half a width beyond the interval.
@@ -94,8 +113,12 @@ def test_missing_values_are_dashes_and_the_best_row_stands_out():
 def test_a_feature_path_lists_its_steps():
     rng = np.random.default_rng(0)
     X, site = rng.normal(size=(400, 4)), np.repeat(np.arange(4), 100)
-    path = TGreedySelector().fit(X, X[:, 2] + rng.normal(size=400), groups=site).path_
+    X = pd.DataFrame(X, columns=["a", "b", NAME, "d"])
+    path = TGreedySelector().fit(X, X[NAME] + rng.normal(size=400), groups=site).path_
     page = Reader(path._repr_html_())
+    assert NAME in page.words
+    assert path.feature_name[0] == NAME
+    assert NAME in repr(path)
     assert f"{path.n_kept} of {len(path)} steps kept" in "".join(page.words)
     assert page.tags.count("tr") == 1 + min(len(path), 10)
 
@@ -111,6 +134,7 @@ def test_the_status_of_labelling_is_a_card(search):
 def test_plot_and_report_in_one_line(search, tmp_path):
     pytest.importorskip("matplotlib").use("Agg")
     display = search.plot()
+    assert display._repr_html_() == "<code>SearchRankingDisplay</code>"
     assert NAME in [label.get_text() for label in display.ax_.get_yticklabels()]
     path = search.report(tmp_path / "r.html")
     page = path.read_text()

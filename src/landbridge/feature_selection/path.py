@@ -25,6 +25,8 @@ class FeaturePath:
         Number of the step, from 1.
     feature : ndarray
         Index of the feature that the step picked.
+    feature_name : ndarray
+        Its name, or the index if the columns had no names.
     T : ndarray
         T statistic of the feature before the step.
     effect : ndarray
@@ -54,6 +56,7 @@ class FeaturePath:
 
     step: Vector
     feature: Vector
+    feature_name: Vector
     T: Vector
     effect: Vector
     effects: np.ndarray
@@ -78,16 +81,16 @@ class FeaturePath:
 
     def __repr__(self) -> str:
         picks = ", ".join(
-            f"{i} (T={T:.3g})" for i, T in zip(self.feature[:5], self.T[:5], strict=True)
+            f"{i} (T={T:.3g})" for i, T in zip(self.feature_name[:5], self.T[:5], strict=True)
         )
         more = ", …" if len(self) > 5 else ""
         return f"FeaturePath({len(self)} steps, {self.n_kept} kept: {picks}{more})"
 
     def _repr_html_(self) -> str:
         rows = [
-            (step, int(feature), float(T), float(effect), "yes" if step <= self.n_kept else "no")
-            for step, feature, T, effect in zip(
-                range(1, MOST_SHOWN + 1), self.feature, self.T, self.effect, strict=False
+            (step, str(name), float(T), float(effect), "yes" if step <= self.n_kept else "no")
+            for step, name, T, effect in zip(
+                range(1, MOST_SHOWN + 1), self.feature_name, self.T, self.effect, strict=False
             )
         ]
         header = ("step", "feature", "T", "mean effect", "kept")
@@ -96,7 +99,12 @@ class FeaturePath:
 
 
 def follow_path(
-    statistics: Statistics, domains: Vector, *, stop: str | None, **options: Any
+    statistics: Statistics,
+    domains: Vector,
+    *,
+    stop: str | None,
+    names: list[str] | None = None,
+    **options: Any,
 ) -> tuple[FeaturePath, Walk]:
     """Compute the path, evaluate held-out domains, and choose the number of steps to keep."""
     walk = greedy_path(statistics, **options)
@@ -116,6 +124,7 @@ def follow_path(
     path = FeaturePath(
         step=np.arange(1, n_steps + 1),
         feature=walk.feature,
+        feature_name=walk.feature if names is None else np.array(names, dtype=object)[walk.feature],
         T=walk.T,
         effect=walk.effects.mean(axis=1),
         effects=walk.effects,

@@ -551,8 +551,9 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
                 LandbridgeWarning,
                 stacklevel=3,
             )
-        check_range(statistics, seen_names(self))
-        path, walk = follow_path(statistics, domains, stop=self.stop, **options)
+        names = seen_names(self)
+        check_range(statistics, names)
+        path, walk = follow_path(statistics, domains, stop=self.stop, names=names, **options)
         support, coef = coefficients(walk, path.n_kept, self.n_features_in_)
         if path.n_kept == 0:
             self._warn_nothing_selected(path)

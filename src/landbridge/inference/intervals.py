@@ -28,6 +28,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from scipy import stats
 
+from landbridge._html import card, interval_bar, sentence
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice, is_number
 from landbridge.exceptions import FewSourcesWarning
@@ -142,6 +143,10 @@ class Interval:
             f"{self.low:.{digits}f} and {self.high:.{digits}f}"
         )
         return f"{answer} ({self.n_sources} sources; {self.advice()})" if why else answer
+
+    def _repr_html_(self) -> str:
+        bar = interval_bar(self.low, self.estimate, self.high, (-math.inf, math.inf))
+        return card(self.describe(why=False), bar, sentence(self.advice(), quiet=True))
 
     def advice(self) -> str:
         """Explain the width and what would reduce it.

@@ -45,6 +45,10 @@ class Display:
         self.ax_, self.figure_ = ax, np.atleast_1d(ax)[0].figure
         return self
 
+    def _repr_html_(self) -> str:
+        # In a notebook the picture says it all; the arrays would fill the page.
+        return f"<code>{type(self).__name__}</code>"
+
     def _panels(self) -> dict[str, Any]:
         """Options of `matplotlib.pyplot.subplots` for several panels."""
         return {}

@@ -136,12 +136,12 @@ class ShiftDiagnosis:
 
     def _repr_html_(self) -> str:
         rows = [
-            (shift.name, float(shift.ks), float(shift.mean_difference), shift.p_value)
+            (shift.name, shift.ks, shift.mean_difference, f"{max(shift.p_value, 1e-300):.1g}")
             for shift in self.features[:MOST_SHOWN]
         ]
-        header = ("feature", "distance", "difference of means, sd", "p-value")
-        words = self.summary().split("\n", maxsplit=1)[0]
-        return card("Shift diagnosis", sentence(words), html_table(header, rows))
+        header = ("feature", "distance", "difference of means, sd", "corrected p-value")
+        head = self.summary().split("\n", maxsplit=1)[0]
+        return card(head, sentence(self.verdict), html_table(header, rows))
 
 
 def diagnose_shift(

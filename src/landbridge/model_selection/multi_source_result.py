@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from landbridge._html import card, sentence
 from landbridge._storage import Saved
 from landbridge._typing import Vector
 from landbridge._validation import Task
@@ -410,6 +411,10 @@ class MultiSourceResult(KeptPredictions):
 
     def __repr__(self) -> str:
         return self.describe()
+
+    def _repr_html_(self) -> str:
+        head, *lines = self.describe().split("\n")
+        return card(head, *map(sentence, lines))
 
     def _against_constant(self, metric: Metric) -> str:
         own, constant = self.source_scores(metric), self.baseline_scores(metric)

@@ -1075,9 +1075,10 @@ class SearchResult:
         for cell in self.rows()[:MOST_SHOWN]:
             row = self.row(cell, 0.95)
             name = labels[cell] if isinstance(cell, int) else cell
-            rows.append((name, row["score"], row["low"], row["high"], row["status"]))
+            status = "" if row["status"] == "complete" else row["status"]
+            rows.append((name, row["score"], row["low"], row["high"], status))
         more = len(self.rows()) - len(rows)
-        header = ("candidate", self.metric.label, "low", "high", "status")
+        header = ("candidate", self.metric.label, "95 % low", "95 % high", "")
         return card(
             head,
             html_table(header, rows, best=0),

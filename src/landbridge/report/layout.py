@@ -74,8 +74,8 @@ def _overview(ranking: dict[str, Any]) -> Picture | None:
         return None
     level = f"{100 * ranking['interval']['level']:g} %"
     return Picture(
-        f"{_capital(_score_words(ranking))} of the selected model and of the best baselines, with {level} "
-        "intervals.",
+        f"{_capital(_score_words(ranking))} of the selected model and of the best baselines, with "
+        f"{level} intervals.",
         lambda: _interval_rows(ranking, rows, "The answer and the baselines"),
     )
 
@@ -197,8 +197,8 @@ def shift_section(shift: dict[str, Any]) -> Section:
         blocks += [
             Heading(f"Features that moved: {source['source']} → {shift['target']}"),
             Picture(
-                "Kolmogorov–Smirnov distance of the two distributions: 0 if they are equal, 1 if they "
-                "do not overlap.",
+                "Kolmogorov–Smirnov distance of the two distributions: 0 if they are equal, 1 if "
+                "they do not overlap.",
                 lambda source=source: _moved_picture(source),  # type: ignore[misc]
             ),
             moved_table(source),
@@ -228,8 +228,8 @@ def sources_section(sources: dict[str, Any]) -> Section:
         [
             *(Text(sentence) for sentence in sources["words"]),
             Picture(
-                f"{_capital(sources['metric'])} on each source when it is left out of training, and "
-                "intervals for the mean over sources.",
+                f"{_capital(sources['metric'])} on each source when it is left out of training, "
+                "and intervals for the mean over sources.",
                 lambda: _sources_picture(sources),
             ),
             intervals_table(sources),
@@ -261,14 +261,16 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
 def features_section(features: dict[str, Any]) -> Section:
     """T-greedy: the features picked and their effect in every domain."""
     if not features["picked"]:
-        return Section("Features that keep their meaning", [Text(words) for words in features["words"]])
+        return Section(
+            "Features that keep their meaning", [Text(words) for words in features["words"]]
+        )
     return Section(
         "Features that keep their meaning",
         [
             *(Text(sentence) for sentence in features["words"]),
             Picture(
-                "Effect of every selected feature in each domain (dots) and their mean (tick). Dots "
-                "on both sides of zero mean that the effect changes its sign.",
+                "Effect of every selected feature in each domain (dots) and their mean (tick). "
+                "Dots on both sides of zero mean that the effect changes its sign.",
                 lambda: _features_picture(features),
             ),
             features_table(features),
