@@ -16,7 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # Pages that commands or Sphinx write: they are corrected where they are generated.
-GENERATED = {"benchmarks", "_build", "gallery", "api"}
+GENERATED = {"benchmarks", "_build", "gallery", "api", "changelog.md", "contributing.md",
+             "architecture.md", "command_reference.md"}  # fmt: skip
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
 SECTION = re.compile(r"^\s*(-{3,}|={3,})\s*$")
 SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`*\"\[])")
 MIN_WORDS = 4
@@ -36,10 +38,10 @@ def main() -> None:
 
 
 def markdown_sentences() -> Iterator[tuple[str, int, str]]:
-    """Yield file, line and sentence from the README, the changelog and the guides."""
+    """Yield file, line and sentence from the pages at the root and the guides."""
     guides = sorted((ROOT / "docs").rglob("*.md"))
     kept = [p for p in guides if not GENERATED & set(p.relative_to(ROOT).parts)]
-    for path in [ROOT / "README.md", ROOT / "CHANGELOG.md", *kept]:
+    for path in [*(ROOT / name for name in PAGES), *kept]:
         text = re.sub(r"```.*?```", blank_lines, path.read_text("utf-8"), flags=re.DOTALL)
         yield from sentences(path, text, first_line=1)
 
