@@ -1,6 +1,7 @@
 """Running tasks: workers, cache, time limits and progress."""
 
 from landbridge._tasks.cache import CacheContents, StoredTask, TaskCache, is_cache
+from landbridge._tasks.clock import not_working, working_time
 from landbridge._tasks.in_order import map_tasks
 from landbridge._tasks.keys import (
     NoStableDescription,
@@ -34,10 +35,12 @@ __all__ = [
     "duration",
     "is_cache",
     "map_tasks",
+    "not_working",
     "on_one_thread",
     "one_thread",
     "run_tasks",
     "spawn_seeds",
     "task_key",
     "unswallowed_signals",
+    "working_time",
 ]

@@ -14,7 +14,9 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numba.core import event
 
+from landbridge._tasks import not_working
 from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
 # Minimum memory budget for histograms; it grows with the binned rows.
@@ -27,6 +29,23 @@ FIRST_NODES = 64
 FEATURE, LEFT, LAST_LEFT, FIRST_RIGHT, START, STOP, DEPTH, HELD = range(8)
 # An unsigned integer stays unsigned only if it is combined with unsigned ones.
 ZERO, ONE = np.uint32(0), np.uint32(1)
+
+
+class _StoppedClock(event.Listener):
+    """Stop the clock of candidates while numba compiles, also functions that others call."""
+
+    def __init__(self) -> None:
+        self.pauses: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        self.pauses.append(not_working())
+        self.pauses[-1].__enter__()
+
+    def on_end(self, event: Any) -> None:
+        self.pauses.pop().__exit__(None, None, None)
+
+
+event.register("numba:compile", _StoppedClock())
 
 
 def native(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,6 +8,7 @@ from importlib import import_module
 import numpy as np
 from scipy import sparse
 
+from landbridge._tasks import not_working
 from landbridge._typing import Matrix, Vector
 from landbridge.boosting.binning import BinnedRows, split_threshold
 
@@ -132,10 +133,11 @@ def grow_tree(
 @cache
 def route() -> Callable[[Task], Nodes]:
     """Compiled tree growth if numba is installed, else numpy; both grow the same trees."""
-    try:
-        return import_module("landbridge.boosting.growth_native").grow
-    except ImportError:
-        return import_module("landbridge.boosting.growth_numpy").grow
+    with not_working():
+        try:
+            return import_module("landbridge.boosting.growth_native").grow
+        except ImportError:
+            return import_module("landbridge.boosting.growth_numpy").grow
 
 
 def shares(class_weights: Vector) -> Vector:

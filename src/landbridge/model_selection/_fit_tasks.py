@@ -20,7 +20,6 @@ them: what does not depend on the source is fitted once, and a candidate that ig
 not fitted again for every fold of the target.
 """
 
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -34,6 +33,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
+from landbridge._tasks import working_time
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
 from landbridge.exceptions import LandbridgeWarning
@@ -484,22 +484,22 @@ class _FitRun:
             self.arrays[f"{name}.labels"] = found.labels
 
     def _fit(self, rows: Training) -> Any:
-        started = time.perf_counter()
+        started = working_time()
         model = fit_candidate(
             self.candidate,
             rows,
             task=self.data.task,
             seed=self.context.seeds[self.task.candidate],
         )
-        self.fit_seconds += time.perf_counter() - started
+        self.fit_seconds += working_time() - started
         self.constants += isinstance(model, OneClass)
         self.has_proba = self.has_proba and hasattr(model, "predict_proba")
         return model
 
     def _timed(self, function: Any, *arguments: Any) -> Any:
-        started = time.perf_counter()
+        started = working_time()
         answer = function(*arguments)
-        self.predict_seconds += time.perf_counter() - started
+        self.predict_seconds += working_time() - started
         return answer
 
 
