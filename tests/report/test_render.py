@@ -40,7 +40,7 @@ def test_html_is_one_small_file_that_asks_for_nothing():
     assert "@import" not in page
     assert not re.findall(r"url\((?!data:)", page)
     assert found.tags.count("script") == 1
-    assert found.tags.count("svg") == 8
+    assert found.tags.count("svg") == 7
 
 
 def test_text_of_the_user_is_escaped_everywhere():
@@ -88,7 +88,7 @@ def test_parts_that_are_missing_are_left_out():
     summary = example_summary()
     summary["features"]["picked"] = []
     summary["ranking"]["matrix"] = summary["ranking"]["pairwise"] = None
-    assert render_html(summary).count("<svg") == 5
+    assert render_html(summary).count("<svg") == 4
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "json"])
