@@ -380,7 +380,7 @@ def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
     refused = [name for name in given if "weight" in name and not steps_that_take(model, name)]
     if refused:
         raise ValueError(
-            f"`estimator` must take {refused[0]} in fit, because the search was given sample "
+            f"`estimator` must accept {refused[0]} in fit, because the search was given sample "
             f"weights; got {type(model).__name__}, which does not. Leave the candidate out."
         )
     if not given or not isinstance(model, Pipeline):

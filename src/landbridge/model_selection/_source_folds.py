@@ -376,7 +376,7 @@ def _takes(estimator: Any, name: str) -> bool:
 def _require_argument(estimator: Any, name: str, when: str) -> None:
     if not _takes(estimator, name):
         raise ValueError(
-            f"`estimator` must take {name} in fit {when}; got {type(estimator).__name__}, which "
+            f"`estimator` must accept {name} in fit {when}; got {type(estimator).__name__}, which "
             "does not. Pass an estimator that does, or leave the option out."
         )
 
