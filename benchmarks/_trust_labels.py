@@ -66,15 +66,25 @@ def model_of(kind: str) -> Any:
     return Pooled(RandomForestRegressor(30, min_samples_leaf=3, random_state=0))
 
 
+def draw_rows(task: DomainTask, pattern: str, rng: np.random.Generator) -> tuple[np.ndarray, ...]:
+    """Target and source rows, and positions in the former: of the region and of labelled rows."""
+    rows = np.sort(rng.permutation(len(task.y_target))[:MOST_TARGET])
+    source = rng.permutation(len(task.y))[:MOST_SOURCE]
+    region = region_of(task.X_target[rows], pattern, rng)
+    return rows, source, region, rng.choice(region, N_LABELS, replace=False)
+
+
+def has_one_class(kind: str, labels: np.ndarray) -> bool:
+    """Whether a search withholds the interval of labels that differ from the others."""
+    return kind == "classification" and np.unique(labels).size == 1
+
+
 def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
     """Check, interval and truth of one task with one pattern of labels."""
     task = found.task
     rng = np.random.default_rng([draw, PATTERNS.index(pattern)])
-    rows = np.sort(rng.permutation(len(task.y_target))[:MOST_TARGET])
+    rows, source, region, labelled = draw_rows(task, pattern, rng)
     X, y = task.X_target[rows], task.y_target[rows]
-    source = rng.permutation(len(task.y))[:MOST_SOURCE]
-    region = region_of(X, pattern, rng)
-    labelled = rng.choice(region, N_LABELS, replace=False)
     others = np.setdiff1d(np.arange(len(y)), labelled)
     like = np.isin(others, region)
     with warnings.catch_warnings():
@@ -108,6 +118,7 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
         "estimate": interval.estimate,
         "interval": [interval.low, interval.high],
         "withheld": check.withheld,
+        "one_class": has_one_class(found.kind, y[labelled]),
     }
 
 

@@ -24,6 +24,7 @@ from benchmarks._domains import DomainTask
 from benchmarks._harness import Log, read, write_page
 from benchmarks._trust_cells import every_task, predictions
 from benchmarks._trust_labels import PATTERNS, examine, label_tasks
+from benchmarks._trust_losses import losses_of_probabilities, regression_lines
 from landbridge.inference import control_variate_interval, e_value, score_interval
 from landbridge.inference.agreement import mean_agreement
 from landbridge.inference.control_variate import fit_slope
@@ -38,7 +39,22 @@ def run() -> None:
     run_labels()
     run_predictions()
     run_causes()
-    write_page("trust", _trust_page.page(*map(read, ("trust_labels", "trust", "trust_causes"))))
+    run_losses()
+    names = ("trust_labels", "trust", "trust_causes", "trust_losses")
+    write_page("trust", _trust_page.page(*map(read, names)))
+
+
+def run_losses() -> None:
+    """One line per task and number of labels with the control variates of mean losses."""
+    log = Log("trust_losses", resume="LANDBRIDGE_FRESH" not in os.environ)
+    done = {(line["dataset"], line["task"]) for line in read("trust_losses")}
+    for line in regression_lines(done):
+        log.write(**line)
+    for part, task in every_task():
+        if (task.dataset, task.name) not in done:
+            about = {"part": part, "dataset": task.dataset, "task": task.name}
+            for n, figures in losses_of_probabilities(predictions(part, task)).items():
+                log.write(**about, labels=n, **figures)
 
 
 def run_causes() -> None:

@@ -227,7 +227,7 @@ def test_dates_with_slashes_are_read_day_first_and_announced(tmp_path):
 
 def test_codes_with_leading_zeros_are_text(tmp_path):
     path = write(tmp_path / "t.csv", "zip,size,b\n007,00.5,1\n101,1.5,2\n")
-    with pytest.warns(UserWarning, match="'zip' hold whole numbers with leading zeros"):
+    with pytest.warns(UserWarning, match="leading zeros are read as text in 'zip'"):
         frame = read_table(path)
     assert frame["zip"].to_list() == ["007", "101"]
     assert frame["size"].to_list() == [0.5, 1.5]

@@ -253,8 +253,8 @@ def _codes_as_numbers(file: TextFile, frame: "pl.DataFrame") -> list[str]:
     codes = _written_like(file, whole, LEADING_ZERO)
     if codes:
         warnings.warn(
-            f"{file.path}: {listing(codes)} hold whole numbers with leading zeros and are read as "
-            "text. Remove the zeros where they are quantities.",
+            f"{file.path}: whole numbers with leading zeros are read as text in {listing(codes)}. "
+            "Remove the zeros where they are quantities.",
             stacklevel=2,
         )
     return codes

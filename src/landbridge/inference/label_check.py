@@ -85,7 +85,8 @@ class LabelCheck:
     overlap : float
         Share of the unlabelled rows that are like labelled ones.
     withheld : bool
-        Whether the rows overlap too little for any estimate of the whole target.
+        Whether the rows overlap too little for any estimate of the whole target. A search also
+        withholds where the labels differ and are of one class.
     rows_to_label : array of int
         Positions of unlabelled rows, drawn at random from those that are unlike the labelled ones.
     by_design : bool

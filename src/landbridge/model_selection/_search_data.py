@@ -179,7 +179,11 @@ def check_search_data(
 
 
 def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
-    """Compare labelled with unlabelled target rows, where there are enough of both."""
+    """Compare labelled with unlabelled target rows, where there are enough of both.
+
+    Where they differ and have one class only, no weights can stand in for the other classes, so
+    estimates are withheld.
+    """
     rows = [data.X_target, data.X_unlabeled]
     if any(part is None for part in rows):
         return None
@@ -187,7 +191,10 @@ def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
     if not hasattr(data.X, "columns") and len(getattr(data.X, "shape", ())) != 2:
         # Documents: one column of text.
         rows, names = [np.array(part, dtype=object)[:, None] for part in rows], ["text"]
-    return check_labels(*rows, feature_names=names, random_state=seed)
+    found = check_labels(*rows, feature_names=names, random_state=seed)
+    if found is None or found.representative or data.classes is None:
+        return found
+    return replace(found, withheld=found.withheld or np.unique(data.y_target).size == 1)
 
 
 def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:

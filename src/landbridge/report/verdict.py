@@ -12,6 +12,8 @@ FEW_SOURCES = 5
 MANY_MISSING = 0.2
 # This many labels of a single class are not due to chance if the sources have several.
 FEWEST_OF_ONE_CLASS = 10
+# Below this probability of a lead, the labels speak against it.
+UNLIKELY = 0.1
 
 
 def verdict_sentences(ranking: dict[str, Any], target: str, worth: Verdict) -> list[str]:
@@ -302,6 +304,11 @@ def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
         text = f"{lead['best']} leads {lead['rival']} on these labels, which are not a sample."
         return _check(name, "caution", text)
     text = f"{lead['best']} is not shown to beat {lead['rival']} {looked}: take them as equals."
+    if lead["probability"] < UNLIKELY:
+        text = (
+            f"{lead['rival']} does better than {lead['best']} on the labelled rows {looked}; "
+            f"{lead['best']} ranks first because of the unlabelled ones."
+        )
     return _check(name, "caution", text)
 
 

@@ -27,6 +27,7 @@ from sklearn.preprocessing import StandardScaler
 import landbridge as lb
 from landbridge.model_selection import SearchResult
 from landbridge.model_selection._fit_tasks import KEPT
+from landbridge.model_selection._search_data import check_search_data, compare_labelled
 from landbridge.model_selection._sources import make_folds
 from landbridge.model_selection.criteria import CRITERIA
 
@@ -536,6 +537,25 @@ def test_groups_must_fit_the_folds():
     assert few.target_folds.tolist() in ([0] * 8 + [1] * 8, [1] * 8 + [0] * 8)
     past = search(cv=TimeSeriesSplit(3)).fit(X, Y, **TARGET, cv_groups_target=np.arange(16) // 2)
     assert past.interval(0.9, cell=0).n_groups == 6
+
+
+def test_labels_of_one_class_that_differ_from_the_others_are_not_reweighted():
+    """No weights can stand in for a class without labels; equal rows stay as they are."""
+    rng = np.random.default_rng(0)
+    rows, labels = rng.normal(size=(400, 2)), np.zeros(60, dtype=int)
+    shifted = {"X_target": rows[:60] * 0.8 + 0.35, "y_target": labels, "X_unlabeled": rows[60:]}
+    for y_target, withheld in ((labels, True), (np.arange(60) % 2, False)):
+        data = check_search_data(
+            BaseEstimator(),
+            rows,
+            np.arange(400) % 2,
+            task=None,
+            groups=None,
+            **{**shifted, "y_target": y_target},
+        )
+        check = compare_labelled(data, 0)
+        assert not check.representative
+        assert check.withheld == withheld
 
 
 def test_target_rows_may_have_folds_of_their_own():
