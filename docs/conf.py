@@ -74,6 +74,8 @@ sphinx_gallery_conf = {
     "copyfile_regex": r".*\.csv",
 }
 
+# Wide tables need the room of the page's table of contents.
+WIDE = ["reproductions", *(f"benchmarks/{page.stem}" for page in HERE.glob("benchmarks/*.md"))]
 html_theme = "pydata_sphinx_theme"
 html_title = "landbridge"
 html_static_path = ["static"]
@@ -87,8 +89,7 @@ html_theme_options = {
     "show_prev_next": True,
     "show_nav_level": 1,
     "navigation_depth": 3,
-    # Wide tables need the room of the table of contents.
-    "secondary_sidebar_items": {"**": ["page-toc"], "benchmarks/**": [], "reproductions": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], **dict.fromkeys(WIDE, [])},
     "footer_start": ["copyright"],
     "footer_end": [],
     "search_bar_text": "Search",
