@@ -89,7 +89,7 @@ html_theme_options = {
     "show_prev_next": True,
     "show_nav_level": 1,
     "navigation_depth": 3,
-    "secondary_sidebar_items": {"**": ["page-toc"], **dict.fromkeys(WIDE, [])},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
     "footer_start": ["copyright"],
     "footer_end": [],
     "search_bar_text": "Search",
