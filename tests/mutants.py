@@ -171,8 +171,6 @@ MUTANTS = [
     mutant("model_selection/vote.py", "ROLE_MASS = (0.7, 0.2, 0.1)", "ROLE_MASS = (0.2, 0.7, 0.1)",
            "unit/model_selection/test_vote.py"),
     # Files, report and program
-    mutant("cli/_study.py", "return [name for name in problem.sources if name in chosen]",
-           "return problem.sources", "cli/test_commands.py"),
     mutant("report/pictures.py", "share if best_is_high else 1 - share",
            "1 - share if best_is_high else share", "report/test_render.py"),
     mutant("_storage.py", "if seal is None or digests is None:", "if digests is None:",

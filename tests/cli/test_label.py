@@ -175,8 +175,8 @@ def test_wrong_files_and_options(batch, tmp_path):
 
     output = ["-o", folder / "ask.csv"]
     assert "must be 'choose' as in the batches before" in message(*output, "--goal", "prove")
-    assert "there is none" in message(*output, "--answers", folder / "nothing.csv")
-    assert "answers need the state of their batch" in message(
+    assert "no such file" in message(*output, "--answers", folder / "nothing.csv")
+    assert "no such state file, which --answers requires" in message(
         "-o", tmp_path / "new.csv", "--answers", folder / "ask.csv"
     )
     (tmp_path / "a.json").write_text("{}")
@@ -200,4 +200,4 @@ def test_wrong_files_and_options(batch, tmp_path):
     make_frame(seed=1).write_csv(table)
     assert "has changed, moved or gone" in message(*output)
     complete().write_csv(table)
-    assert "must have rows without label" in message("-o", tmp_path / "new.csv")
+    assert "must have unlabelled rows" in message("-o", tmp_path / "new.csv")

@@ -71,7 +71,7 @@ def test_the_demo_answers_a_yes_and_a_no(tmp_path):
         "Next:",
     ):
         assert expected in words
-    assert words.count("The hidden labels say: accuracy 0.") == 2
+    assert words.count("Accuracy on the hidden labels: 0.") == 2
     winter = pl.read_csv(tmp_path / "story" / "winter.csv").filter(pl.col("season") == "winter")
     labelled = winter["demand"].is_not_null().arg_true().to_numpy()
     assert len(labelled) == 200  # evenly spaced, so that no draw of labels can be preferred

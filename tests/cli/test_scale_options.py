@@ -30,9 +30,9 @@ def test_an_interrupted_run_says_how_to_go_on(select, monkeypatch):
 
     monkeypatch.setattr(TransferSearchCV, "fit", stop)
     words = " ".join(select("--resume", "fits", code=130).stderr.split())
-    assert "finished fits are in fits: the same command goes on from there" in words
+    assert "finished fits are in fits; run the same command again to continue" in words
     words = " ".join(select(code=130).stderr.split())
-    assert "with --resume DIR the same command goes on" in words
+    assert "with --resume DIR, the same command continues" in words
 
 
 def test_a_budget_that_ends_is_announced(select):

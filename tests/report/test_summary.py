@@ -250,7 +250,7 @@ def test_three_digits_whatever_they_are(value, words):
 @pytest.mark.parametrize(
     ("change", "state", "words"),
     [
-        ({}, "caution", "a is not shown to beat b (probability 0.70 on 30 labels): take them as"),
+        ({}, "caution", "a is not shown to beat b (probability 0.70 on 30 labels): treat them as"),
         ({"decided": True}, "ok", "a leads, next is b (probability 0.70 on 30 labels)"),
         ({"probability": 0.9999}, "caution", "probability above 0.99 on"),
         ({"probability": 0.0001}, "caution", "b does better than a on the labelled rows (probab"),

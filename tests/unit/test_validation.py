@@ -83,7 +83,7 @@ def test_columns_differ():
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_names_differ(frame):
     source = frame({"age": X[:, 0], "dose": X[:, 1]})
-    with pytest.raises(ValueError, match=r"same order; got \['height'\], which X has not"):
+    with pytest.raises(ValueError, match=r"same order; got \['height'\], which X does not have"):
         check(source, X_unlabeled=frame({"age": X[:, 0], "height": X[:, 1]}))
     with pytest.raises(ValueError, match=r"got them in another order\. Select them by name"):
         check(source, X_unlabeled=frame({"dose": X[:, 1], "age": X[:, 0]}))
@@ -200,7 +200,7 @@ def test_two_domains():
     source, target = door.check_two_domains(Probe(), X, X[:3])
     assert source.shape == (6, 2)
     assert target.shape == (3, 2)
-    with pytest.raises(ValueError, match="`X_target` must hold the rows of the target; got None"):
+    with pytest.raises(ValueError, match="`X_target` must contain the target rows; got None"):
         door.check_two_domains(Probe(), X, None)
 
 

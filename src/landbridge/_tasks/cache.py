@@ -1,9 +1,9 @@
-"""Finished tasks on disk: one file per task, written whole, read without pickle.
+"""Cache of finished tasks on disk, with one file per task and without pickle.
 
 A file is an ``.npz`` archive with the arrays of an outcome and a JSON header. Its name is the key
 of the task, a hash of everything that the outcome depends on. Several runs may share a directory:
-files appear under their final name only when they are whole, and the same key always means the
-same content.
+files get their final name only when they are complete, and the same key always means the same
+content.
 """
 
 import io
@@ -41,7 +41,7 @@ class StoredTask:
 
 @dataclass(frozen=True, slots=True)
 class CacheContents:
-    """What a cache directory holds, by kind of task: number of files, bytes and seconds saved."""
+    """Number of files, bytes and seconds saved in a cache directory, by kind of task."""
 
     tasks: dict[str, int]
     bytes: dict[str, int]
@@ -55,7 +55,8 @@ class TaskCache:
     Parameters
     ----------
     directory : path-like
-        Created if missing. A directory that holds other files is refused.
+                Directory of the cache, created if missing. A directory with other files is
+                rejected.
 
     Attributes
     ----------
@@ -130,12 +131,12 @@ class TaskCache:
         return CacheContents(dict(tasks), dict(sizes), seconds, damaged)
 
     def prune(self, unused_seconds: float = 0.0) -> int:
-        """Remove tasks not used for so many seconds, damaged files and leftovers of killed runs.
+        """Remove tasks that were not used recently, damaged files and leftovers of killed runs.
 
         Parameters
         ----------
         unused_seconds : float, default=0.0
-            0 removes every task.
+                        Remove tasks unused for this many seconds; 0 removes every task.
 
         Returns
         -------

@@ -23,13 +23,13 @@ from landbridge._tasks.records import TaskFailure, TaskResult
 from landbridge._tasks.shared_file import SharedData, aligned, pack, unpack
 from landbridge._tasks.workers import DEATHS, Attempt
 
-# Tasks per core that are sent ahead, so that no worker waits for the network.
+# Number of tasks per core sent in advance, so that no worker waits for the network.
 AHEAD = 2
-# Seconds between two looks at the size of the cluster and at the scattered data.
+# Seconds between two checks of the size of the cluster and of the scattered data.
 LOOK = 2.0
-# Seconds that a finished task may take to hand over its answer; a dead worker never does.
+# Seconds to wait for the result of a finished task; a dead worker never delivers it.
 HANDOVER = 20
-# Seconds that a cluster may be without workers.
+# Maximum number of seconds that a cluster may be without workers.
 WAIT = 600
 
 
@@ -43,7 +43,7 @@ def run_on_dask(
     fit_timeout: float | None,
     deadline: float | None,
 ) -> Iterator[TaskResult]:
-    """Answer the tasks of ``source`` on the workers of ``client``, in order of completion."""
+    """Run the tasks of ``source`` on the workers of ``client``; yield results as they finish."""
     flight = Flight(_scattered(client, function, shared), fit_timeout, n_jobs)
     exhausted = False
     try:
@@ -83,7 +83,7 @@ class Flight:
         self.looked = time.monotonic()
 
     def has_room(self) -> bool:
-        """Whether a further task may be sent; suspects are tried one by one first."""
+        """Whether another task may be sent; suspected tasks are first retried one by one."""
         if self.suspects and not self.futures:
             self.alone = True
             self.send(self.suspects.popleft())
@@ -118,7 +118,7 @@ class Flight:
             yield from self._look()
 
     def cut(self) -> Iterator[TaskResult]:
-        """Give up everything that is not finished."""
+        """Cancel all unfinished tasks."""
         yield from self.landed(0.0)
         for attempt in self.suspects:
             yield cut().as_result(attempt.index, attempt.task)
@@ -130,7 +130,7 @@ class Flight:
         self.futures = {}
 
     def close(self) -> None:
-        """Cancel what is left and free the memory of the cluster."""
+        """Cancel remaining tasks and free the memory of the cluster."""
         with suppress(Exception):  # the cluster may be gone
             self.client.cancel([future for future, _ in self.futures.values()])
         self.futures = {}
@@ -151,7 +151,7 @@ class Flight:
                 yield from self._recover(attempt)
             return
         if answer.failure is not None and answer.failure.reason == "timeout":
-            future.release()  # or its worker's restart would run the task once more
+            future.release()  # otherwise a restart of its worker would run the task again
             self._restart(place)
         yield answer.as_result(attempt.index, attempt.task)
 
@@ -164,7 +164,7 @@ class Flight:
         yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
 
     def _suspect(self, attempt: Attempt, *, certain: bool = False) -> Iterator[TaskResult]:
-        """Count a worker's death against a task, which is retried when it can run alone."""
+        """Record the death of a worker for a task, which is retried alone."""
         attempt.deaths += 1
         if attempt.deaths < DEATHS and not certain:
             self.suspects.append(attempt)
@@ -177,14 +177,14 @@ class Flight:
         yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
 
     def _look(self) -> Iterator[TaskResult]:
-        """Follow a cluster that grows or shrinks; notice when it has lost the shared data."""
+        """Check the size of the cluster and whether it still has the shared data."""
         self.looked = time.monotonic()
         self.n_cores = max(sum(self.client.ncores().values()), 1)
         if not self.scattered.is_held():
             yield from self._recover()
 
     def _recover(self, *attempts: Attempt) -> Iterator[TaskResult]:
-        """Scatter again; all workers with the data died, so every task in flight is a suspect."""
+        """Scatter the data again after all workers with it died; suspect every running task."""
         in_flight, self.futures = list(self.futures.values()), {}
         for future, _ in in_flight:
             future.cancel()
@@ -193,7 +193,7 @@ class Flight:
             yield from self._suspect(attempt)
 
     def _restart(self, place: str) -> None:
-        """Restart a worker, in the background, whose task could not be stopped otherwise."""
+        """Restart a worker in the background to stop its task."""
 
         def restart() -> None:
             with suppress(Exception):  # workers without a nanny cannot be restarted

@@ -1,8 +1,8 @@
-"""Stable descriptions of what the outcome of a task depends on.
+"""Stable descriptions of everything that the outcome of a task depends on.
 
-Two values have the same description only if a fit cannot tell them apart, also in another process
-and on another day. A value for which this cannot be guaranteed (a lambda, an object of a C
-extension, a class typed into a notebook) has no description, and tasks with it are not cached.
+Two values have the same description only if they are equivalent for a fit, also in another process
+or a later run. A value for which this cannot be guaranteed (a lambda, an object of a C extension, a
+class typed into a notebook) has no description, and tasks with it are not cached.
 """
 
 import enum
@@ -73,7 +73,7 @@ def describe_rows(*tables: Any) -> str:
 
 
 def task_key(*parts: Any) -> str:
-    """Key of a task: a hash of the parts and of the versions of the packages behind it."""
+    """Key of a task: a hash of its parts and of the package versions."""
     return _digest(f"{_versions()}\n{describe(parts)}".encode())
 
 
@@ -162,8 +162,8 @@ def _parameters(value: Any, place: str) -> dict[str, Any] | None:
     clone = getattr(type(value), "__sklearn_clone__", BaseEstimator.__sklearn_clone__)
     if clone is not BaseEstimator.__sklearn_clone__:
         raise NoStableDescription(
-            f"{place or 'it'} is a {type(value).__name__}, which keeps what it has learnt when it "
-            "is cloned. Pass the estimator unfitted."
+            f"{place or 'it'} is a {type(value).__name__}, which stays fitted when it is "
+            "cloned. Pass an unfitted estimator."
         )
     content = dict(value.get_params(deep=False))
     for name in KEPT_BY_CLONE:

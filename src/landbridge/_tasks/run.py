@@ -1,7 +1,7 @@
-"""The one place that runs tasks.
+"""Run tasks; no other module starts them.
 
-Same tasks, same answers, for any ``n_jobs`` and any joblib backend: seeds belong to tasks, not to
-workers, and every task runs its linear algebra on one thread.
+Results are identical for any ``n_jobs`` and joblib backend, because seeds belong to tasks and every
+task runs its linear algebra on one thread.
 """
 
 import time
@@ -35,11 +35,11 @@ def run_tasks(
     deadline: float | None = None,
     on_result: Callable[[TaskResult], None] | None = None,
 ) -> Iterator[TaskResult]:
-    """Yield the result of ``function(shared, task.content)`` for each task as it gets ready.
+    """Yield the result of ``function(shared, task.content)`` for each task when it is ready.
 
     A task that raises, exceeds ``fit_timeout`` or ends its worker process three times yields a
-    `TaskFailure`; the other tasks go on. With one job, tasks run in this process, unless
-    ``fit_timeout`` asks for a process that can be stopped.
+    `TaskFailure`; the other tasks continue. With one job, tasks run in this process unless
+    ``fit_timeout`` requires a process that can be stopped.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ class _Store:
             )
 
     def warn(self) -> None:
-        """Give up storing after the first write that failed, with a warning."""
+        """Stop storing after the first failed write, with a warning."""
         done = [write for write in self.writes if write.done()]
         self.writes = [write for write in self.writes if not write.done()]
         for write in done:
@@ -207,7 +207,7 @@ class _Store:
             folder, self.cache = self.cache.directory, None
             warnings.warn(
                 f"Finished fits can no longer be stored in {folder}: {error.strerror or error}. "
-                "The run goes on without storing; free space there to be able to resume it.",
+                "The run continues without storing. Free disk space to be able to resume it.",
                 CacheWarning,
                 stacklevel=4,
             )

@@ -1,4 +1,4 @@
-"""Input validation: all arguments of ``fit`` are checked here, once, and nowhere else.
+"""Input validation: all arguments of ``fit`` are checked here, and only once.
 
 Each error message states the requirement, the value received and what to do.
 """

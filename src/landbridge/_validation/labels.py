@@ -13,9 +13,9 @@ from landbridge._validation.matrices import LARGEST, sklearn_errors
 from landbridge.exceptions import FewSourcesWarning
 
 Task = Literal["classification", "regression"]
-# Which source labels a method knows what to do with when they occur in the target only.
+# How a method handles classes that occur only in the target.
 TargetLabels = Literal["any", "known"]
-# Whole numbers with more distinct values than this are counts, not classes.
+# Integers with more distinct values than this are counts, not classes.
 MOST_CLASSES = 30
 
 
@@ -46,7 +46,7 @@ def check_labels(y: VectorLike, n_rows: int) -> Vector:
 
 
 def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
-    """Labels of a regression: numbers, none missing, none beyond `LARGEST`."""
+    """Check regression labels: numeric, none missing, none larger than `LARGEST`."""
     labels = np.asarray(y)
     if labels.dtype == object:
         missing = missing_values(labels.ravel())
@@ -146,8 +146,8 @@ def union_of_classes(
     if target_labels == "known" and classes.size > source.size:
         unknown = np.setdiff1d(classes, source).tolist()
         raise ValueError(
-            f"`y_target` must hold only classes that y has, {source.tolist()}; got {unknown} "
-            "besides. Drop those rows, or use a method that learns classes from the target."
+            f"`y_target` must hold only classes that y has, {source.tolist()}; got "
+            f"{unknown}. Drop those rows, or use a method that learns classes from the target."
         )
     if classes.size < min_classes:
         raise ValueError(
@@ -170,13 +170,13 @@ def check_sample_weight(
 
 
 def check_groups(groups: VectorLike, n_rows: int) -> Vector:
-    """One group name a row, none missing."""
+    """Check the groups: one name per row, none missing."""
     if groups is None:
         raise ValueError(
             "`groups` must name the source of each row; got None. "
             "Pass groups=, for example the hospital or the year of each row."
         )
-    # A list of text and NaN would become text altogether, and the hole a source called "nan".
+    # An array from a list of text and NaN would contain the text "nan" as a source.
     groups = np.asarray(groups, dtype=object if isinstance(groups, (list, tuple)) else None)
     if groups.ndim != 1 or groups.shape[0] != n_rows:
         raise ValueError(
@@ -190,28 +190,28 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             f"in row {missing.argmax()}. Fill in the names or drop those rows."
         )
     if groups.dtype != object:
-        return groups if groups.dtype.kind in "biufU" else groups.astype(str)  # what JSON has
+        return groups if groups.dtype.kind in "biufU" else groups.astype(str)  # JSON types
     plain = np.array(groups.tolist())
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 
 
 def check_domain_sizes(domains: Vector, counts: Vector, *, stacklevel: int = 4) -> None:
-    """At least two domains of at least two rows; two domains raise a `FewSourcesWarning`."""
+    """Require at least two domains of at least two rows; warn if there are only two."""
     if domains.size < 2:
         raise ValueError(
             f"`groups` must name at least two domains; got one, {domains.tolist()[0]!r}, with "
-            f"n_samples={counts.sum()}. A feature can only be compared between domains: pass the "
-            "column that tells them apart."
+            f"n_samples={counts.sum()}. A feature can only be compared between domains. Pass the "
+            "column that names the domain."
         )
     if counts.min() < 2:
         raise ValueError(
-            "`groups` must give at least two rows to every domain; got one row in "
+            "`groups` must have at least two rows per domain; got one row in "
             f"{domains[counts < 2].tolist()[:5]}. Drop such domains or join them with others."
         )
     if domains.size == 2:
         warnings.warn(
-            "Two domains leave one degree of freedom: an effect must be nearly the same in both to "
-            "stand out. Use more domains where there are any.",
+            "With two domains there is one degree of freedom, so an effect must be nearly equal in "
+            "both to be significant. Use more domains if possible.",
             FewSourcesWarning,
             stacklevel=stacklevel,
         )
@@ -229,7 +229,7 @@ def missing_values(names: Vector) -> Vector:
 
 
 def plain_numbers(labels: Vector) -> Vector:
-    """Numbers and truth values in an array of Python objects as what they are."""
+    """Convert numbers and booleans in an array of Python objects to their type."""
     if labels.dtype != object or not all(isinstance(label, Number) for label in labels.tolist()):
         return labels
     numbers = np.array(labels.tolist())

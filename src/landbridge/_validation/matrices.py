@@ -47,7 +47,7 @@ def check_rows(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> 
 def check_like_source(
     estimator: Any, X: MatrixLike, name: str, *, accept_sparse: bool = True
 ) -> Matrix:
-    """Check a further matrix of ``fit`` against the columns that the source has."""
+    """Check another matrix of ``fit`` against the columns of the source."""
     names = column_names(X)
     with sklearn_errors(X, name):
         X = check_array(
@@ -67,7 +67,7 @@ def check_like_source(
 
 
 def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matrix:
-    """Raise for the first NaN, infinity or number beyond `LARGEST`, with its place."""
+    """Raise for the first NaN, infinity or number larger than `LARGEST`, with its position."""
     values = X.data if sparse.issparse(X) else X
     if values.size == 0 or _usable(values.min(), values.max()):
         return X
@@ -93,14 +93,14 @@ def _usable(low: Any, high: Any) -> bool:
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:
-    """Matrices below each other, sparse if any is; tables and lists stay what they are."""
+    """Stack matrices, sparse if any is sparse; tables and lists keep their type."""
     if len(parts) == 1:
         return parts[0]
     if isinstance(parts[0], list):
         return [row for part in parts for row in part]
     library = type(parts[0]).__module__.partition(".")[0]
     if library in ("pandas", "polars") and hasattr(parts[0], "columns"):
-        # Whole numbers in one table may be decimal ones in another; pandas knows that by itself.
+        # A column may have integers in one table and floats in another; pandas handles this itself.
         options = {"ignore_index": True} if library == "pandas" else {"how": "vertical_relaxed"}
         return import_module(library).concat(parts, **options)
     if any(sparse.issparse(part) for part in parts):
@@ -117,7 +117,7 @@ def column_names(X: MatrixLike) -> list[str] | None:
 
 
 def non_numeric_columns(X: MatrixLike) -> list[str]:
-    """Names of the columns of a table that are not numbers."""
+    """Names of the non-numeric columns of a table."""
     names = column_names(X)
     if names is None:
         return []
@@ -125,14 +125,14 @@ def non_numeric_columns(X: MatrixLike) -> list[str]:
 
 
 def seen_names(estimator: Any) -> list[str] | None:
-    """Column names that the estimator has recorded, if any."""
+    """Column names recorded by the estimator, if any."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else list(names)
 
 
 @contextmanager
 def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
-    """Complete scikit-learn's messages with what to do about them."""
+    """Add advice to scikit-learn's error messages."""
     try:
         yield
     except ValueError as error:
@@ -163,12 +163,12 @@ def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
 
 
 def check_same_names(names: list[str] | None, source: list[str] | None, name: str) -> None:
-    """Raise where both have column names and these differ."""
+    """Raise if both have column names and these differ."""
     if names is None or source is None or names == source:
         return
     strange = [column for column in names if column not in source]
     if strange:
-        got = f"{strange[:5]}, which X has not"
+        got = f"{strange[:5]}, which X does not have"
     else:
         got = "them in another order"
     raise ValueError(

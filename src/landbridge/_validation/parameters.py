@@ -9,12 +9,12 @@ from joblib import effective_n_jobs
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a real number: no text, no list, no truth value; NaN is one."""
+    """Whether ``value`` is a real number, not text, a list or a boolean; NaN is accepted."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def is_count(value: Any, least: int = 1) -> bool:
-    """Whether ``value`` is a whole number of at least ``least``."""
+    """Whether ``value`` is an integer of at least ``least``."""
     return is_number(value) and isinstance(value, numbers.Integral) and int(value) >= least
 
 
@@ -25,20 +25,20 @@ def check_not_negative(value: Any, name: str) -> None:
 
 
 def check_positive(value: Any, name: str, reason: str = "") -> None:
-    """Raise unless ``value`` is a finite number above 0; ``reason`` says why it must be."""
+    """Raise unless ``value`` is a finite number above 0; ``reason`` is added to the message."""
     if not (is_number(value) and 0 < value < np.inf):
         because = f", {reason}" if reason else ""
         raise ValueError(f"`{name}` must be a finite number above 0{because}; got {value!r}.")
 
 
 def check_count(value: Any, name: str, *, least: int = 1) -> None:
-    """Raise unless ``value`` is a whole number of at least ``least``."""
+    """Raise unless ``value`` is an integer of at least ``least``."""
     if not is_count(value, least):
         raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
 
 
 def count_jobs(n_jobs: Any) -> int:
-    """Workers that ``n_jobs`` stands for; None is 1 unless joblib's configuration says more."""
+    """Number of workers for ``n_jobs``; None is 1 unless joblib is configured otherwise."""
     whole = is_number(n_jobs) and isinstance(n_jobs, numbers.Integral)
     if n_jobs is not None and (not whole or n_jobs == 0):
         raise ValueError(
@@ -49,7 +49,7 @@ def count_jobs(n_jobs: Any) -> int:
 
 
 def check_memory(n_bytes: int, what: str, remedy: str) -> None:
-    """Raise before a matrix is made that the free memory cannot hold."""
+    """Raise if a matrix would not fit into free memory."""
     try:
         free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # not on this system
@@ -76,12 +76,12 @@ def check_estimator_given(value: Any, name: str = "estimator") -> None:
 
 
 def check_probabilistic(classifier: Any, name: str) -> None:
-    """Raise for a classifier without probabilities; None stands for one that has them."""
+    """Raise if a classifier has no ``predict_proba``; None is accepted."""
     if isinstance(classifier, type):
         check_estimator_given(classifier, name)
     if classifier is not None and not hasattr(classifier, "predict_proba"):
         raise ValueError(
-            f"`{name}` must have predict_proba; got {type(classifier).__name__}, which has not. "
+            f"`{name}` must have predict_proba; got {type(classifier).__name__}, which does not. "
             "Wrap it in sklearn.calibration.CalibratedClassifierCV, for example."
         )
 

@@ -1,4 +1,4 @@
-"""The arguments of a transfer fit, together."""
+"""Validation of the arguments of a transfer fit."""
 
 import warnings
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class TransferData:
 
     @property
     def target_rows(self) -> Matrix | None:
-        """All target rows, labelled first: what methods of the marginal distribution use."""
+        """All target rows, labelled ones first, for methods based on the marginal distribution."""
         parts = [part for part in (self.X_target, self.X_unlabeled) if part is not None]
         return stack_rows(parts) if parts else None
 
@@ -141,8 +141,8 @@ def check_two_domains(
     """Check rows of the source and of the target, without labels."""
     if X_target is None:
         raise ValueError(
-            "`X_target` must hold the rows of the target; got None. "
-            "Pass labelled and unlabelled target rows stacked."
+            "`X_target` must contain the target rows; got None. "
+            "Pass the labelled and unlabelled target rows."
         )
     X = check_new_source(estimator, X, accept_sparse=accept_sparse)
     return X, check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
@@ -177,7 +177,7 @@ def _check_source(
 
 
 def raise_half_a_target(X_target: MatrixLike) -> None:
-    """Say which of target rows and target labels is missing."""
+    """Raise an error that says whether target rows or target labels are missing."""
     if X_target is None:
         raise ValueError(
             "`y_target` must come with `X_target`, the rows that it labels; got `y_target` alone. "

@@ -1,4 +1,4 @@
-"""The command line, ``landbridge``: one file per command, a few lines of the library in each."""
+"""The command line ``landbridge``, with one file per command."""
 
 import signal
 import sys
@@ -8,7 +8,7 @@ TERMINATED = 143  # and one that was asked to end by SIGTERM.
 
 
 class Terminated(KeyboardInterrupt):
-    """The program was asked to end: it stops as after Ctrl-C, and removes what is half-written."""
+    """Raised on SIGTERM: the program stops as after Ctrl-C and removes incomplete files."""
 
 
 def _terminate(*_signal: object) -> None:

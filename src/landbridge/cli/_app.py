@@ -1,4 +1,4 @@
-"""The program: its commands in the order in which a person needs them."""
+"""The program with its commands, in the order in which they are needed."""
 
 from typing import Annotated
 

@@ -1,6 +1,6 @@
-"""Candidates from a YAML or TOML file: names of estimators with parameters and grids.
+"""Read candidates from a YAML or TOML file: names of estimators with parameters and grids.
 
-Nothing in the file is evaluated. A name must lead to an estimator class of scikit-learn or
+No code in the file is evaluated. A name must refer to an estimator class of scikit-learn or
 landbridge; everything else is a plain value.
 """
 
@@ -26,7 +26,7 @@ from landbridge.interop.boosters import (
 
 PACKAGES = ("landbridge", "sklearn")
 KEYS = ("estimator", "params", "grid")
-# A file of candidates is written by hand; larger ones are mistakes or attacks.
+# Files of candidates are small; larger ones are mistakes or attacks.
 MOST_BYTES = 1 << 20
 MOST_ENTRIES = 10_000
 DEEPEST = 20
@@ -66,7 +66,7 @@ class Entry:
 
 
 def read_candidates(path: Path) -> dict[str, Any]:
-    """Names to estimators, or to pairs of an estimator and its grid, as a search takes them."""
+    """Map names to estimators, or to pairs of an estimator and its grid, for a search."""
     root = _read(path)
     if not isinstance(root.value, dict) or not root.value:
         root.fail("the file must map names to candidates; write for example  nb: GaussianNB")
@@ -74,7 +74,7 @@ def read_candidates(path: Path) -> dict[str, Any]:
 
 
 def build_estimator(entry: Entry) -> Any:
-    """The estimator that ``estimator`` names, with its ``params``."""
+    """Build the estimator named by ``estimator``, with its ``params``."""
     if isinstance(entry.value, str):
         return build_estimator(Entry({"estimator": entry}, entry.line, entry.path))
     _check_keys(entry, ("estimator", "params"))
@@ -113,7 +113,7 @@ def find_class(entry: Entry) -> Any:
     if parts[0] not in PACKAGES or any(part.startswith("_") for part in parts):
         entry.fail(
             f"estimators must come from {' or '.join(PACKAGES)}; got {name!r}. "
-            "Candidates of your own are for the library, not for a file."
+            "Use the Python library for your own estimators."
         )
     try:
         found = getattr(importlib.import_module(module), last)
@@ -148,7 +148,7 @@ def _require_predict(estimator: Any, entry: Entry) -> Any:
 def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
     if not isinstance(grid.value, dict):
         grid.fail("a grid must map parameters to lists of values, like  C: [0.1, 1, 10]")
-    # Boosters are wrapped: their parameters are meant, not those of the wrapper.
+    # Boosters are wrapped; the parameters refer to the booster, not to the wrapper.
     inside = "estimator__" if isinstance(estimator, BoosterClassifier | BoosterRegressor) else ""
     known = _parameters(type(estimator.estimator)) if inside else list(estimator.get_params())
     for name, values in grid.value.items():
@@ -204,7 +204,8 @@ def _is_booster(cls: Any) -> bool:
 def _parameters(cls: Any) -> list[str]:
     if not _is_booster(cls):
         return cls._get_param_names()
-    # Wrappers of other libraries take further parameters as keywords; their own list has all.
+    # Wrappers of other libraries accept further parameters as keywords, which are listed
+    # separately.
     names = inspect.signature(cls.__init__).parameters
     return sorted({*names, *cls().get_params(), *BOOSTER_PARAMETERS} - {"self", "kwargs"})
 
@@ -268,7 +269,7 @@ def _too_deep(path: Path) -> str:
 
 
 class _YAML:
-    """Turns nodes into entries; counts them, because aliases can stand for any number."""
+    """Convert YAML nodes to entries, and count them because aliases can multiply."""
 
     def __init__(self, loader: Any, path: Path):
         self.loader, self.path, self.n_entries = loader, path, 0
@@ -301,7 +302,7 @@ class _YAML:
                 entry.fail("a key must be one name; got a list or a mapping.")
             if key.value in content:
                 entry.fail(f"{key.value!r} is given twice. Rename one.")
-            # A mapping begins on the line below its key; the key is what a person looks for.
+            # A mapping begins on the line below its key; messages should name the line of the key.
             content[key.value] = Entry(entry.value, key.start_mark.line + 1, self.path)
         return content
 
@@ -319,7 +320,7 @@ def _read_toml(text: str, path: Path) -> Entry:
 
 
 def _from_toml(value: Any, lines: list[str], line: int, path: Path) -> Entry:
-    """tomllib keeps no lines: the line of a key is the first one below its parent that names it."""
+    """Find line numbers, which tomllib does not keep, by searching for the keys."""
     if isinstance(value, dict):
         content: Any = {
             key: _from_toml(item, lines, _line_of(key, lines, line), path)

@@ -1,8 +1,8 @@
-"""Types of columns that are written as text: numbers, true and false, dates, and stray cells.
+"""Infer the types of text columns: numbers, booleans and dates, with stray cells.
 
-polars calls a column text as soon as one cell is not a number. Here a column of numbers with a few
-other cells stays a column of numbers, those cells become missing, and the user is told which they
-are. Nothing is converted without a message.
+polars treats a column as text if a single cell is not a number. Here, a column of numbers with a
+few other cells remains numeric, and those cells become missing. A message names every converted
+cell.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 # The encoder computes in single precision, where larger numbers and their squares overflow.
 LARGEST = 1e18
-# A column keeps its type if at least this share of its filled cells fits it.
+# A column has a type if at least this share of its filled cells fits it.
 MOST_CELLS = 0.9
 # Below that, a column with this share of numbers is read as text, with a caution.
 MANY_CELLS = 0.5
@@ -42,7 +42,7 @@ _EXAMPLES = {
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """A text column as numbers, missing where a cell is none, and how they are written."""
+    """A text column as numbers, missing where a cell is not a number, and its notation."""
 
     values: "pl.Series"
     notation: str
@@ -57,10 +57,10 @@ class Numbers:
 def read_numbers(
     text: "pl.Series", *, comma_separated: bool, notation: str | None = None
 ) -> Numbers:
-    """Read a text column in ``notation``, or in that which makes numbers of most of its cells.
+    """Read a text column in ``notation``, or in the one that fits most of its cells.
 
-    Plain numbers win a tie. Between commas ``"1,234"`` may be a thousand or a fraction: if both
-    notations read the column equally well, neither is used.
+    Plain numbers win a tie. ``"1,234"`` may have a thousands separator or a decimal comma: if both
+    notations fit the column equally well, neither is used.
     """
     text = text.str.strip_chars()
     filled = len(text) - text.null_count()
@@ -119,7 +119,7 @@ def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) ->
 
 
 def announce_notation(numbers: Numbers, place: str) -> None:
-    """Say how numbers were read that are not written as programs write them."""
+    """Report how numbers in an unusual notation were read."""
     if numbers.notation != PLAIN:
         warnings.warn(
             f"{place}: {numbers.values.name!r} holds numbers with {numbers.notation} and is read "
@@ -129,7 +129,7 @@ def announce_notation(numbers: Numbers, place: str) -> None:
 
 
 def is_code(filled: "pl.Series") -> bool:
-    """Whether most cells are whole numbers, some with a leading zero: 007 is a name."""
+    """Whether most cells are integers, some with a leading zero, such as 007."""
     cells = filled.str.strip_chars()
     if not cells.str.contains(LEADING_ZERO).any():
         return False
@@ -138,7 +138,7 @@ def is_code(filled: "pl.Series") -> bool:
 
 
 def read_dates(text: "pl.Series") -> "pl.Series | None":
-    """Dates or times where the cells are such, missing elsewhere; None without a known format."""
+    """Dates or times, missing for other cells; None without a known format."""
     import polars as pl
 
     for read in (text.str.to_date, text.str.to_datetime):

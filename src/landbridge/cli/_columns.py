@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 # Text columns with more values than this are free text, not categories.
 MOST_VALUES = 40
-# Cells that do not fit which a caution shows.
+# Number of misfit cells shown in a caution.
 SHOWN = 3
 KINDS = ("number", "text", "date", "time", "true or false")
 
 
 @dataclass(frozen=True, slots=True)
 class NewRows:
-    """Rows as the model wants them, and how many columns of each row lie outside."""
+    """Converted rows, and the number of columns outside the training range per row."""
 
     frame: "pl.DataFrame"
     outside: np.ndarray
@@ -40,7 +40,7 @@ def describe_columns(frame: "pl.DataFrame") -> list[dict[str, Any]]:
 
 
 def check_card(card: dict[str, Any], path: object) -> list[dict[str, Any]]:
-    """The columns of a saved model; raise where the card does not describe them."""
+    """Columns of a saved model; raise if the card does not describe them."""
     columns = card.get("columns")
     if columns is None:
         raise InputError(f"{path}: must be a model that `landbridge select --save` wrote.")
@@ -77,9 +77,9 @@ def _is_description(column: Any) -> bool:
 
 
 class RowChecker:
-    """Converts new rows, piece by piece, and remembers what is strange about them.
+    """Convert new rows in pieces and record anomalies.
 
-    How numbers are written is settled by the first piece in which a column is filled.
+    The notation of numbers is determined by the first piece in which a column has values.
     """
 
     def __init__(self, columns: Sequence[dict[str, Any]], *, comma_separated: bool = True):
@@ -89,7 +89,7 @@ class RowChecker:
         self.findings = {column["name"]: _Findings() for column in columns}
 
     def check(self, frame: "pl.DataFrame") -> NewRows:
-        """Select and convert the columns that the model needs; raise for what is missing."""
+        """Select and convert the columns that the model needs; raise if one is missing."""
         require_columns([column["name"] for column in self.columns], frame.columns)
         outside = np.zeros(frame.height, dtype=int)
         converted = []
@@ -109,7 +109,7 @@ class RowChecker:
         return NewRows(type(frame)(converted), outside)
 
     def cautions(self) -> list[str]:
-        """What was strange about all rows so far, one sentence per column and kind."""
+        """Anomalies of all rows so far, one sentence per column and kind."""
         return [
             f"{known['name']}: {words}"
             for known in self.columns

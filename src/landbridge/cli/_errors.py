@@ -1,4 +1,4 @@
-"""Mistakes in what the user gave: one clear message, exit code 2, no traceback."""
+"""Errors in user input, shown as one message without traceback and with exit code 2."""
 
 import difflib
 import unicodedata
@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 
 
 class InputError(ValueError):
-    """Something that the user gave cannot be used; the message says what to do."""
+    """Invalid user input; the message says what to do."""
 
 
 def visible(text: str) -> str:
-    """Text in which control characters are escaped, so that a name cannot steer a terminal."""
+    """Escape control characters, so that a name cannot control the terminal."""
     return "".join(
         character
         if character == "\n" or unicodedata.category(character) not in _INVISIBLE

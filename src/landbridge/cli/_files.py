@@ -62,15 +62,15 @@ def scan_parquet(files: Sequence[Path]) -> "pl.LazyFrame":
     """The table in the order of the files; folders like ``region=north`` become a column."""
     import polars as pl
 
-    # Polars reads row groups ahead, many of them where files are large. Memory is to depend on the
-    # size of a piece, and reading is a small part of what happens to a row.
+    # Limit how many row groups polars reads ahead, so that memory depends on the size of a piece.
+    # Reading takes only a small part of the time.
     os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
     in_folders = any("=" in part for file in files for part in file.parent.parts)
     return pl.scan_parquet(list(files), hive_partitioning=in_folders)
 
 
 def check_file(path: Path) -> None:
-    """Raise for a path that is no file of a known kind."""
+    """Raise if a path is not a file of a known kind."""
     if not path.exists():
         there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(
@@ -91,7 +91,7 @@ def check_file(path: Path) -> None:
 
 
 def check_encoding(path: Path, encoding: str | None) -> None:
-    """Raise for --encoding with a format that carries its own."""
+    """Raise if --encoding is used with a format that defines its own."""
     if encoding is not None and path.suffix.lower() not in TEXT_SUFFIXES:
         raise InputError(
             f"{path}: --encoding must come with a text file ({', '.join(sorted(TEXT_SUFFIXES))}); "

@@ -17,12 +17,12 @@ text {{ font: 13px system-ui, sans-serif; fill: {INK} }} .quiet {{ fill: {QUIET}
 .limit {{ stroke: {STRONG}; stroke-dasharray: 5 4 }}
 </style>"""
 PANEL, GAP, LEFT, RIGHT, TOP = 190, 70, 70, 700, 34
-# Evidence of 20 is a proof at 5 %; the axis of the e-value is logarithmic.
+# An e-value of 20 is significant at 5 %; the axis of the e-value is logarithmic.
 PROOF = 20.0
 
 
 def label_picture(history: Sequence[LabelStatus]) -> str:
-    """A panel with the interval and, for proofs, one with the e-value."""
+    """Draw a panel with the interval and, for goal "prove", one with the e-value."""
     known = [one for one in history if math.isfinite(one.estimate)]
     proof = bool(known) and known[-1].goal == "prove"
     height = TOP + PANEL + 60 + (GAP + PANEL if proof else 0)
@@ -50,7 +50,7 @@ def label_picture(history: Sequence[LabelStatus]) -> str:
 def _evidence(drawing: Drawing, known: Sequence[LabelStatus], across: Scale, top: float) -> None:
     logs = [math.log10(max(one.e_value, 1e-9)) for one in known]
     up = _upwards(spanning_scale([*logs, 0.0, math.log10(PROOF)], 0, 1), top)
-    _axes(drawing, across, up, top, "e-value (dashed: 20, a proof at 5 %)", power=True)
+    _axes(drawing, across, up, top, "e-value (dashed: 20, significant at 5 %)", power=True)
     drawing.line(LEFT, up(math.log10(PROOF)), RIGHT, up(math.log10(PROOF)), "limit")
     points = [(across(o.n_labels), up(y)) for o, y in zip(known, logs, strict=True)]
     _curve(drawing, points)

@@ -1,4 +1,4 @@
-"""The state of labelling and the file that a person fills in."""
+"""State of labelling, and the file that the user fills in."""
 
 import hashlib
 import json
@@ -25,10 +25,10 @@ ROW, WHY = "row", "why"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """A planner and the rows that it knows, as one readable JSON file.
+    """A planner and its rows, stored as one readable JSON file.
 
-    ``about`` names the label, the target and the goal; ``rows`` holds for each row that was asked
-    for its name in the table and a fingerprint of its cells.
+    ``about`` contains the label, the target and the goal; ``rows`` contains the name in the table
+    and a fingerprint of the cells for each selected row.
     """
 
     about: dict[str, Any]
@@ -36,7 +36,7 @@ class State:
     planner: LabelPlanner
 
     def save(self, path: Path) -> None:
-        """Write the file, whole or not at all."""
+        """Write the file, which is never left incomplete."""
         state = {
             "kind": KIND,
             "landbridge": __version__,
@@ -50,7 +50,7 @@ class State:
 
     @classmethod
     def load(cls, path: Path) -> "State":
-        """Read what `save` wrote."""
+        """Load a state written by `save`."""
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -83,7 +83,7 @@ def fingerprint(cells: Sequence[Any]) -> str:
 def write_batch(
     path: Path, state: State, rows: Sequence[int], table: "pl.DataFrame", names: Sequence[str]
 ) -> None:
-    """The file to fill in: row, cells, an empty label, and why the row was chosen."""
+    """Write the file to fill in: row, cells, an empty label, and the reason for selection."""
     import polars as pl
 
     from landbridge.cli.predict import write_answers
@@ -105,7 +105,7 @@ def write_batch(
 def read_answers(
     path: Path, state: State, table: "pl.DataFrame", names: Sequence[str]
 ) -> tuple[list[int], list[Any], int]:
-    """Rows with their labels, and the number of rows without one; every doubt raises."""
+    """Read labels, and the number of rows without one; raise if anything is inconsistent."""
     import polars as pl
 
     label = state.about["label"]
@@ -139,8 +139,8 @@ def read_answers(
     if missing:
         raise InputError(
             f"{path}: all {len(wanted)} lines must be kept; {listing(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing. Leave the label empty where nobody "
-            "knows it."
+            f"{'is' if len(missing) == 1 else 'are'} missing. Leave unknown labels "
+            "empty."
         )
     _check_cells(path, frame, given, places, table)
     filled = [
@@ -165,7 +165,7 @@ def _check_cells(
     places: dict[str, int],
     table: "pl.DataFrame",
 ) -> None:
-    """Raise where a cell differs from the table: lines may have been sorted column by column."""
+    """Raise if a cell differs from the table, for example after sorting a single column."""
     import polars as pl
 
     from landbridge.cli.predict import without_formulas
@@ -203,9 +203,9 @@ def _answer(path: Path, name: str, text: str, state: State) -> Any:
 
 
 def with_answers(problem: "Problem", path: Path) -> "Problem":
-    """The problem with the answers of a state as labels, and the weights of the target's labels.
+    """Add the labels of a state and their design weights to the problem.
 
-    The labels that the table had count as a first batch that was drawn uniformly.
+    Labels already in the table count as a first batch drawn uniformly.
     """
     import polars as pl
 
@@ -232,7 +232,8 @@ def with_answers(problem: "Problem", path: Path) -> "Problem":
         labels[row], first[row] = planner._name(one.label), False
     n_first, n_target = int(first.sum()), int(problem.is_target.sum())
     weights, known = np.zeros(len(labels)), planner._known()
-    # Rows on which two models agree are in no batch of a proof: its labels stand for the others.
+    # Goal "prove" never selects rows on which the two models agree, so its labels represent only
+    # the other rows.
     disputed = planner.goal == "prove" and planner.classes_ is not None
     if disputed:
         weights[rows] = known.weights

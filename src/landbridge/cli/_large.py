@@ -1,4 +1,4 @@
-"""Parquet tables that are too large to be read whole."""
+"""Parquet tables that are too large to be read at once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
 
-# Tables with more cells than this (160 MB of numbers) are not read whole.
+# Tables with more cells than this (160 MB of numbers) are read in pieces.
 LARGE = 20_000_000
 # Text files with more bytes than this are slow to read and need several times that memory.
 LARGE_TEXT = 500_000_000
-# Places of the table from which a shuffled piece takes its rows.
+# Number of blocks of the table from which a shuffled piece takes its rows.
 BLOCKS = 8
-# Name of the column of row numbers; no column of a file can have it.
+# Name of the column of row numbers, which no file can have.
 ROW = "\0row"
 
 
@@ -59,7 +59,7 @@ class LargeTable:
     def pieces(
         self, names: list[str], *, width: int = 0, shuffled: bool = False
     ) -> Iterator["pl.DataFrame"]:
-        """Some columns of all rows, piece by piece, for models of so many features.
+        """Yield some columns of all rows in pieces, sized for models with this many features.
 
         Shuffled pieces take their rows from several places: files are often sorted by domain, label
         or time, and stochastic gradient descent would forget the first rows.
@@ -134,7 +134,7 @@ def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
 
 
 def advice_on_text(data: Sequence[str]) -> str:
-    """A sentence if the arguments are large text files, which are read whole; else nothing."""
+    """Advice if the arguments are large text files, which are read at once; else empty."""
     files = [file for argument in data for file in find_files(split_name(argument)[1])]
     n_bytes = sum(file.stat().st_size for file in files)
     if is_parquet(files) or n_bytes < LARGE_TEXT:

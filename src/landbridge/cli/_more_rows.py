@@ -1,9 +1,9 @@
-"""Fit the model that a search on a sample chose on as many rows as memory and time allow.
+"""Fit the model selected on a sample on as many rows as memory and time allow.
 
 Models that learn in passes see every row of the table, piece by piece. For the others the sample
-grows in steps. Each step tells how the time and the memory of the fit grow with the number of rows,
-so that a method with a matrix of all pairs of rows stops early and a linear one goes on until all
-rows are used.
+grows in steps. Each step shows how the time and memory of the fit grow with the number of rows. A
+method with a matrix of all pairs of rows stops early, and a linear one continues until all rows are
+used.
 """
 
 import sys
@@ -27,15 +27,15 @@ from landbridge.model_selection.candidates import takes_target
 
 # Growth of the number of rows from step to step.
 STEP = 4
-# Time and memory are taken to grow with this power of the rows until two steps were measured.
+# Time and memory are assumed to grow with this power of the rows until two steps are measured.
 POWER = 2.0
-# The time of a pass is foreseen after so many seconds of it.
+# The duration of a pass is predicted after this many seconds.
 LEAST_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What one fit took: rows per domain, seconds and bytes."""
+    """Cost of one fit: rows per domain, seconds and bytes."""
 
     rows: int
     seconds: float
@@ -50,10 +50,10 @@ def fit_on_more(
     seconds: float | None,
     memory: int,
 ) -> tuple[Problem, str]:
-    """Refit on growing samples; return the last one and the reason if it has not all rows.
+    """Refit on growing samples; return the last one, and the reason if rows are missing.
 
-    ``draw`` reads the problem with at most so many rows of each domain. ``seconds`` bounds all fits
-    together; None for no limit.
+    ``draw`` reads the problem with a maximum number of rows per domain. ``seconds`` limits the
+    total time of all fits; None means no limit.
     """
     assert problem.sample is not None
     started, largest = time.monotonic(), max(problem.sample.rows.values())
@@ -87,9 +87,9 @@ class Member:
     takes_weight: bool
 
     def add(self, piece: "Piece", counts: Mapping[str, int]) -> None:
-        """Learn from the rows of the own domains whose class the model knows.
+        """Learn from rows of the member's domains with known classes.
 
-        An estimator that takes no weights sees rows several times instead.
+        For an estimator that does not accept weights, rows are repeated.
         """
         of_source, of_target = self._weights(counts)
         weight = np.where(np.isin(piece.domains, self.source), of_source, 0.0)
@@ -103,7 +103,7 @@ class Member:
             self.passes.add(piece.X[rows], piece.y[rows], weight[rows])
 
     def _weights(self, counts: Mapping[str, int]) -> tuple[float, float]:
-        """Weight of a source row and of a labelled target row, as `Pooled` has them."""
+        """Weight of a source row and of a labelled target row, as in `Pooled`."""
         n_source, n_target = (
             sum(counts.get(name, 0) for name in names) for names in (self.source, self.target)
         )
@@ -148,7 +148,7 @@ def members_that_learn(
 
 @dataclass(frozen=True, slots=True)
 class Learnt:
-    """Which members learnt from all rows, in how many passes over the table."""
+    """Members that were fitted to all rows, and the number of passes over the table."""
 
     names: list[str]
     stopped: list[str]
@@ -156,7 +156,7 @@ class Learnt:
     counts: dict[str, int]
 
     def sentence(self) -> str:
-        """Say which models learnt from all rows."""
+        """Describe which models were fitted to all rows."""
         if not self.names:
             return "A pass over all rows would take longer than --budget."
         said = f"Learnt from all labelled rows, in {self.n_passes} passes: {listing(self.names)}."
@@ -173,9 +173,9 @@ def learn_in_passes(
     *,
     seconds: float | None,
 ) -> Learnt:
-    """Fit members on all rows of a table, which all of them see in the same passes.
+    """Fit members on all rows of a table, in common passes.
 
-    No pass is begun or finished that would last longer than ``seconds`` from now.
+    A pass that would exceed ``seconds`` is not started or is stopped.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     label = problem.labels.name  # type: ignore[union-attr]

@@ -1,7 +1,7 @@
-"""Options of commands as objects: stated once, read by typer, used where the work is done.
+"""Options of commands, defined once as dataclasses and read by typer.
 
 A command is a frozen dataclass. Its fields are the options, its docstring is the help, and ``run``
-makes the library call. Options that several commands share have one wording here.
+makes the library call. Options shared by several commands are defined here.
 """
 
 import inspect
@@ -34,7 +34,7 @@ class Format(StrEnum):
 
 
 class Task(StrEnum):
-    """What kind of label there is."""
+    """Kind of label."""
 
     classification = "classification"
     regression = "regression"
@@ -44,16 +44,17 @@ Data = Annotated[
     list[str],
     typer.Argument(
         metavar="DATA...",
-        help="CSV, TSV, Parquet, Excel or JSON lines: one file with a domain column, or name=path "
-        "for each domain.",
+        help="CSV, TSV, Parquet, Excel or JSON lines: one file with a domain column, or one "
+        "name=path per domain.",
         show_default=False,
     ),
 ]
 Label = Annotated[
-    str, typer.Option("--label", "-y", help="Column to learn; empty cells are unlabelled rows.")
+    str,
+    typer.Option("--label", "-y", help="Column to predict; rows with empty cells are unlabelled."),
 ]
 OptionalLabel = Annotated[
-    str | None, typer.Option("--label", "-y", help="Column that is the label and not a feature.")
+    str | None, typer.Option("--label", "-y", help="Column with the label, which is not a feature.")
 ]
 Domain = Annotated[
     str | None,
@@ -63,7 +64,7 @@ Domain = Annotated[
 ]
 Target = Annotated[str, typer.Option("--target", "-t", help="Name of the target domain.")]
 Kind = Annotated[
-    Task | None, typer.Option("--task", help="Kind of label; found from the column if omitted.")
+    Task | None, typer.Option("--task", help="Kind of label; inferred from the column if omitted.")
 ]
 Drop = Annotated[
     list[str] | None,
@@ -78,7 +79,7 @@ Text = Annotated[
     typer.Option(
         "--text",
         rich_help_panel=TABLE,
-        help="Column to read as text, as it is written; may be repeated.",
+        help="Column to read as text; may be repeated.",
     ),
 ]
 Id = Annotated[
@@ -86,7 +87,7 @@ Id = Annotated[
     typer.Option(
         "--id",
         rich_help_panel=TABLE,
-        help="Column that identifies rows: no feature, but it names them; may be repeated.",
+        help="Column that identifies rows and is not a feature; may be repeated.",
     ),
 ]
 Keep = Annotated[
@@ -103,27 +104,32 @@ Missing = Annotated[
         "--missing",
         metavar="TEXT",
         rich_help_panel=TABLE,
-        help="Cell that means a missing value, like ? or n/a; may be repeated.",
+        help="Text that marks a missing value, such as ? or n/a; may be repeated.",
     ),
 ]
 Encoding = Annotated[
     str | None,
     typer.Option(
-        "--encoding", rich_help_panel=TABLE, help="Encoding of text files, if not UTF-8: latin-1."
+        "--encoding",
+        rich_help_panel=TABLE,
+        help="Encoding of text files, such as latin-1; default UTF-8.",
     ),
 ]
 MaxRows = Annotated[
     int,
     typer.Option(
-        "--max-rows", min=0, rich_help_panel=TABLE, help="Most rows used of each domain; 0 for all."
+        "--max-rows",
+        min=0,
+        rich_help_panel=TABLE,
+        help="Maximum number of rows per domain; 0 for all.",
     ),
 ]
-Folds = Annotated[int, typer.Option("--folds", min=2, help="Folds of the cross-validation.")]
+Folds = Annotated[int, typer.Option("--folds", min=2, help="Number of cross-validation folds.")]
 Metric = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
-        help="Metric of scikit-learn, like roc_auc, f1 or rmse; may be repeated, the first counts.",
+        help="Metric of scikit-learn, such as roc_auc or rmse; may be repeated, the first selects.",
     ),
 ]
 Level = Annotated[
@@ -132,7 +138,7 @@ Level = Annotated[
 Jobs = Annotated[
     int,
     typer.Option(
-        "--jobs", "-j", rich_help_panel=RUNNING, help="Tasks at a time; -1 for all cores."
+        "--jobs", "-j", rich_help_panel=RUNNING, help="Number of parallel jobs; -1 for all cores."
     ),
 ]
 Resume = Annotated[
@@ -141,7 +147,7 @@ Resume = Annotated[
         "--resume",
         metavar="DIR",
         rich_help_panel=RUNNING,
-        help="Keep finished fits in this directory, and use those that are there.",
+        help="Store finished fits in this directory, and reuse stored ones.",
     ),
 ]
 Budget = Annotated[
@@ -150,7 +156,7 @@ Budget = Annotated[
         "--budget",
         metavar="TIME",
         rich_help_panel=RUNNING,
-        help="Time for the fits, like 90s, 5m or 2h; 0 for no limit. Simple candidates go first.",
+        help="Time limit, such as 90s, 5m or 2h; 0 for none. Simple candidates are fitted first.",
     ),
 ]
 Memory = Annotated[
@@ -159,7 +165,7 @@ Memory = Annotated[
         "--memory",
         metavar="SIZE",
         rich_help_panel=RUNNING,
-        help="Memory for fitting the saved model on more rows than the search used: 500m, 4g.",
+        help="Memory for fitting the saved model on more rows than the search, such as 500m or 4g.",
     ),
 ]
 Dask = Annotated[
@@ -168,14 +174,12 @@ Dask = Annotated[
         "--dask",
         metavar="ADDRESS",
         rich_help_panel=RUNNING,
-        help="Fit on a Dask cluster: tcp://host:8786, or local:4 for four workers here.",
+        help="Dask cluster for the fits: tcp://host:8786, or local:4 for four local workers.",
     ),
 ]
 Seed = Annotated[
     int,
-    typer.Option(
-        "--seed", min=0, max=2**32 - 1, rich_help_panel=RUNNING, help="Same seed, same answer."
-    ),
+    typer.Option("--seed", min=0, max=2**32 - 1, rich_help_panel=RUNNING, help="Random seed."),
 ]
 Report = Annotated[
     Path | None,
@@ -184,7 +188,7 @@ Report = Annotated[
 Output = Annotated[
     Format,
     typer.Option(
-        "--format", rich_help_panel=OUTPUT, help="A table for people, or JSON on standard output."
+        "--format", rich_help_panel=OUTPUT, help="Readable tables, or JSON on standard output."
     ),
 ]
 Debug = Annotated[
@@ -200,11 +204,11 @@ class Options:
 
     @property
     def as_json(self) -> bool:
-        """Whether the answer is printed as JSON."""
+        """Whether results are printed as JSON."""
         return False
 
     def run(self, current: Session) -> None:
-        """Do what was asked for."""
+        """Run the command."""
         raise NotImplementedError
 
 
@@ -221,7 +225,7 @@ class AnswerOptions(Options):
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions(AnswerOptions):
-    """Which table, and how to read it."""
+    """Options for reading a table."""
 
     data: Data
     label: OptionalLabel
@@ -264,7 +268,7 @@ class TableOptions(AnswerOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(TableOptions):
-    """How to learn from a table and to judge what was learnt."""
+    """Options for fitting and evaluating models."""
 
     label: Label
     task: Kind = None
@@ -275,7 +279,7 @@ class LearnOptions(TableOptions):
 
 
 def as_command(options: type[Options]) -> Callable[..., None]:
-    """The function that typer calls: its parameters are the fields of ``options``."""
+    """Function for typer whose parameters are the fields of ``options``."""
 
     def command(**values: object) -> None:
         asked = options(**values)  # type: ignore[arg-type]
@@ -283,7 +287,7 @@ def as_command(options: type[Options]) -> Callable[..., None]:
             asked.run(current)
 
     hints = get_type_hints(options, include_extras=True)
-    # What must be given is listed first.
+    # Required options are listed first.
     ordered = sorted(fields(options), key=lambda field: field.default is not MISSING)
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [

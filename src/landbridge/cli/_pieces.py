@@ -1,4 +1,4 @@
-"""Tables in pieces, of which no more than a few are in memory."""
+"""Tables read in pieces, of which only a few are in memory."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # Cells of a piece: 4 MB of numbers, and a few times that while a model predicts.
 CELLS = 500_000
 LEAST_ROWS = 1000
-# Pieces per query. Polars reads ahead of a slow reader, so that one query over a large file would
-# fill memory with rows that wait.
+# Number of pieces per query. Polars reads ahead, so one query over a large file would fill the
+# memory.
 WINDOW = 10
 
 
@@ -83,7 +83,7 @@ def batches(
 ) -> Iterator["pl.DataFrame"]:
     """A table in frames of at most ``n_rows`` rows.
 
-    Text cannot be read from any row on and is read in one go.
+    Text files do not allow random access and are read in one query.
     """
     if in_one_go:
         yield from table.collect_batches(chunk_size=n_rows)

@@ -1,4 +1,4 @@
-"""The question that a table asks: which rows are source, which target, what is to be learnt."""
+"""The learning problem of a table: source rows, target rows, and labels."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 Note = Callable[[str], None]
 # Names of columns that no file can have.
 DOMAIN_KEY, LABEL_KEY = "\0domain", "\0label"
-# A sample shows what kind of column it is.
+# The type of a column is inferred from a sample.
 MOST_AUDITED = 50_000
-# Domains that are sampled, up to which each gets a note of its own.
+# Up to this number of sampled domains, each has a separate note.
 MOST_NOTES = 5
-# Sources that the target is compared with one by one; each comparison takes about a second.
+# Maximum number of sources compared with the target one by one, which takes about a second each.
 MOST_COMPARED = 20
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Rows, their domains and their labels; ``labels`` is ``None`` where no label was named."""
+    """Rows, domains and labels; ``labels`` is ``None`` if no label was given."""
 
     features: "pl.DataFrame"
     domains: np.ndarray
@@ -40,8 +40,8 @@ class Problem:
     task: str | None
     domain_column: str = DEFAULT_DOMAIN
     audit: ColumnAudit = field(default_factory=lambda: ColumnAudit(()))
-    row_names: Sequence[str] = ()  # rows as a person finds them: an identifier, or their place
-    groups: np.ndarray | None = None  # of rows that stay in one fold
+    row_names: Sequence[str] = ()  # an identifier, or the position
+    groups: np.ndarray | None = None  # groups of rows that stay in one fold
     times: np.ndarray | None = None
     time_words: Sequence[str] = ()  # times as they are written
     sample: Sample | None = None
@@ -66,18 +66,18 @@ class Problem:
 
     @property
     def labelled_domains(self) -> list[str]:
-        """Domains with two labels or more: one label shows no spread."""
+        """Domains with at least two labels."""
         names, counts = np.unique(self.domains[self.has_label], return_counts=True)
         return [str(name) for name in names[counts > 1]]
 
     @property
     def has_numeric_response(self) -> bool:
-        """Whether the labels are numbers, or two classes that can stand for −1 and +1."""
+        """Whether the labels are numbers, or two classes that can be coded −1 and +1."""
         assert self.labels is not None
         return self.labels.dtype.is_numeric() or self.labels.drop_nulls().n_unique() == 2
 
     def with_numeric_labels(self) -> "Problem":
-        """The same problem with the classes as numbers, where all of them are written as such."""
+        """Convert classes to numbers if all of them are written as numbers."""
         assert self.labels is not None
         numbers = _as_numbers(self.labels)
         if self.labels.dtype.is_numeric() or numbers.null_count() > self.labels.null_count():
@@ -103,7 +103,7 @@ class Problem:
         return np.asarray(values.to_list())
 
     def as_labels(self, column: "pl.Series") -> "pl.Series":
-        """Labels of further rows, numbers for regression."""
+        """Convert labels of additional rows; numbers for regression."""
         return _as_numbers(column) if self.task == "regression" else column
 
     def transfer_arguments(self) -> dict[str, Any]:
@@ -130,9 +130,9 @@ class Problem:
         return arguments
 
     def compared_sources(self) -> dict[str, np.ndarray]:
-        """Rows of each source that the target is compared with, one by one.
+        """Rows of each source that is compared with the target.
 
-        Of many sources these are the largest, and all of them together.
+        With many sources, these are the largest ones and all sources together.
         """
         if len(self.sources) <= MOST_COMPARED:
             return {name: self.domains == name for name in self.sources}
@@ -185,7 +185,7 @@ def read_problem(
         advice = advice_on_text(table.data)
         if advice:
             note(advice)
-        # Labels and domains are names: they are read as they are written.
+        # Labels and domains are names and are read as text.
         frame = read_data(
             table.data,
             table.domain,
@@ -279,7 +279,7 @@ def _without(
 
 
 def _row_names(frame: "pl.DataFrame", identifiers: Sequence[str]) -> list[str]:
-    """Names of the rows by the first identifier, else their places in the table."""
+    """Names of the rows by the first identifier, or else their positions in the table."""
     if not identifiers:
         return [f"row {number}" for number in frame[ROW].to_list()]
     return [f"{identifiers[0]} {value}" for value in frame[identifiers[0]].to_list()]
@@ -300,7 +300,7 @@ def _as_times(column: "pl.Series") -> np.ndarray:
 
 
 def _check_filled(frame: "pl.DataFrame", name: str, option: str) -> None:
-    """Raise for a column that is not there or has empty cells."""
+    """Raise if a column is missing or has empty cells."""
     require_column(frame.columns, name, option)
     if frame[name].null_count():
         row = (frame[name].is_null().arg_max() or 0) + 1
@@ -328,7 +328,7 @@ def find_task(labels: "pl.Series", note: Note | None) -> str:
 
 
 def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
-    """Raise where nearly all labels are numbers of a regression and a few are something else."""
+    """Raise if nearly all labels are numbers but a few are not."""
     from landbridge._validation import task_of
 
     if task_of(numbers.drop_nulls().to_numpy()) == "regression":
@@ -340,7 +340,7 @@ def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
 
 
 def _as_numbers(labels: "pl.Series") -> "pl.Series":
-    """Labels as numbers, missing where they are none."""
+    """Labels as numbers; other labels become missing."""
     import polars as pl
 
     if labels.dtype == pl.String:
@@ -374,7 +374,7 @@ def require_labels(problem: Problem, *, least: int) -> None:
 
 
 def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> None:
-    """Raise for columns that are not there or cannot be what they are named as."""
+    """Raise if a named column is missing or unsuitable."""
     require_column(frame.columns, domain, "--domain")
     if table.label is not None:
         require_column(frame.columns, table.label, "--label")

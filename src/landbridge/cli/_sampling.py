@@ -15,9 +15,10 @@ from landbridge.cli._errors import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-# Labels with more values than this are numbers: rows with and without a label are told apart.
+# Labels with more distinct values than this are numbers, for which strata are labelled and
+# unlabelled rows.
 MOST_CLASSES = 100
-# Rows that wait, at least, until the smallest numbers of each stratum are found among them.
+# Minimum number of buffered rows before the smallest numbers of each stratum are determined.
 WAITING = 2_000_000
 STRATUM = ["domain", "label"]
 
@@ -42,7 +43,7 @@ class Sample:
         return [name for name, count in self.drawn.items() if count < self.rows[name]]
 
     def rows_used(self) -> str:
-        """How many rows, of how many."""
+        """Number of rows used and total number, in words."""
         used, total = sum(self.drawn.values()), sum(self.rows.values())
         return f"all {total} rows" if used == total else f"{used} of {total} rows"
 
@@ -50,7 +51,7 @@ class Sample:
         """Describe the sample in one sentence."""
         strata = "domain and label" if self.by_label else "domain"
         return (
-            f"These figures rest on a random sample by {strata}: {self.rows_used()}, at most "
+            f"These figures are based on a random sample by {strata}: {self.rows_used()}, at most "
             f"{self.max_rows} of each domain (--max-rows)."
         )
 
@@ -95,7 +96,7 @@ class Sampler:
                 .drop("bound")
             )
         self.pieces.append(rows)
-        # As many as were kept, so that each row is sorted a few times, however many domains.
+        # As many as were kept, so that each row is sorted only a few times.
         if sum(part.height for part in self.pieces[1:]) > max(WAITING, self.pieces[0].height):
             self._keep_smallest()
 
@@ -156,7 +157,7 @@ class Sampler:
         self.counts = [pl.concat(self.counts).group_by(STRATUM).sum()]
 
     def _sizes(self, counts: "pl.DataFrame") -> "pl.DataFrame":
-        """Rows to draw from each stratum of one domain."""
+        """Number of rows to draw from each stratum of one domain."""
         import polars as pl
 
         known, rest = counts.filter(pl.col("label").is_not_null()), counts
@@ -173,7 +174,7 @@ class Sampler:
 
 
 def shares(counts: np.ndarray, total: int) -> np.ndarray:
-    """Split ``total`` in proportion to ``counts``, two at least of each where there is room."""
+    """Split ``total`` in proportion to ``counts``, with at least two each if possible."""
     if counts.sum() <= total:
         return counts.astype(int)
     least = np.minimum(counts, 2)
@@ -181,7 +182,7 @@ def shares(counts: np.ndarray, total: int) -> np.ndarray:
         least = np.zeros_like(counts)
     exact = counts * (total / counts.sum())
     sizes = np.clip(np.floor(exact), least, counts).astype(int)
-    # Largest remainders first; the small strata that were raised are paid by the largest.
+    # Round by largest remainders; the largest strata compensate for small ones that were raised.
     while sizes.sum() < total:
         sizes[np.argmax(np.where(sizes < counts, exact - sizes, -np.inf))] += 1
     while sizes.sum() > total:

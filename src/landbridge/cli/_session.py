@@ -29,7 +29,7 @@ REPORTS = (".html", ".htm", ".md", ".json")
 
 
 class Session:
-    """Prints for one command and collects the warnings of the library."""
+    """Output of one command, which also collects the warnings of the library."""
 
     def __init__(self, as_json: bool):
         from rich.console import Console
@@ -42,19 +42,19 @@ class Session:
         self.warnings: list[str] = []
 
     def note(self, text: str) -> None:
-        """Something worth knowing that is not part of the answer."""
+        """Print a note that is not part of the result."""
         self.err.print(visible(text), style="dim", markup=False)
 
     def warn(self, text: str) -> None:
-        """Statistical doubt, in the words of the library; each said once."""
+        """Print a warning of the library, each only once."""
         if text not in self.warnings:
             self.warnings.append(text)
-            # Lines of a log stay whole; a person gets whole words.
+            # Lines of a log are not wrapped; a terminal wraps between words.
             words, whole = visible(f"caution: {text}"), not self.err.is_terminal
             self.err.print(words, style="yellow", markup=False, soft_wrap=whole)
 
     def show(self, data: Any, blocks: "Sequence[Block]") -> None:
-        """The answer: the data as JSON, or the words and tables of the blocks."""
+        """Print the result: the data as JSON, or the text and tables of the blocks."""
         if self.as_json:
             sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
             return
@@ -64,13 +64,13 @@ class Session:
             print_block(self.out, block)
 
     def working(self, words: str) -> "Progress":
-        """Progress of work whose length is unknown: the seconds gone."""
+        """Show progress of work of unknown length by the elapsed seconds."""
         from landbridge._tasks import Progress
 
         return Progress(words, None)
 
     def wrote(self, what: str, path: Path) -> None:
-        """Where an output is."""
+        """Report the path of an output."""
         self.note(f"{what}: {path}")
 
 
@@ -87,7 +87,7 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
     except typer.Exit:
         raise
     except BrokenPipeError:
-        # The reader of a pipe has seen enough; keep Python from complaining when it shuts down.
+        # The reader has closed the pipe; prevent an error message at shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except KeyboardInterrupt as stop:
@@ -107,7 +107,7 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
 
 @contextmanager
 def _progress_as_notes(current: Session) -> Iterator[None]:
-    """Show the lines of progress that the library logs where there is no terminal."""
+    """Show the progress logged by the library if there is no terminal."""
     logger = logging.getLogger("landbridge.progress")
     handler, level = logging.Handler(), logger.level
     handler.emit = lambda record: current.note(record.getMessage())  # type: ignore[method-assign]
@@ -140,7 +140,7 @@ def is_users_mistake(error: Exception) -> bool:
 
 
 def check_output(path: Path | None, *suffixes: str) -> None:
-    """Raise for an output that cannot be written, before hours are spent on its content."""
+    """Raise early if an output cannot be written."""
     if path is None:
         return
     if path.is_dir():
@@ -162,7 +162,7 @@ def check_output(path: Path | None, *suffixes: str) -> None:
 
 
 def check_distinct(**paths: Path | None) -> None:
-    """Raise where two options name the same file: the second would replace the first."""
+    """Raise if two options name the same file, which would be overwritten."""
     seen: dict[Path, str] = {}
     for option, path in paths.items():
         if path is None:
@@ -180,7 +180,7 @@ def command_line() -> str:
 
 
 def _caution(message: Warning | str) -> str:
-    """A warning for users of the program: where to look is an option, not an attribute."""
+    """Warning for users of the program, which refers to options instead of attributes."""
     from landbridge.exceptions import FailedFitWarning
 
     if isinstance(message, FailedFitWarning) and len(message.args) > 1:

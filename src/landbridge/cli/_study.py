@@ -1,4 +1,4 @@
-"""What the commands compute: a few lines of the library each, and the summary of the answer."""
+"""Computations of the commands, and the summary of their results."""
 
 import time
 from collections.abc import Callable
@@ -85,7 +85,7 @@ class Study:
 
 
 def run_study(problem: Problem, asked: "Select", session: "Session", *, command: str) -> Study:
-    """The search; for a report also the shift, the sources and the features."""
+    """Run the search and, for a report, analyse the shift, the sources and the features."""
     require_labels(problem, least=asked.folds)
     for sentence in column_cautions(problem):
         session.warn(sentence)
@@ -112,7 +112,7 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
 
 
 def read_design(search: TransferSearchCV, problem: Problem) -> None:
-    """Replace the check of the labels, which were not handed out at random, by their design."""
+    """Replace the check of the labels by their design, since they were not drawn at random."""
     labelled = problem.is_target & problem.has_label
     weights = problem.target_weights[labelled]  # type: ignore[index]
     n_unlabelled = int((problem.is_target & ~problem.has_label).sum())
@@ -121,14 +121,14 @@ def read_design(search: TransferSearchCV, problem: Problem) -> None:
 
 
 def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Session") -> Study:
-    """The study with its models fitted on more rows than the search saw, where there are more."""
+    """Refit the models of the study on more rows than the search used, if there are more."""
     if problem.sample is None or not problem.sample.cut():
         return study
 
     columns = problem.features.columns
 
     def draw(max_rows: int) -> Problem:
-        # The columns of the search, whatever an audit of more rows would say about them.
+        # Use the columns of the search, even if an audit of more rows would differ.
         found = read_problem(
             replace(asked, max_rows=max_rows, keep=columns),
             lambda note: None,
@@ -170,7 +170,7 @@ def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Se
 def add_scores_over_time(
     problem: Problem, search: TransferSearchCV, summary: dict[str, Any]
 ) -> None:
-    """The score of the answer on labelled target rows, in consecutive parts of equal size."""
+    """Add the score of the selected model over time, on parts of the labelled target rows."""
     found = search.results_.predictions("tlv")
     if problem.times is None or found is None:
         return
@@ -200,7 +200,7 @@ def name_rows_to_label(problem: Problem, summary: dict[str, Any]) -> None:
     names = [problem.row_names[unlabelled[k]] for k in check["rows_to_label"]]
     check["rows_to_label"] = names
     summary["verdict"].insert(
-        1, f"Label these first, which are unlike the others: {', '.join(names)}."
+        1, f"Label these first, because they differ from the labelled rows: {', '.join(names)}."
     )
 
 
@@ -218,7 +218,7 @@ def report_parts(
 
 
 def attempt(session: "Session", name: str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """A part of the report, or nothing and a caution that says why: the search must not be lost."""
+    """Compute a part of the report; on failure, warn and return None."""
     with session.working(name):
         try:
             return function(*arguments)
@@ -228,7 +228,7 @@ def attempt(session: "Session", name: str, function: Callable[..., Any], *argume
 
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
-    """How far the target is from each source, on encoded columns."""
+    """Distance of the target from each source, on encoded columns."""
     encoder = make_encoder(seed, dense=True)
     X = encoder.fit_transform(problem.features)
     names = [str(name) for name in encoder.get_feature_names_out()]
@@ -281,7 +281,7 @@ def run_search(
         preprocessor=make_encoder(asked.seed, dense=dense),
         cache=asked.resume,
         time_budget=budget,
-        # A fit of the default list ends soon; one of a file may not, and is stopped in time.
+        # Fits of the default list are fast; fits of other candidates may need a time limit.
         fit_timeout=None if asked.candidates is None else budget,
         # Dask counts its own workers.
         n_jobs=asked.jobs if asked.dask is None else None,
@@ -293,10 +293,10 @@ def run_search(
             search.fit(**arguments)
     except KeyboardInterrupt:
         if asked.resume is None:
-            session.note("with --resume DIR the same command goes on where it was stopped")
+            session.note("with --resume DIR, the same command continues where it was stopped")
         else:
             session.note(
-                f"finished fits are in {asked.resume}: the same command goes on from there"
+                f"finished fits are in {asked.resume}; run the same command again to continue"
             )
         raise
     if asked.debug:
@@ -306,13 +306,13 @@ def run_search(
     if info.fits_cut:
         session.warn(
             f"The time budget ended before {info.fits_cut} of {info.fits_planned} fits; the "
-            "ranking holds what was validated. Give more time with --budget."
+            "ranking contains only validated candidates. Increase --budget."
         )
     return search
 
 
 def folds_of(problem: Problem, n_folds: int) -> dict[str, Any]:
-    """Splitters for rows in the order of time or in groups; a number of folds for others."""
+    """Splitters for times or groups; otherwise a number of folds."""
     if problem.times is not None:
         return {"cv": TimeSeriesSplit(n_folds)}
     if problem.groups is None:
@@ -341,7 +341,7 @@ def takes_sparse(estimator: Any) -> bool:
 
 
 def defaults_for(problem: Problem, *, labelled: bool, dense: bool = False) -> dict[str, Any]:
-    """Default candidates for rows as the encoder will make them: sparse with free text."""
+    """Default candidates for the encoded rows, which are sparse with free text."""
     rows = None
     if not dense and any(map(is_free_text, problem.features)):
         rows = sparse.csr_array((1, 1))
@@ -351,7 +351,7 @@ def defaults_for(problem: Problem, *, labelled: bool, dense: bool = False) -> di
 def with_baselines(
     candidates: dict[str, Any], problem: Problem, *, labelled: bool, dense: bool
 ) -> dict[str, Any]:
-    """The candidates of a file, with linear baselines for the roles that it leaves out."""
+    """Candidates of a file, with linear baselines for missing roles."""
     roles = {role_of(_estimator_of(value)) for value in candidates.values()}
     defaults = defaults_for(problem, labelled=labelled, dense=dense)
     missing = {
@@ -397,7 +397,7 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
     arguments = problem.grouped_arguments()
     encoder = make_encoder(seed, dense=True)
     X = encoder.fit_transform(arguments["X"])
-    # A column that is constant within each domain tells the domains apart and nothing else.
+    # A column that is constant within each domain only identifies the domains.
     varies = np.any(
         [np.ptp(X[arguments["groups"] == g], axis=0) > 0 for g in np.unique(arguments["groups"])],
         axis=0,
@@ -427,7 +427,7 @@ def make_card(
     asked: "Select",
     command: str,
 ) -> dict[str, Any]:
-    """What a reader of the saved model should know."""
+    """Card of the saved model."""
     ranking = summary["ranking"]
     best = ranking["candidates"][0]
     used = np.isin(problem.domains, training_sources(problem, search)) & problem.has_label
@@ -477,7 +477,7 @@ def save_results(study: Study, path: Path) -> None:
 
 
 def run_sources(problem: Problem, asked: "Evaluate") -> dict[str, Any]:
-    """`sources_part` for the estimator that a name leads to, or for a sound default."""
+    """`sources_part` for the named estimator, or for the default."""
     require_labels(problem, least=2)
     if asked.model is None:
         estimator = defaults_for(problem, labelled=False)["source-only linear"]
@@ -488,7 +488,7 @@ def run_sources(problem: Problem, asked: "Evaluate") -> dict[str, Any]:
 
 
 def require_task(problem: Problem, estimators: dict[str, Any]) -> None:
-    """Raise for a classifier that is to learn numbers, and for a regressor that is not."""
+    """Raise if an estimator does not match the task."""
     regression = problem.task == "regression"
     for name, estimator in estimators.items():
         if is_regressor(estimator) != regression:
@@ -504,12 +504,12 @@ def _estimator_of(candidate: Any) -> Any:
 
 
 def run_features(problem: Problem, asked: "Features") -> dict[str, Any]:
-    """`features_part`; of several classes one is told from the others."""
+    """`features_part`; with several classes, one class against the others."""
     require_labels(problem, least=2)
     if len(problem.sources) < 2:
         raise InputError(
-            f"--domain must tell at least two domains apart; {problem.domain_column!r} holds "
-            f"{problem.sources[0]!r} only. Name another column, or add rows of another domain."
+            f"--domain must name a column with at least two domains; {problem.domain_column!r} "
+            f"has {problem.sources[0]!r} only. Name another column, or add rows of another domain."
         )
     if asked.positive is not None:
         problem = replace(problem, labels=one_class(problem.labels, asked.positive))

@@ -1,8 +1,7 @@
-"""Raw rows to numbers: categories, dates, free text and missing values.
+"""Encode raw rows as numbers: categories, dates, free text and missing values.
 
-Free text becomes sparse TF-IDF, on which linear models are as good as they get; the other default
-candidates reduce sparse rows to components themselves. For code that needs dense rows, ``dense``
-does that here.
+Free text becomes sparse TF-IDF, which suits linear models; the other default candidates reduce
+sparse rows to components. With ``dense``, the encoder does this itself.
 """
 
 import warnings
@@ -24,20 +23,20 @@ from landbridge.inspection._column_tests import FREE_WORDS, typical_words
 if TYPE_CHECKING:
     import polars as pl
 
-# A column of so few different texts holds categories, however long they are.
+# Columns with at most this many distinct texts are categories.
 MOST_CATEGORIES = 40
 # Texts with fewer words than this also use characters: +0.01 accuracy on reviews cut to 10 and 20
 # words.
 SHORT_TEXT = 30
-# Ten thousand terms more or less change the accuracy on reviews by 0.001.
+# Ten thousand more or fewer terms change the accuracy on reviews by 0.001.
 MOST_TERMS = 20_000
 COMPONENTS = 100
-# Components of names and other single words, of which there are too many for indicators.
+# Number of components for names and other single words with too many values for indicators.
 NAME_COMPONENTS = 30
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Encode a polars table without looking at labels, so that one encoder serves every fold.
+    """Encode a polars table without using labels, so that one encoder suits every fold.
 
     Numbers are standardised, missing ones are filled with their mean, categories get indicators,
     dates their parts. A column of free text becomes TF-IDF of words and pairs of words, and of
@@ -75,7 +74,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 self.random_state, bounded=self._is_sparse, numbers_only=self.numbers_only_
             )
             with warnings.catch_warnings():
-                # Fewer components than asked for are no matter for users.
+                # Fewer components than requested do not matter to users.
                 warnings.filterwarnings("ignore", "The matrix shape is")
                 self.table_.fit(self._other_rows(X))
         if self.dense:

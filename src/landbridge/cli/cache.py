@@ -1,4 +1,4 @@
-"""``landbridge cache``: what a directory of finished fits holds."""
+"""``landbridge cache``: show and prune a directory of finished fits."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +13,14 @@ from landbridge.cli._session import Session
 
 @dataclass(frozen=True, kw_only=True)
 class Cache(options.AnswerOptions):
-    """Show what a directory of finished fits holds, and prune it."""
+    """Show the contents of a directory of finished fits, and prune it."""
 
     directory: Annotated[Path, typer.Argument(help="Directory given to `select --resume`.")]
     prune: Annotated[
         str | None,
         typer.Option(
             metavar="AGE",
-            help="Remove fits not used for so long, like 30d, 12h or 0 for all of them.",
+            help="Remove fits unused for this long, such as 30d or 12h; 0 removes all.",
         ),
     ] = None
 

@@ -1,4 +1,4 @@
-"""``landbridge demo``: two questions about embedded data, offline, in a few seconds."""
+"""``landbridge demo``: answer two questions about embedded data, offline."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 LABEL = "demand"
-# One learner in the three roles that every comparison needs; the default list also has trees.
+# One learner as source-only, target-only and pooled model; the default list also has trees.
 CANDIDATES = """\
 # Candidates of the demo; `landbridge select --candidates` takes a file like this.
 {}
@@ -32,16 +32,15 @@ CANDIDATES = """\
         )
     )
 )
-# The target rows that keep their label, evenly spaced in time; the others show how good the
-# estimate was.
+# Number of target rows that keep their label, evenly spaced in time; the others check the estimate.
 LABELLED = 200
-# Blocks of the ranking that the terminal shows; the report has the rest.
+# Blocks of the ranking shown in the terminal; the report contains the rest.
 SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Question:
-    """A target among the domains of the embedded bike rentals, and what to ask about it.
+    """Question about one target domain of the embedded bike rentals.
 
     The rule for choosing both targets is in ``benchmarks/demo_choice.py``: of all seasons, years
     and kinds of day, the ones on which pooling gains most and least over the better baseline.
@@ -75,7 +74,7 @@ class Demo(options.Options):
     """Answer two questions about bike rentals: one where transfer helps, one where it does not."""
 
     folder: Annotated[
-        Path, typer.Option("--folder", help="Where the tables, the report and the model go.")
+        Path, typer.Option("--folder", help="Folder for the tables, the report and the model.")
     ] = Path("landbridge-demo")
     jobs: options.Jobs = 1
     seed: options.Seed = 0
@@ -105,7 +104,7 @@ class Demo(options.Options):
         current.show(study.summary, [Heading(f"Report: {report}")])
 
     def _ask(self, question: Question, current: Session, report: Path | None) -> tuple[Any, float]:
-        """Write the table of a question, search, and measure the answer on the hidden labels."""
+        """Write the table of a question, search, and score the result on the hidden labels."""
         from landbridge.cli._study import run_study
         from landbridge.cli.predict import write_answers
 
@@ -139,7 +138,7 @@ class Demo(options.Options):
         return study, float((predicted == truth[hidden]).mean())
 
     def _check(self, current: Session, accuracy: float) -> None:
-        current.out.print(f"The hidden labels say: accuracy {accuracy:.3g}.", markup=False)
+        current.out.print(f"Accuracy on the hidden labels: {accuracy:.3g}.", markup=False)
 
 
 def bike_table(domain: str) -> "tuple[pl.DataFrame, np.ndarray]":
@@ -167,7 +166,7 @@ def bike_table(domain: str) -> "tuple[pl.DataFrame, np.ndarray]":
     weather = {1.0: "clear", 2.0: "mist", 3.0: "rain or snow", 4.0: "rain or snow"}
     sky = pl.Series("weather", [weather[code] for code in columns.pop("weather")])
     if "year" in columns:
-        # As a number it would pass for a time, and the demo does not predict the future.
+        # As a number, it would be taken for a time column, which the demo does not need.
         second = np.where(columns.pop("year") == 2012, "yes", "no")
         table = table.with_columns(second_year=pl.Series(second.tolist()))
     numbers = [pl.Series(name, values.astype(int)) for name, values in columns.items()]
@@ -175,7 +174,7 @@ def bike_table(domain: str) -> "tuple[pl.DataFrame, np.ndarray]":
 
 
 def hide_labels(question: Question) -> "tuple[pl.DataFrame, np.ndarray]":
-    """The table with all but a few labels of the target removed, and the labels as they were."""
+    """Remove all but a few labels of the target; return the table and the original labels."""
     import numpy as np
     import polars as pl
 
@@ -185,7 +184,7 @@ def hide_labels(question: Question) -> "tuple[pl.DataFrame, np.ndarray]":
         others = pl.when(is_target).then(pl.lit(question.target)).otherwise(pl.lit(question.others))
         table = table.with_columns(others.alias(question.domain))
     target = np.flatnonzero(table[question.domain].to_numpy() == question.target)
-    # Rows are in order of time. Evenly spaced rows need no seed, so no draw could be preferred.
+    # Rows are in order of time. Evenly spaced rows need no seed, so no particular draw is chosen.
     known = target[np.arange(LABELLED) * len(target) // LABELLED]
     hidden = np.isin(np.arange(len(demand)), np.setdiff1d(target, known))
     labels = pl.Series(LABEL, demand.tolist())

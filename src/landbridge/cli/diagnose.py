@@ -1,4 +1,4 @@
-"""``landbridge diagnose``: how far is the target from each source, which features moved."""
+"""``landbridge diagnose``: compare the target with each source."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from landbridge.cli._session import Session
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnose(options.TableOptions):
-    """Say how far the target is from each source, which features moved, what weights can do."""
+    """Report the distance of the target from each source, and which features moved."""
 
     label: options.OptionalLabel = None
     target: options.Target

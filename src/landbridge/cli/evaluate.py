@@ -1,4 +1,4 @@
-"""``landbridge evaluate``: how well on a source that nobody has seen."""
+"""``landbridge evaluate``: estimate the score on a new source."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -11,11 +11,13 @@ from landbridge.cli._session import Session
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluate(LearnOptions):
-    """Leave every domain out once; scores by source beside a constant guess, and intervals."""
+    """Leave each domain out once, and report scores per source with intervals."""
 
     model: Annotated[
         str | None,
-        typer.Option(help="Name of an estimator, like RandomForestClassifier; linear if omitted."),
+        typer.Option(
+            help="Name of an estimator, such as RandomForestClassifier; linear if omitted."
+        ),
     ] = None
 
     def run(self, current: Session) -> None:

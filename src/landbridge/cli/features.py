@@ -1,4 +1,4 @@
-"""``landbridge features``: which features keep their meaning in a new domain."""
+"""``landbridge features``: find features with the same effect in every domain."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -11,7 +11,7 @@ from landbridge.cli._session import Session
 
 
 class Criterion(StrEnum):
-    """How features are picked."""
+    """Selection criterion."""
 
     t = "t"
     loss = "loss"
@@ -20,19 +20,19 @@ class Criterion(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Features(options.TableOptions):
-    """Pick features whose effect is the same in every domain (T-greedy)."""
+    """Select features with the same effect in every domain (T-greedy)."""
 
     label: options.Label
     positive: Annotated[
         str | None,
-        typer.Option(help="With more than two classes: the class to tell from all others."),
+        typer.Option(help="With more than two classes, the class to separate from the others."),
     ] = None
     criterion: Annotated[
         Criterion,
-        typer.Option(help="t: same effect everywhere; loss: largest effect; gate: both."),
+        typer.Option(help="t: most consistent effect; loss: largest effect; gate: both."),
     ] = Criterion.t
     number: Annotated[
-        int | None, typer.Option(min=1, help="How many features; found by validation if omitted.")
+        int | None, typer.Option(min=1, help="Number of features; chosen by validation if omitted.")
     ] = None
     max_rows: options.MaxRows = 0
 

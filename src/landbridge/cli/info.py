@@ -1,4 +1,4 @@
-"""``landbridge info``: what a saved model is."""
+"""``landbridge info``: describe a saved model."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +13,9 @@ from landbridge.cli._session import Session
 
 @dataclass(frozen=True, kw_only=True)
 class Info(options.AnswerOptions):
-    """Say what a saved model is, what it was trained on and how good it is expected to be."""
+    """Describe a saved model, its training data and its expected score."""
 
-    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")]
+    model: Annotated[Path, typer.Argument(help="Model file written by `select --save`.")]
 
     def run(self, current: Session) -> None:
         from landbridge.persistence import load_card
@@ -28,7 +28,7 @@ class Info(options.AnswerOptions):
             blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise InputError(
-                f"{self.model}: its card must be as `landbridge select --save` wrote it; a part is "
+                f"{self.model}: its card is damaged; a part is "
                 f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
             ) from error
         current.show(card, blocks)

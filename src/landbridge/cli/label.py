@@ -1,4 +1,4 @@
-"""``landbridge label``: which rows to label next, and when to stop."""
+"""``landbridge label``: choose rows to label next, and report when to stop."""
 
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Goal(StrEnum):
-    """What the labels are for."""
+    """Purpose of the labels."""
 
     choose = "choose"
     prove = "prove"
@@ -29,7 +29,7 @@ class Goal(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Label(options.LearnOptions):
-    """Choose the target rows to label next, and say when there are enough labels."""
+    """Choose the target rows to label next, and report when there are enough labels."""
 
     target: options.Target
     goal: Annotated[
@@ -41,7 +41,7 @@ class Label(options.LearnOptions):
     ] = Goal.choose
     batch: Annotated[int, typer.Option("--batch", min=1, help="Rows per batch.")] = 20
     planned: Annotated[
-        int, typer.Option("--planned", min=1, help="Labels that you can afford in all.")
+        int, typer.Option("--planned", min=1, help="Planned total number of labels.")
     ] = 100
     answers: Annotated[
         Path | None, typer.Option("--answers", help="The file of the last batch, filled in.")
@@ -51,11 +51,13 @@ class Label(options.LearnOptions):
     )
     state: Annotated[
         Path | None,
-        typer.Option("--state", help="What is known so far: .json; beside the output if omitted."),
+        typer.Option("--state", help="State file: .json; next to the output if omitted."),
     ] = None
     candidates: Annotated[
         Path | None,
-        typer.Option(help="YAML or TOML file with estimators and grids; a short list if omitted."),
+        typer.Option(
+            help="YAML or TOML file with estimators and grids; a default list if omitted."
+        ),
     ] = None
     folds: options.Folds = 5
     budget: options.Budget = "10m"
@@ -75,7 +77,9 @@ class Label(options.LearnOptions):
         check_output(self.state_path, ".json")
         check_distinct(output=self.output, state=self.state_path)
         if self.answers is not None and not self.answers.is_file():
-            raise InputError(f"{self.answers}: the answers must be a file; there is none.")
+            raise InputError(
+                f"{self.answers}: no such file. Pass the file of the last batch with its labels."
+            )
         problem = self.read(current, target=self.target, task=self.task, spare_labels=True)
         state = self._state()
         table, names = self._pool(problem, state)
@@ -94,8 +98,8 @@ class Label(options.LearnOptions):
         if not self.state_path.exists():
             if self.answers is not None:
                 raise InputError(
-                    f"{self.state_path}: answers need the state of their batch; there is none. "
-                    "Name it with --state, or ask for a first batch without --answers."
+                    f"{self.state_path}: no such state file, which --answers requires. "
+                    "Pass it with --state, or omit --answers to get a first batch."
                 )
             planner = LabelPlanner(
                 self.goal.value,
@@ -114,14 +118,14 @@ class Label(options.LearnOptions):
         return state
 
     def _pool(self, problem: "Problem", state: "State") -> tuple[Any, list[str]]:
-        """Cells and names of the rows that can be asked for; answered ones stay among them."""
+        """Features and names of the rows that can be selected, including those already labelled."""
         from landbridge.cli._label_state import fingerprint
 
         places = problem.in_order(problem.is_target & self._unlabelled(problem, state))
         if not places.size:
             raise InputError(
-                f"The target {self.target!r} must have rows without label; all of them have one. "
-                "Leave the label empty where it is unknown."
+                f"The target {self.target!r} must have unlabelled rows; all of them have labels. "
+                "Leave unknown labels empty."
             )
         table, names = problem.features[places], [problem.row_names[place] for place in places]
         if len(set(names)) < len(names):  # an identifier that is not unique
@@ -137,7 +141,7 @@ class Label(options.LearnOptions):
         return table, names
 
     def _unlabelled(self, problem: "Problem", state: "State") -> Any:
-        """Rows that had no label at first, also where the answers were copied into the table."""
+        """Rows without a label at first, even if labels were copied into the table later."""
         import numpy as np
 
         asked = {row["name"] for row in state.rows.values()}
@@ -156,7 +160,7 @@ class Label(options.LearnOptions):
             current.note(f"{empty} {have} no label; such rows count as missing at random")
 
     def _search(self, problem: "Problem", state: "State", current: Session) -> Any:
-        """The search on the first labels; for training also on the answers."""
+        """Search on the initial labels; for goal "train", also on the new ones."""
         from dataclasses import replace
 
         import numpy as np

@@ -22,9 +22,9 @@ ENDINGS = (".csv", ".tsv", ".parquet")
 
 @dataclass(frozen=True, kw_only=True)
 class Predict(options.AnswerOptions):
-    """Predict raw rows with a saved model; warns about rows outside what it was trained on."""
+    """Predict new rows with a saved model, and mark rows outside its training range."""
 
-    model: Annotated[Path, typer.Argument(help="File that `select --save` wrote.")]
+    model: Annotated[Path, typer.Argument(help="Model file written by `select --save`.")]
     new: Annotated[
         Path,
         typer.Argument(
@@ -34,7 +34,9 @@ class Predict(options.AnswerOptions):
     ]
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write .csv, .tsv or .parquet; else print CSV."),
+        typer.Option(
+            "--output", "-o", help="Output file: .csv, .tsv or .parquet; CSV is printed if omitted."
+        ),
     ] = None
     keep: Annotated[
         list[str] | None,
@@ -42,7 +44,9 @@ class Predict(options.AnswerOptions):
     ] = None
     raw: Annotated[
         bool,
-        typer.Option("--raw", help="Keep text that a spreadsheet would take for a formula."),
+        typer.Option(
+            "--raw", help="Do not escape text that a spreadsheet would treat as a formula."
+        ),
     ] = False
     encoding: options.Encoding = None
 
@@ -51,8 +55,8 @@ class Predict(options.AnswerOptions):
         given, written = self.new, self.output
         if written is not None and written.exists() and given.exists() and written.samefile(given):
             raise InputError(
-                f"{written}: predictions must not replace the rows that they are made of. Give "
-                "--output another name; --keep copies columns into it."
+                f"{written}: --output must not be the input file. Choose another name; "
+                "--keep copies columns into the output."
             )
         from landbridge.cli._columns import RowChecker, check_card, require_columns
         from landbridge.cli._pieces import Pieces
@@ -63,7 +67,7 @@ class Predict(options.AnswerOptions):
         columns = check_card(saved.card, self.model)
         known = [column["name"] for column in columns]
         keep = list(dict.fromkeys(self.keep or ()))
-        # Every column as it is written: its type is that of training, not a new guess.
+        # Read every column as text; its type is that of training and not guessed again.
         pieces = Pieces.open(self.new, self.encoding, saved.card.get("missing", ()))
         require_columns(known, pieces.names)
         for name in keep:
@@ -89,7 +93,7 @@ class Predict(options.AnswerOptions):
     def _answers(
         self, model: Any, pieces: "Pieces", checker: "RowChecker", keep: list[str]
     ) -> Iterator["pl.DataFrame"]:
-        """Predictions piece by piece, so that memory does not grow with the number of rows."""
+        """Predict in pieces, so that memory does not grow with the number of rows."""
         from landbridge._tasks import Progress
 
         with Progress("predicting", None, unit="rows") as progress:
@@ -99,22 +103,22 @@ class Predict(options.AnswerOptions):
                     answers = predict_table(model, rows.frame, rows.outside)
                 except (ValueError, AttributeError, TypeError) as error:
                     raise InputError(
-                        f"{self.model}: the model must take the columns that its card names; got "
+                        f"{self.model}: the model does not accept the columns named in its card: "
                         f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
                         "from where it was saved."
                     ) from error
                 taken = [name for name in keep if name in answers.columns]
                 if taken:
                     raise InputError(
-                        f"--keep must name a column that the output has not; got {taken[0]!r}, "
-                        "which holds part of the answer. Rename the column in the table."
+                        f"--keep must not name an output column; got {taken[0]!r}, "
+                        "which contains predictions. Rename the column in the table."
                     )
                 yield answers.select(*(piece[name] for name in keep), *answers)
                 progress.advance(piece.height)
 
 
 def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFrame":
-    """Predictions, class scores where the model has them, and columns outside of training."""
+    """Predictions, class scores if available, and columns outside the training range."""
     import numpy as np
     import polars as pl
 
@@ -135,7 +139,7 @@ def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFr
 
 
 def _predicts_largest(model: Any) -> bool:
-    """Whether the prediction is the class of the largest score, so that one pass is enough."""
+    """Whether the prediction is the class with the largest score, so one pass suffices."""
     from sklearn.pipeline import Pipeline
 
     from landbridge.model_selection import VotingModel
@@ -145,7 +149,7 @@ def _predicts_largest(model: Any) -> bool:
 
 
 def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
-    """Text that begins like a formula with an apostrophe before it, as spreadsheets have it."""
+    """Prefix text that looks like a formula with an apostrophe, as in spreadsheets."""
     import polars as pl
 
     text = pl.col(pl.String)
@@ -167,7 +171,7 @@ def print_answers(answers: Iterable["pl.DataFrame"], *, as_json: bool, raw: bool
     for first, piece in _with_first(answers):
         if as_json:
             rows = json.dumps(piece.to_dicts(), indent=1, default=str)
-            # The brackets of each piece are left out: all rows are one list.
+            # Omit the brackets of each piece, because all rows form one list.
             sys.stdout.write(start + rows[2:-2])
             start = ",\n"
         else:

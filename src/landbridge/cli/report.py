@@ -1,4 +1,4 @@
-"""``landbridge report``: a report again from saved results."""
+"""``landbridge report``: write a report from saved results."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,16 +13,18 @@ from landbridge.cli._session import REPORTS, Session, check_distinct, check_outp
 
 @dataclass(frozen=True, kw_only=True)
 class Report(options.Options):
-    """Write the report again, from results that were saved."""
+    """Write a report from saved results."""
 
     results: Annotated[
-        Path, typer.Argument(help="File that `select --results` wrote: .json or .npz.")
+        Path, typer.Argument(help="File written by `select --results`: .json or .npz.")
     ]
     output: Annotated[Path, typer.Option("--output", "-o", help="Report: .html, .md or .json.")]
     level: Annotated[
         float | None,
         typer.Option(
-            min=0.5, max=0.999, help="Nominal coverage of intervals made again from .npz; 0.95."
+            min=0.5,
+            max=0.999,
+            help="Nominal coverage of intervals computed from .npz; default 0.95.",
         ),
     ] = None
 
@@ -38,7 +40,7 @@ class Report(options.Options):
             write_report(summary, self.output)
         except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
             raise InputError(
-                f"{self.results}: must be results as landbridge saved them; a part is missing or "
+                f"{self.results}: the results are damaged; a part is missing or "
                 f"was edited ({type(error).__name__}: {error}). Save them again with `select "
                 "--results`."
             ) from error
@@ -46,14 +48,14 @@ class Report(options.Options):
 
 
 def read_results(path: Path, level: float | None) -> dict[str, Any]:
-    """The summary in a file; kept predictions are summarised again, at the level asked for."""
+    """Read a summary from a file, or compute it from stored predictions at the given level."""
     import json
 
     from landbridge.report import summarise, summarise_origin
     from landbridge.report.summary import FORMAT
 
     if not path.is_file():
-        raise InputError(f"{path}: no such file. Give a file that `select --results` wrote.")
+        raise InputError(f"{path}: no such file. Pass a file written by `select --results`.")
     if path.suffix.lower() == ".npz":
         from landbridge.model_selection import SearchResult
 
@@ -68,15 +70,15 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
         )
     if level is not None:
         raise InputError(
-            f"{path}: --level must come with kept predictions (.npz); intervals of "
-            f"{path.suffix or 'other files'} are made already. Leave it out, or give the .npz file."
+            f"{path}: --level requires a .npz file with predictions; the intervals of "
+            f"{path.suffix or 'other files'} are fixed. Omit it, or pass the .npz file."
         )
     try:
         summary = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: must be results saved by landbridge; got {error}.") from error
+        raise InputError(f"{path}: not a landbridge results file: {error}.") from error
     if not isinstance(summary, dict) or summary.get("kind") != "landbridge report":
-        raise InputError(f"{path}: must be results saved by landbridge; got other JSON.")
+        raise InputError(f"{path}: not a landbridge results file.")
     if summary.get("format") != FORMAT:
         raise InputError(
             f"{path}: must have format {FORMAT}; got format {summary.get('format')!r}, saved by "

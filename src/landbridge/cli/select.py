@@ -1,4 +1,4 @@
-"""``landbridge select``: which source, which algorithm, which parameters."""
+"""``landbridge select``: rank sources, algorithms and parameters."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -12,7 +12,7 @@ from landbridge.cli._session import REPORTS, Session, check_distinct, check_outp
 
 
 class Sources(StrEnum):
-    """Which sets of source rows compete."""
+    """Sets of source rows that are compared."""
 
     each = "each"
     pooled = "pooled"
@@ -20,7 +20,7 @@ class Sources(StrEnum):
 
 
 class Criterion(StrEnum):
-    """How candidates are judged."""
+    """Criterion by which candidates are selected."""
 
     scv = "scv"
     wcv = "wcv"
@@ -33,7 +33,7 @@ class Criterion(StrEnum):
 
 
 class Answer(StrEnum):
-    """What predicts."""
+    """Kind of the final model."""
 
     vote = "vote"
     best = "best"
@@ -46,31 +46,40 @@ class Select(options.LearnOptions):
     target: options.Target
     candidates: Annotated[
         Path | None,
-        typer.Option(help="YAML or TOML file with estimators and grids; a short list if omitted."),
+        typer.Option(
+            help="YAML or TOML file with estimators and grids; a default list if omitted."
+        ),
     ] = None
     criterion: Annotated[
         Criterion | None,
-        typer.Option(help="anchored with labelled target rows, trcv without, if omitted."),
+        typer.Option(
+            help="Selection criterion; by default anchored with target labels and trcv without."
+        ),
     ] = None
     answer: Annotated[
-        Answer, typer.Option(help="Weighted vote of several candidates, or the best one.")
+        Answer,
+        typer.Option(help="Final model: weighted vote of several candidates, or the best one."),
     ] = Answer.vote
     sources: Annotated[
-        Sources, typer.Option(help="Every source alone, all rows together, or both.")
+        Sources, typer.Option(help="Train on each source separately, on all rows pooled, or both.")
     ] = Sources.both
     folds: options.Folds = 5
     group: Annotated[
         str | None,
-        typer.Option(help="Column of groups (patients, machines) that no fold splits."),
+        typer.Option(
+            help="Column with groups, such as patients, that are never split between folds."
+        ),
     ] = None
     time: Annotated[
         str | None,
-        typer.Option(help="Column of times: models are trained on the past of each fold."),
+        typer.Option(
+            help="Column with times; models are trained on rows before those of each fold."
+        ),
     ] = None
     design: Annotated[
         Path | None,
         typer.Option(
-            help="State of `landbridge label`: use its answers, weighted as they were chosen."
+            help="State file of `landbridge label`; its labels are used with design weights."
         ),
     ] = None
     budget: options.Budget = "10m"
@@ -80,13 +89,13 @@ class Select(options.LearnOptions):
     save: Annotated[
         Path | None,
         typer.Option(
-            help="Write the model, fitted on everything: .skops.", rich_help_panel=options.OUTPUT
+            help="Save the model, fitted on all rows: .skops.", rich_help_panel=options.OUTPUT
         ),
     ] = None
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Write the results: .json (all of the report) or .npz (kept predictions).",
+            help="Write the results: .json (the whole report) or .npz (with predictions).",
             rich_help_panel=options.OUTPUT,
         ),
     ] = None
@@ -120,7 +129,7 @@ class Select(options.LearnOptions):
 
             problem = with_answers(problem, self.design)
         study = run_study(problem, self, current, command=command_line())
-        # The answer first: a file that cannot be written must not hide it.
+        # Print the result first, in case a file cannot be written.
         current.show(
             study.summary,
             [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],

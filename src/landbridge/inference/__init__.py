@@ -1,4 +1,4 @@
-"""Pure functions of pointwise losses: variances, intervals, tests and bounds."""
+"""Statistical inference from pointwise losses: variances, intervals, tests and bounds."""
 
 from landbridge.inference.agreement import AgreementInterval, agreement_interval
 from landbridge.inference.bounds import Bound, generalization_bound

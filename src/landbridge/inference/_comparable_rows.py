@@ -1,4 +1,4 @@
-"""Two sets of rows as numbers that can be compared, whatever kind of table they come from."""
+"""Encode two sets of rows from any kind of table as comparable numbers."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ MOST_WORDS = 50
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComparableRows:
-    """Labelled and unlabelled rows as float matrices, and the name of the column behind each."""
+    """Labelled and unlabelled rows as float matrices, with the original name of each column."""
 
     labelled: Matrix
     unlabelled: Matrix
@@ -35,9 +35,9 @@ def comparable_rows(
 ) -> ComparableRows:
     """Encode both parts in the same way.
 
-    Numbers stay; dates become days; text becomes one indicator for each of its ten most frequent
-    values, or for each of its fifty most frequent words where most values differ; a column with
-    missing values is filled with its median and gets an indicator.
+    Numbers are kept, and dates become days. Text becomes indicators of its ten most frequent
+    values, or of its fifty most frequent words if most values differ. Missing values are replaced
+    by the median and marked by an indicator.
     """
     if sparse.issparse(X_labelled) or sparse.issparse(X_unlabelled):
         return _sparse(sparse.csr_array(X_labelled), sparse.csr_array(X_unlabelled), feature_names)
@@ -94,7 +94,7 @@ def _encode(values: Vector) -> list[Vector]:
 
 
 def _words(texts: Vector) -> list[Vector]:
-    """Indicators of the most frequent words that neither all nor single texts have."""
+    """Indicators of the most frequent words, except those in all texts or in only one."""
     found = [set(text.lower().split()) for text in texts.tolist()]
     counts = Counter(word for words in found for word in words)
     usual = {word: n for word, n in counts.items() if 1 < n < len(texts)}

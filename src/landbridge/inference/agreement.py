@@ -1,10 +1,10 @@
 """Accuracy without labels: agreement between candidates, with a reference interval.
 
-Without labels, the accuracy of a model cannot be measured. What can be counted is how often a
-candidate predicts the same as the other candidates on the target rows. On tasks whose labels were
-known afterwards this mean agreement was nearer to the accuracy than confidences and source scores
-were (benchmark `trust`); the interval holds the differences between accuracy and agreement that
-were seen there, every dataset counted alike. It is a reference from other data, not a confidence
+Without labels, the accuracy of a model cannot be measured. However, the agreement of its
+predictions with those of the other candidates on the target rows can be computed. On tasks with
+known labels, the mean agreement was closer to the accuracy than confidences and source scores
+(benchmark `trust`). The interval covers the differences between accuracy and agreement observed
+there, with equal weight for every dataset. It is a reference from other data, not a confidence
 interval: candidates that all make the same mistake agree perfectly.
 """
 
@@ -26,15 +26,15 @@ class AgreementInterval:
     Parameters
     ----------
     estimate : array of shape (n_candidates,)
-        Agreement less 0.019, by which it exceeded the accuracy on the development tasks.
+        Agreement minus 0.019, its mean excess over the accuracy on the development tasks.
     agreement : array of shape (n_candidates,)
         Mean agreement of each candidate with the others.
     low, high : arrays of shape (n_candidates,)
         Bounds.
     level : float
-        Share of the datasets behind the interval that it covers.
+                Share of the reference datasets that the interval covers.
     n_rows : int
-        Rows on which the candidates were compared.
+                Number of rows on which the candidates were compared.
     """
 
     estimate: Vector
@@ -54,9 +54,9 @@ class AgreementInterval:
         )
 
 
-# From the lines that `python -m benchmarks trust` wrote: median of accuracy − agreement over the
-# development tasks, and quantiles over all tasks, every dataset with the same weight. The page of
-# the benchmark has the coverage with the dataset in question left out.
+# From `python -m benchmarks trust`: median of accuracy − agreement over the development tasks, and
+# quantiles over all tasks with equal weight per dataset. The page of the benchmark reports the
+# coverage with each dataset left out.
 OFFSET = -0.019
 N_TASKS, N_DATASETS = 130, 10
 PROBABILITIES = np.array([0.005, 0.025, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.975, 0.995])
@@ -66,7 +66,7 @@ QUANTILES = np.array(
 
 
 def mean_agreement(predicted: VectorLike) -> Vector:
-    """Share of rows on which each candidate predicts the same as another, mean over the others.
+    """Mean share of rows on which each candidate agrees with the other candidates.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
     Returns
     -------
     AgreementInterval
-        The result with its diagnostics.
+        Agreement and interval of each candidate.
 
     Examples
     --------
@@ -109,8 +109,8 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
     predicted = np.asarray(predicted)
     if predicted.ndim != 2 or len(predicted) < FEWEST_CANDIDATES or predicted.shape[1] == 0:
         raise ValueError(
-            f"`predicted` must hold the classes that at least {FEWEST_CANDIDATES} candidates "
-            f"predict for the same rows; got shape {predicted.shape}. Add candidates."
+            f"`predicted` must contain the predictions of at least {FEWEST_CANDIDATES} candidates "
+            f"for the same rows; got shape {predicted.shape}. Add candidates."
         )
     agreement = mean_agreement(predicted)
     estimate = np.clip(agreement + OFFSET, 0, 1)
@@ -147,10 +147,10 @@ def labels_for_accuracy(accuracy: float, *, within: float = 0.05, level: float =
 
 
 def labels_for_error(*, within: float = 0.2, level: float = 0.9) -> int:
-    """How many random labels measure an RMSE to within such a part of it, rounded up to tens.
+    """Number of random labels needed to estimate an RMSE to a relative precision.
 
-    The mean of n squares of normal errors has a relative standard deviation of √(2/n), its root
-    half of that. Long tails ask for more.
+    The result is rounded up to tens. The mean of n squared normal errors has a relative standard
+    deviation of √(2/n), and its root half of that. Long tails need more labels.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from landbridge.inference.sources import check_losses
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Bound of the target error; 1 or more says nothing about a loss in [0, 1].
+    """Bound on the target error; it is vacuous for a loss in [0, 1] if it is 1 or more.
 
     Parameters
     ----------
@@ -52,10 +52,10 @@ def generalization_bound(
 
         G(f) ≤ ℓ_w(f) + √( (d (log(2n/d) + 1) − log(δ/4)) / n ),   ℓ_w(f) = (1/n) Σ_i β_i loss_i.
 
-    The square root is Vapnik's for n unweighted rows. The theorem replaces the target's loss by
-    ℓ_w, which equals it for n → ∞ only, so that the price of uneven or estimated weights is not in
-    the bound: read it as optimistic when the effective sample size is far below n. For most models
-    in use it is vacuous.
+    The square root is Vapnik's for n unweighted rows. The theorem replaces the target loss by ℓ_w,
+    which equals it only for n → ∞. The bound therefore ignores the cost of uneven or estimated
+    weights and is optimistic if the effective sample size is far below n. For most models in
+    practice it is vacuous.
 
     Parameters
     ----------
@@ -67,12 +67,12 @@ def generalization_bound(
     weights : array of shape (n_rows,), optional
         Density ratio β_i of target to source; 1 by default.
     delta : float, default=0.05
-        The bound may fail with this probability.
+        Probability that the bound fails.
 
     Returns
     -------
     Bound
-        The result with its diagnostics.
+        Bound with its two terms.
 
     Examples
     --------

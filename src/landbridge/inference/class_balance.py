@@ -1,7 +1,8 @@
-"""Rare classes: what a good score hides, from the confusion table alone.
+"""Detect rare classes and classes that a model ignores, from the confusion matrix.
 
-With 1 % of one class a model that never predicts it has an accuracy of 0.99. The functions here say
-when classes are unbalanced, which metric shows more, and which classes a model ignores.
+If a class has 1 % of the rows, a model that never predicts it has an accuracy of 0.99. The
+functions report whether classes are imbalanced, which metric is more informative, and which classes
+a model ignores.
 """
 
 from collections.abc import Sequence
@@ -16,13 +17,13 @@ from landbridge._typing import Vector, VectorLike
 RARE = 0.2
 # A class is seldom predicted if the predictions are fewer than this part of its rows.
 SELDOM = 0.2
-# Metrics under which ignoring a rare class costs next to nothing.
+# Metrics that hardly penalise ignoring a rare class.
 BLIND_METRICS = ("accuracy", "zero_one", "error")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassBalance:
-    """Classes of the labelled rows, and what a model makes of them.
+    """Class frequencies of the labelled rows, and how well a model predicts each class.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class ClassBalance:
     shares : array of shape (n_classes,)
         Share of each class among the rows.
     recall : array of shape (n_classes,)
-        Share of each class's rows that are predicted right; NaN for a class without rows.
+        Share of correctly predicted rows per class; NaN for a class without rows.
     majority_error : float
         Error of always predicting the most frequent class.
     rarest : int
@@ -52,14 +53,14 @@ class ClassBalance:
     def imbalanced(self) -> bool:
         """Whether the rarest class has fewer than 20 % of the rows.
 
-        With more than four classes: less than half of an even share.
+        With more than four classes, whether it has less than half of an equal share.
         """
         n_classes = np.sum(self.shares > 0)
         return bool(self.shares[self.rarest] < (RARE if n_classes <= 4 else 0.5 / n_classes))
 
     @property
     def suggested_metric(self) -> str | None:
-        """Name of a metric that sees the rare classes; None if classes are balanced."""
+        """Name of a metric that reflects rare classes; None if classes are balanced."""
         if not self.imbalanced:
             return None
         two = np.sum(self.shares > 0) == 2
@@ -82,7 +83,7 @@ class ClassBalance:
         )
 
     def warnings(self, metric: str | None = None) -> tuple[str, ...]:
-        """Sentences for the verdict about classes that the model ignores, and the metric.
+        """Describe classes that the model ignores, and suggest a metric.
 
         Parameters
         ----------
@@ -91,8 +92,8 @@ class ClassBalance:
 
         Returns
         -------
-        tuple of str
-            Sentences.
+                tuple of str
+            One sentence per problem.
         """
         found = [
             f"The model never predicts {self.classes[k]!r}, which has "
@@ -113,7 +114,7 @@ class ClassBalance:
 
 
 def class_balance(confusion: VectorLike, classes: Sequence[Any]) -> ClassBalance:
-    """Find rare and ignored classes in a confusion table.
+    """Find rare and ignored classes in a confusion matrix.
 
     Parameters
     ----------

@@ -1,8 +1,7 @@
-"""Paired tests over sources: is one algorithm better than another on new sources?
+"""Paired tests of whether one algorithm is better than another on new sources.
 
-Both algorithms are judged on the same rows, so everything rests on the differences
-d_ki = e_ki^A − e_ki^B: their means d_k in the K sources, the mean d̄ and standard deviation S_d of
-those.
+Both algorithms are evaluated on the same rows, so the tests use the differences d_ki = e_ki^A −
+e_ki^B: their means d_k in the K sources, the mean d̄ and standard deviation S_d of those.
 
 ============= ====================================== ==============================================
 method        statistic                              level
@@ -47,7 +46,7 @@ METHODS = ("t", "nadeau_bengio", "wilcoxon", *VARIANCES)
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """A difference of mean losses (first minus second) with its test and interval.
+    """Difference of mean losses (first minus second) with its test and interval.
 
     Negative differences favour the first algorithm.
 
@@ -130,7 +129,7 @@ def paired_test(
     Returns
     -------
     PairedTest
-        The result with its diagnostics.
+        Difference, test and interval.
 
     Examples
     --------
@@ -156,7 +155,7 @@ def paired_test(
 
 
 def holm(p_values: VectorLike) -> Vector:
-    """Holm's step-down correction: p-values that keep the family-wise error of all tests together.
+    """Holm's step-down correction, which controls the family-wise error rate.
 
     Sorted p_(1) ≤ … ≤ p_(m) become max_{j ≤ i} min(1, (m − j + 1) p_(j)).
 
@@ -187,7 +186,7 @@ def holm(p_values: VectorLike) -> Vector:
 def paired_test_of(
     summary: SourceSummary, method: str, level: float, names: tuple[str, str]
 ) -> PairedTest:
-    """`paired_test` of a summary of differences between the losses of two algorithms."""
+    """`paired_test` from a summary of the differences of losses."""
     check_choice(method, "method", METHODS)
     check_level(level)
     if not method.startswith("theta"):

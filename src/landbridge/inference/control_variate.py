@@ -1,16 +1,16 @@
 """Narrower intervals from unlabelled rows: a control variate for the mean loss.
 
-A proxy g(x) that is known for every row and correlated with the loss (how far the vote of all
-candidates disagrees with this one) says whether the labelled rows happen to be easy or hard ones:
+A proxy g(x) that is known for every row and correlated with the loss (for example, the disagreement
+of the vote with this candidate) shows whether the labelled rows happen to be easy or hard:
 
     estimate = mean(loss) − c (mean of g over labelled rows − mean of g over all rows).
 
-With the slope c = cov(loss, g)/var(g) the variance falls by the share that g explains. The slope of
-few rows is noisy, so it is shrunk by ``PRIOR_ROWS`` rows; the plain estimate is the limit. This is
-PPI++ (Angelopoulos, Duchi and Zrnic, 2023) with a shrunk slope and, for losses of 0 and 1, a score
-(Wilson) interval with the effective number of labels, since the normal interval covers too seldom
-with 20 labels. Other losses have long tails, and so have their proxies: these are cut at a quantile
-of all rows, so that no single row decides about the slope.
+With the slope c = cov(loss, g)/var(g), the variance is reduced by the share that g explains. The
+slope from few rows is noisy, so it is shrunk by ``PRIOR_ROWS`` rows towards 0, the plain estimate.
+This is PPI++ (Angelopoulos, Duchi and Zrnic, 2023) with a shrunk slope and, for losses of 0 and 1,
+a score (Wilson) interval with the effective number of labels, because the normal interval has too
+low coverage with 20 labels. Other losses and their proxies have long tails. Proxies are clipped at
+a quantile of all rows, so that no single row determines the slope.
 """
 
 import math
@@ -23,8 +23,8 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.inference.intervals import check_level, score_interval
 
 PRIOR_ROWS = 10.0
-# Without it, a few extreme rows gave adjusted means of squared errors 8 to 17 times the plain
-# squared error on real tasks.
+# Without clipping, a few extreme rows made adjusted mean squared errors 8 to 17 times larger than
+# the plain ones on real tasks.
 CUT = 0.95
 
 
@@ -40,7 +40,7 @@ class ControlVariate:
         Number of labels that a plain mean would need for the same variance; at least the number
         of labels.
     slope : float
-        Shrunk slope of the loss on the proxy; 0 where the proxy does not help.
+        Shrunk slope of the loss on the proxy; 0 if the proxy does not help.
     """
 
     estimate: float
@@ -68,8 +68,8 @@ def control_variate_interval(
     losses : array of shape (n_labelled,)
         Out-of-fold losses.
     proxy_labelled, proxy_unlabelled : arrays of shape (n_labelled,) and (n_unlabelled,)
-        What is known about the loss without labels. For zero-one losses: one minus the vote's
-        probability of the predicted class; for squared errors: the squared distance to the vote.
+        Proxy of the loss that needs no labels. For zero-one losses, one minus the vote's
+        probability of the predicted class; for squared errors, the squared distance to the vote.
     level : float, default=0.9
         Nominal coverage.
     bounds : pair of floats
@@ -78,7 +78,7 @@ def control_variate_interval(
     Returns
     -------
     ControlVariate
-        The result with its diagnostics.
+        Estimate and interval.
 
     Examples
     --------
@@ -110,20 +110,20 @@ def control_variate_interval(
 
 
 def adjust_mean(loss: Vector, g: Vector, g_other: Vector) -> tuple[float, float, float]:
-    """Slope, effective number of labels, and what is added to the mean loss."""
+    """Slope, effective number of labels, and adjustment of the mean loss."""
     if not np.isin(loss, (0, 1)).all():
         most = np.quantile(np.concatenate([g, g_other]), CUT)
         g, g_other = np.minimum(g, most), np.minimum(g_other, most)
     slope, effective = fit_slope(loss, g, len(g_other))
-    # The labelled rows are rows of the target too.
+    # The labelled rows are part of the target.
     everywhere = (g.sum() + g_other.sum()) / (len(g) + len(g_other))
     moved = float(-slope * (g.mean() - everywhere))
-    # A loss of at least 0 keeps a positive mean, however large the excess of the proxy.
+    # The mean of non-negative losses must stay positive, even if the proxy has a large excess.
     return slope, effective, max(moved, -0.75 * float(loss.mean())) if loss.min() >= 0 else moved
 
 
 def fit_slope(loss: Vector, g: Vector, n_other: int) -> tuple[float, float]:
-    """Shrunk slope, and the effective number of labels that it is worth.
+    """Shrunk slope, and the resulting effective number of labels.
 
     With the share f = N/(n + N) of unlabelled rows, the variance of the estimate times n is
     s²_loss − 2 c f cov + c² f s²_g, smallest at c = cov/s²_g.
@@ -136,7 +136,7 @@ def fit_slope(loss: Vector, g: Vector, n_other: int) -> tuple[float, float]:
     slope = covariance / spread * n / (n + PRIOR_ROWS)
     share = n_other / (n + n_other)
     left = variance - share * (2 * slope * covariance - slope**2 * spread)
-    # Residuals of a fitted slope look smaller than they are: one degree of freedom.
+    # The fitted slope uses one degree of freedom, so residuals are too small.
     left *= (n - 1) / (n - 2)
     if left >= variance:
         return 0.0, float(n)

@@ -1,16 +1,16 @@
-"""E-values of paired losses: evidence that remains valid under repeated looks.
+"""E-values of paired losses, which remain valid under repeated inspection.
 
 A gambler with one unit of money bets on the sign of each paired difference
 dᵢ = lossᵢ(a) − lossᵢ(b). If neither model is better, no strategy makes money on average, and by
 Ville's inequality the wealth ever reaches 1/α with probability at most α. The wealth can therefore
 be inspected after every label, whereas a fixed-n test would exceed its error rate by far.
 
-Bounded differences (|d| ≤ B): wealth Π (1 + λ dᵢ/B), a martingale for every λ in [−1, 1] when the
-mean of d is zero (Waudby-Smith and Ramdas, *Estimating means of bounded random variables by
-betting*, 2024). Unbounded ones: Π exp(λ dᵢ − λ² dᵢ²/2), a supermartingale when the sign of d is a
-fair coin given |d| (de la Peña, *A general class of exponential inequalities for martingales and
-ratios*, 1999). Both are averaged over a fixed set of λ, so the result does not depend on the order
-of the rows.
+For bounded differences (|d| ≤ B), the wealth is Π (1 + λ dᵢ/B), a martingale for every λ in [−1, 1]
+when the mean of d is zero (Waudby-Smith and Ramdas, *Estimating means of bounded random variables
+by betting*, 2024). For unbounded differences, it is Π exp(λ dᵢ − λ² dᵢ²/2), a supermartingale when
+the sign of d is a fair coin given |d| (de la Peña, *A general class of exponential inequalities for
+martingales and ratios*, 1999). Both are averaged over a fixed set of λ, so the result does not
+depend on the order of the rows.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ from scipy.special import logsumexp
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_positive
 
-# Stakes as shares of the wealth. Kelly's stake is mean/second moment of d; paired zero-one losses
-# that are worth telling apart have it between 0.05 and 0.9.
+# Stakes as shares of the wealth. Kelly's stake is mean/second moment of d; for paired zero-one
+# losses with relevant differences it is between 0.05 and 0.9.
 STAKES = np.array([0.1, 0.2, 0.35, 0.55, 0.8])
 # The scale of unbounded differences is unknown beforehand, so stakes cover twelve decades around
 # 1/scale in steps of a factor of 4.
@@ -37,7 +37,8 @@ class EValue:
     Parameters
     ----------
     value : float or array
-        Two-sided e-value: mean of the two one-sided ones. At least 20 is evidence at 5 %.
+        Two-sided e-value, the mean of the two one-sided ones. Values of at least 20 are significant
+        at 5 %.
     first_better, second_better : float or array
         Evidence that the first or the second model has the smaller loss.
     n_rows : int
@@ -55,7 +56,7 @@ class EValue:
         return np.minimum(1.0, 1.0 / np.maximum(self.value, 1e-300))[()]
 
     def decided(self, alpha: float = 0.05) -> bool | Vector:
-        """Whether one model is better, with false verdicts in at most ``alpha`` of null pairs.
+        """Whether one model is better, with an error probability of at most ``alpha``.
 
         Parameters
         ----------
@@ -70,7 +71,7 @@ class EValue:
         return (np.asarray(self.value) >= 1 / alpha)[()]
 
     def winner(self, alpha: float = 0.05) -> Literal["first", "second"] | None:
-        """The better model of a single pair, None while undecided.
+        """Return the better model of a single pair, or None while undecided.
 
         Parameters
         ----------
@@ -80,7 +81,7 @@ class EValue:
         Returns
         -------
         {"first", "second"} or None
-            None where the evidence does not suffice.
+                        None if the evidence does not suffice.
         """
         if not self.decided(alpha):
             return None
@@ -98,12 +99,12 @@ def e_value(
         Loss of the first model minus loss of the second on the same rows.
     bound : float, optional
         Largest possible absolute difference: 1 for zero-one losses, 2 for Brier scores. None for
-        losses without an upper end; the null hypothesis is then that the sign of a difference is
-        a fair coin given its size.
+        unbounded losses; the null hypothesis is then that both signs of a difference are equally
+        likely given its size.
     scale : float, optional
         Typical size of an unbounded difference, known *before* the labels are looked at (for
-        example the variance of source labels for squared errors); any value within a factor of a
-        thousand or so will do. 1 by default. Ignored with ``bound``.
+        example the variance of source labels for squared errors); any value within a factor of
+        about a thousand suffices. 1 by default. Ignored with ``bound``.
 
     Returns
     -------
@@ -150,8 +151,8 @@ def _check_differences(differences: VectorLike, bound: float | None) -> Vector:
         largest = float(np.abs(d).max())
         if largest > bound * (1 + 1e-12):
             raise ValueError(
-                f"`bound` must be at least the largest absolute difference; got {bound:g} beside "
-                f"{largest:.4g}. Pass None for losses without an upper end."
+                f"`bound` must be at least the largest absolute difference; got {bound:g}, but "
+                f"the largest is {largest:.4g}. Pass None for unbounded losses."
             )
         d = np.clip(d, -bound, bound)
     return d

@@ -1,4 +1,4 @@
-"""Three intervals for three questions about the same losses.
+"""Intervals for three questions about the same losses.
 
 ========== =================================================== ====================================
 question   asks for                                            interval
@@ -8,22 +8,23 @@ population the mean loss over all sources of this kind         μ̂ ± t_{K−1}
 fixed      the mean loss over these K sources, rows drawn anew μ̂ ± z √θ_B
 ========== =================================================== ====================================
 
-The first is the question people ask, and the widest: it does not shrink to nothing with more
-rows or more sources, because sources differ. Geras and Sutton's θ_B answers the third; as an
-interval for a new source it covers far too seldom. Source means that agree by chance leave θ_A, the
-noise within them, so that a new source is never surer than the mean of all. With unequal shares π_k
-the number of sources in t, f and 1 + 1/K is the effective one, 1/Σπ_k².
+The first question is the most common one, and its interval is the widest. It does not shrink to
+zero with more rows or more sources, because sources differ. Geras and Sutton's θ_B answers the
+third question; as an interval for a new source, its coverage is far too low. If source means agree
+by chance, θ_A, the noise within sources, bounds the width from below, so that the interval of a new
+source is never narrower than that of the mean. With unequal shares π_k, the number of sources in t,
+f and 1 + 1/K is the effective one, 1/Σπ_k².
 
-f = (K + 1)/(K − 1) allows for the training rows that folds share: their losses are correlated, and
-the source means vary less around their mean than that varies around the truth. On simulated sources
-the variance of μ̂ was 1.6, 1.2 and 1.1 times θ^γ with 5, 10 and 20 sources. Source means of squared
-errors also have a long tail: their 90 % intervals covered .83 to .88. Use RMSE instead.
+The factor f = (K + 1)/(K − 1) accounts for the training rows that folds share: their losses are
+correlated, and the source means vary less around their mean than the mean varies around the truth.
+On simulated sources, the variance of μ̂ was 1.6, 1.2 and 1.1 times θ^γ with 5, 10 and 20 sources.
+Source means of squared errors also have a long tail, and their 90 % intervals covered .83 to .88.
+Use RMSE instead.
 """
 
 import math
 import warnings
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -38,20 +39,20 @@ from landbridge.inference.variance import theta_a, theta_b, theta_gamma
 
 Question: TypeAlias = Literal["new_source", "population", "fixed"]
 QUESTIONS: tuple[Question, ...] = ("new_source", "population", "fixed")
-# With fewer sources t_{K−1} is so wide that the interval mostly reports its own ignorance.
+# With fewer sources, t_{K−1} is so large that the interval is hardly informative.
 FEW_SOURCES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """An estimate with its interval and the components of its width.
+    """Estimate with its interval and the components of its width.
 
     ``print`` shows it in words.
 
     Parameters
     ----------
     question : {"new_source", "population", "fixed"}
-        What the interval is for.
+                Question that the interval answers.
     estimate, low, high : float
         Point estimate and bounds.
     level : float
@@ -87,11 +88,11 @@ class Interval:
 
     @property
     def between_share(self) -> float:
-        """Part of the spread of source means that more rows would not remove."""
+        """Share of the variance of source means that more rows would not remove."""
         return self.between / (self.between + self.within) if self.between else 0.0
 
     def expected_half_width(self, *, sources: float = 1.0, rows: float = 1.0) -> float:
-        """Half-width to expect with ``sources`` times the sources and ``rows`` times the rows.
+        """Expected half-width with more sources or more rows.
 
         Parameters
         ----------
@@ -121,17 +122,17 @@ class Interval:
         return (self.between + within) * (1 / k + 1)
 
     def describe(self, *, why: bool = True) -> str:
-        """The answer in words; ``why`` adds `advice`.
+        """Describe the interval in words.
 
         Parameters
         ----------
         why : bool, default=False
-            Add what the interval rests on.
+                        Add the number of sources and `advice`.
 
         Returns
         -------
-        str
-            Sentences.
+                str
+            One or two sentences.
         """
         subject = {
             "new_source": f"Expected {self.name} on a new source",
@@ -203,7 +204,8 @@ def interval(
     sample_weight, source_weight : array or None, and str
         As in `cv_variance`.
     loss_range : pair of floats, optional
-        Smallest and largest possible loss, (0, 1) for zero-one losses: the interval is cut there.
+        Smallest and largest possible loss, (0, 1) for zero-one losses, at which the interval is
+        clipped.
     name : str, default="loss"
         What to call the loss in words.
 
@@ -279,10 +281,10 @@ def interval_of(
 def source_intervals(
     losses: VectorLike, groups: VectorLike, level: float = 0.95, *, sample_weight: VectorLike = None
 ) -> tuple[Vector, Vector]:
-    """Lower and upper ends of an interval for the mean loss of each source, sources sorted by name.
+    """Interval for the mean loss of each source, with sources sorted by name.
 
-    Unweighted losses of 0 and 1 get the score interval, which stays honest at 0 and 1; all others
-    m_k ± t_{M_k − 1} √u_k. A source of one row gets (−∞, ∞).
+    Unweighted zero-one losses have the score interval, which is valid for rates of 0 and 1; other
+    losses have m_k ± t_{M_k − 1} √u_k. The interval of a source with one row is (−∞, ∞).
 
     Parameters
     ----------
@@ -312,14 +314,14 @@ def source_intervals(
 
 
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
-    """The score (Wilson) interval of a rate, cut at 0 and 1, that was seen on ``n_rows`` rows.
+    """Score (Wilson) interval of a rate, clipped at 0 and 1.
 
     Parameters
     ----------
     rate : float or array
         Observed share.
     n_rows : float or array
-        Number of rows behind it.
+                Number of rows on which the rate was observed.
     level : float, default=0.95
         Nominal coverage.
 
@@ -337,12 +339,12 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
 
 
 def shared_training(n_sources: float) -> float:
-    """f of the module; more than one source is needed, and unequal shares may leave hardly more."""
+    """Factor f of the module; it needs more than one effective source."""
     return (n_sources + 1) / max(n_sources - 1, 1.0)
 
 
 def check_level(level: float) -> None:
-    """A coverage strictly between 0 and 1."""
+    """Raise unless the level is strictly between 0 and 1."""
     if not (is_number(level) and 0 < level < 1):
         raise ValueError(
             f"`level` must lie between 0 and 1; got {level!r}. Pass 0.95 for 95 per cent."
@@ -350,7 +352,7 @@ def check_level(level: float) -> None:
 
 
 def warn_few_sources(n_sources: int, what: str, *, stacklevel: int) -> None:
-    """Warn below five sources; fewer than three are refused elsewhere."""
+    """Warn if there are fewer than five sources; fewer than three are rejected elsewhere."""
     if 2 < n_sources < FEW_SOURCES:
         warnings.warn(
             f"The {what} rests on {n_sources} sources and is very wide and uncertain below "
@@ -369,13 +371,11 @@ def decimals(standard_error: float) -> int:
     return max(0, -exponent + leads_with_one)
 
 
-@cache
 def normal_quantile(level: float) -> float:
     """z of a two-sided interval."""
     return float(stats.norm.ppf((1 + level) / 2))
 
 
-@cache
 def t_quantile(level: float, freedom: float) -> float:
     """t of a two-sided interval."""
     return float(stats.t.ppf((1 + level) / 2, freedom))

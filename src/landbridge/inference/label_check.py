@@ -1,16 +1,16 @@
-"""Are the labelled rows a random sample of the target?
+"""Test whether the labelled rows are a random sample of the target.
 
-Every figure from labelled rows is about rows like them. If somebody labelled the first two weeks,
-one ward or the largest values, those figures say little about the rest, and cross-validation does
-not notice. Labelled and unlabelled target rows are compared by
+Estimates from labelled rows are valid for similar rows. If only the first two weeks, one ward or
+the largest values were labelled, the estimates may be wrong for the rest, and cross-validation does
+not detect this. Labelled and unlabelled target rows are compared by
 
 * a cross-fitted kernel ridge classifier of "labelled" against "unlabelled" (linear plus Gaussian
-  kernel, so that it sees moved means, changed spreads and clusters), by its AUC;
+  kernel, which detects differences in means, spreads and clusters), by its AUC;
 * the largest difference of the columns, in location and in spread of their ranks.
 
 One permutation test covers both (minP of Westfall and Young, 1993): both are linear in the labels
-given the rows, so that all permutations cost one matrix product. The level is exact: if labels were
-handed out at random, an alarm has probability of at most 3 %.
+given the rows, so all permutations are computed by one matrix product. The level is exact: if rows
+were labelled at random, the probability of a false alarm is at most 3 %.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,8 @@ N_PERMUTATIONS = 499
 MAX_LABELLED, MAX_UNLABELLED = 300, 700
 FEWEST = 5
 N_FOLDS, RIDGE = 5, 0.1
-# An unlabelled row is like the labelled ones if it is no stranger than their 5 % strangest.
+# An unlabelled row is similar to the labelled ones if it is no more unusual than their most unusual
+# 5 %.
 STRANGEST = 0.05
 # Below these, an estimate for the whole target would be an extrapolation: reweighted 90 % intervals
 # covered the truth in 18 of 24 tasks above this overlap, and in 10 of 23 between 0.5 and 0.7.
@@ -41,7 +42,7 @@ N_TO_LABEL, MOST_NAMED = 20, 3
 
 @dataclass(frozen=True, slots=True)
 class LabelledColumn:
-    """How one column differs between labelled and unlabelled target rows.
+    """Difference of one column between labelled and unlabelled target rows.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ class LabelCheck:
     Parameters
     ----------
     n_labelled, n_unlabelled : int
-        Number of labelled target rows.
+                Number of labelled and of unlabelled target rows.
     p_value : float
         Permutation p-value of "the labelled rows are a random sample".
     auc : float
@@ -76,23 +77,23 @@ class LabelCheck:
     representative : bool
         Whether the p-value is above 0.03.
     columns : tuple of LabelledColumn
-        The columns that differ most, the clearest first.
+                The columns that differ most, the most significant first.
     weights : array of shape (n_labelled,)
         Weights with mean 1 that make the labelled rows resemble the unlabelled ones; all 1 if the
         labels are representative.
     effective_sample_size : float
         (Σw)²/Σw².
     overlap : float
-        Share of the unlabelled rows that are like labelled ones.
+        Share of the unlabelled rows that are similar to labelled ones.
     withheld : bool
         Whether the rows overlap too little for any estimate of the whole target. A search also
         withholds where the labels differ and are of one class.
     rows_to_label : array of int
         Positions of unlabelled rows, drawn at random from those that are unlike the labelled ones.
     by_design : bool
-        Whether the rows were chosen with known probabilities, so that nothing was tested.
+        Whether the rows were chosen with known probabilities, so that no test is needed.
     n_disputed : int
-        Of these, rows that were chosen because two models differ on them.
+        Number of labelled rows that were chosen because two models differ on them.
     """
 
     n_labelled: int
@@ -116,13 +117,13 @@ class LabelCheck:
             return (
                 f"{self.n_disputed} of the {self.n_labelled} labelled target rows were chosen "
                 "because two models differ on them; rows on which the two agree could not be "
-                "chosen. Scores from these labels do not hold for the target, so no interval is "
+                "chosen. Scores from these labels are not valid for the target, so no interval is "
                 "given. Label rows for the goal 'measure' to get one."
             )
         if self.by_design:
             return (
                 f"The {self.n_labelled} labelled target rows were chosen with known probabilities. "
-                "Scores weight them by the inverse, which makes them worth "
+                "Scores weight them by the inverse, so that they are worth "
                 f"{self.effective_sample_size:.0f} random labels."
             )
         return "" if self.representative else _in_words(self)
@@ -150,14 +151,14 @@ def check_labels(
         Rows as numpy, CSR, pandas or polars with the same columns. Text columns are compared by
         their most frequent values, missing values by their place.
     feature_names : sequence of str, optional
-        Names of the columns of arrays; None takes those of a table.
+        Names of the columns of arrays; None uses those of a table.
     random_state : int, RandomState or None, default=None
-        For the permutations, and the rows drawn from large tables (300 labelled, 700 others).
+        Seed for the permutations and for sampling large tables (300 labelled, 700 other rows).
 
     Returns
     -------
     LabelCheck or None
-        None where either side has fewer than 5 rows.
+                None if either side has fewer than 5 rows.
 
     Examples
     --------
@@ -257,7 +258,7 @@ def _weigh(
     found: tuple[LabelledColumn, ...],
     rng: np.random.Generator,
 ) -> LabelCheck:
-    """Overlap, weights and rows to label of labels that are not representative."""
+    """Overlap, weights and rows to label if labels are not representative."""
     n_drawn = drawn[0].size
     log_odds = _log_odds(X, scores, columns[:, 0], n_drawn)
     mine, others = log_odds[:n_drawn], log_odds[n_drawn:]
@@ -290,7 +291,7 @@ def cross_fitting_matrix(X: Matrix, rng: np.random.Generator) -> Vector:
     """Matrix G with G z the cross-fitted kernel ridge scores of centred labels z.
 
     With the hat matrix H = 1/n + K (K + ridge·I)⁻¹ of all rows, the scores of a fold F from a model
-    that never saw it are (I − H_FF)⁻¹ (H_F· z − H_FF z_F): no model is fitted twice.
+    that never saw it are (I − H_FF)⁻¹ (H_F· z − H_FF z_F), so no model has to be refitted.
     """
     K = _kernel(X)
     n = K.shape[0]
@@ -305,7 +306,7 @@ def cross_fitting_matrix(X: Matrix, rng: np.random.Generator) -> Vector:
         other = H[inside]
         other[:, inside] = 0.0
         fitted = np.linalg.solve(np.eye(inside.size) - block, other)
-        # Folds differ in their share of labelled rows, which moves all scores of a fold alike.
+        # Folds differ in their share of labelled rows, which shifts all scores of a fold equally.
         G[inside] = fitted - fitted.mean(axis=0)
     return G
 
@@ -331,9 +332,9 @@ def column_auc(scores: Vector, division: Vector) -> Vector:
 
 
 def column_statistics(X: Matrix, division: Vector) -> Vector:
-    """Absolute standard scores of the labelled rows' mean rank and mean squared rank, the larger.
+    """Larger absolute standard score of mean rank and mean squared rank of labelled rows.
 
-    Columns × permutations. Sparse columns are compared by their values.
+    The result has shape (columns, permutations). Sparse columns are compared by their values.
     """
     n, n_one = division.shape[0], division[:, 0].sum()
     centred = division - n_one / n
@@ -367,7 +368,7 @@ def smallest_p(statistics: Vector) -> float:
 
 
 def _columns(rows: ComparableRows, statistics: Vector) -> tuple[LabelledColumn, ...]:
-    """Columns that differ beyond chance; at least the most significant one."""
+    """Columns that differ significantly; at least the most significant one."""
     largest = statistics.max(axis=0)
     observed = statistics[:, 0]
     order = np.argsort(-observed, kind="stable")
@@ -386,7 +387,7 @@ def _columns(rows: ComparableRows, statistics: Vector) -> tuple[LabelledColumn, 
 
 
 def _log_odds(X: Matrix, scores: Vector, columns: Vector, n_labelled: int) -> Vector:
-    """Log-odds of "labelled" from the classifier's score and the clearest columns, by ridge."""
+    """Log-odds of "labelled" by ridge, from the score and the most significant columns."""
     clearest = np.argsort(-columns, kind="stable")[:MOST_NAMED]
     values = X[:, clearest]
     values = values.toarray() if sparse.issparse(values) else values
@@ -422,11 +423,11 @@ def _in_words(check: LabelCheck) -> str:
         where = "in " + ", ".join(_how(column) for column in named)
     beginning = (
         f"The {check.n_labelled} labelled target rows are not a random sample of the target: they "
-        f"differ {where}. Of the unlabelled rows {100 * check.overlap:.0f} % are like them."
+        f"differ {where}. {100 * check.overlap:.0f} % of the unlabelled rows are similar to them."
     )
     if check.withheld:
         return (
-            f"{beginning} Scores from these labels do not hold for the target, so no interval is "
+            f"{beginning} Scores from these labels are not valid for the target, so no interval is "
             "given. Label unlabelled rows chosen at random."
         )
     return (

@@ -1,4 +1,4 @@
-"""Many algorithms over many sources: Friedman's test and the critical difference of ranks.
+"""Comparison of many algorithms over sources: Friedman's test and critical differences.
 
 Demšar, *Statistical comparisons of classifiers over multiple data sets*.
 """
@@ -17,8 +17,8 @@ from landbridge.inference.intervals import check_level
 class FriedmanTest:
     """Mean ranks (1 is best), the test of their equality and the critical difference.
 
-    Two algorithms whose mean ranks differ by less than ``critical_difference`` are not told apart
-    at ``level`` (Nemenyi).
+    Two algorithms whose mean ranks differ by less than ``critical_difference`` do not differ
+    significantly at ``level`` (Nemenyi).
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ class FriedmanTest:
     statistic, p_value : float
         Iman and Davenport's F and its p-value.
     critical_difference : float
-        Smallest difference of mean ranks that counts.
+                Smallest significant difference of mean ranks.
     level : float
         Level of the critical difference.
     n_sources : int
@@ -51,7 +51,8 @@ class FriedmanTest:
 def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
     """Test whether A algorithms rank the same over K sources.
 
-    With ranks that ties share and Friedman's χ², corrected for ties, Iman and Davenport's
+    Tied algorithms share their ranks. From Friedman's χ², corrected for ties, the test computes
+    Iman and Davenport's
 
         F = (K − 1) χ² / (K (A − 1) − χ²)  ~  F_{A−1, (A−1)(K−1)},
 
@@ -67,7 +68,7 @@ def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
     Returns
     -------
     FriedmanTest
-        The result with its diagnostics.
+        Mean ranks, test and critical difference.
 
     Examples
     --------
@@ -97,7 +98,7 @@ def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
 
 
 def _iman_davenport(losses: np.ndarray, n_sources: int, n_algorithms: int) -> tuple[float, float]:
-    if (losses == losses[:, :1]).all():  # everything tied: no ranks to speak of
+    if (losses == losses[:, :1]).all():  # all algorithms are tied on all sources
         return 0.0, 1.0
     chi2 = stats.friedmanchisquare(*losses.T).statistic
     room = n_sources * (n_algorithms - 1) - chi2

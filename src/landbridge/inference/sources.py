@@ -72,7 +72,7 @@ class SourceSummary:
 
     @property
     def within(self) -> float:
-        """Mean of u_k: how much of the spread is noise of finitely many rows. NaN if unknown."""
+        """Mean of u_k, the part of the spread due to the finite number of rows; NaN if unknown."""
         return float(self.share @ self.mean_variance)
 
 
@@ -88,13 +88,13 @@ def summarise_sources(
     Parameters
     ----------
     losses : array of shape (n_rows,)
-        One loss a row.
+                One loss per row.
     groups : array of shape (n_rows,)
         The source of each row.
     sample_weight : array of shape (n_rows,), optional
         Weight of each row within its source.
     source_weight : {"equal", "proportional"}, default="equal"
-        Whether every source counts the same or in proportion to its rows (their weights).
+        Whether sources have equal weight or weight in proportion to their rows (or row weights).
 
     Returns
     -------
@@ -135,7 +135,7 @@ def summarise_scores(
     totals: Vector,
     source_weight: SourceWeight = "equal",
 ) -> SourceSummary:
-    """A summary of the scores of sources by any metric; sources whose score is NaN are left out.
+    """Summarise the scores of sources by any metric; NaN scores are omitted.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def summarise_scores(
 
 
 def check_losses(losses: VectorLike, name: str) -> Vector:
-    """One finite number a row."""
+    """Raise unless there is one finite number per row."""
     losses = np.asarray(losses, dtype=np.float64)
     if losses.ndim != 1 or losses.shape[0] == 0:
         raise ValueError(
@@ -187,7 +187,7 @@ def encode_groups(groups: VectorLike, n_rows: int) -> tuple[Vector, Vector]:
             present = np.bincount(offset) > 0
             names = (np.flatnonzero(present) + low).astype(groups.dtype)
             return names, offset if present.all() else (np.cumsum(present) - 1)[offset]
-    # Rows of one source usually stand together: sort the first rows of the runs, not all rows.
+    # Rows of one source are usually contiguous, so sort only the first row of each run.
     start = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
     names, run_codes = np.unique(groups[start], return_inverse=True)
     return names, np.repeat(run_codes, np.diff(start, append=n_rows))
@@ -198,13 +198,13 @@ def require_two_sources(names: Vector) -> None:
     if len(names) < 2:
         found = ", ".join([str(len(names)), *(repr(name) for name in names.tolist())])
         raise ValueError(
-            f"`groups` must name at least 2 sources; got {found}. With one source nothing can be "
-            "said about others: use scikit-learn's cross-validation."
+            f"`groups` must name at least 2 sources; got {found}. One source does not allow "
+            "conclusions about others. Use scikit-learn's cross-validation."
         )
 
 
 def _sum_by_source(codes: Vector, n_sources: int, values: Callable[[slice], Vector]) -> Vector:
-    """Σ of ``values(rows)`` by source, in blocks whose temporaries stay in the cache."""
+    """Σ of ``values(rows)`` by source, in blocks that fit into the CPU cache."""
     sums, block = np.zeros(n_sources), max(1 << 15, 4 * n_sources)
     for start in range(0, codes.shape[0], block):
         rows = slice(start, start + block)
@@ -236,7 +236,7 @@ def _weighted_moments(
 
 
 def check_weights(sample_weight: VectorLike, n_rows: int) -> Vector:
-    """One finite weight of at least 0 per row."""
+    """Raise unless there is one finite weight of at least 0 per row."""
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.shape != (n_rows,) or not weight.min() >= 0 or not np.isfinite(weight.sum()):
         raise ValueError(

@@ -11,13 +11,13 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.inference.intervals import check_level, score_interval
 from landbridge.inference.label_check import LabelCheck
 
-# Out-of-fold losses of models that learn from the labels share training rows: over 61 development
-# tasks the error of their mean had 1.2 times the standard deviation of independent losses.
+# Models that produce out-of-fold losses share training rows. Over 61 development tasks, the error
+# of the mean loss had 1.2 times the standard deviation for independent losses.
 CV_INFLATION = 1.4
 
 
 class Withheld(Enum):
-    """Why no interval is given."""
+    """Reason why no interval is given."""
 
     LABELS_NOT_REPRESENTATIVE = "the labelled rows are unlike most of the target"
     TOO_FEW_LABELS = "fewer than 2 labels"
@@ -25,16 +25,16 @@ class Withheld(Enum):
 
 @dataclass(frozen=True, slots=True)
 class TrustedInterval:
-    """Estimate and interval; the bounds are NaN where ``withheld`` says why.
+    """Estimate and interval; the bounds are NaN if they are ``withheld``.
 
     Parameters
     ----------
     estimate, low, high, level : float
         Point estimate and bounds.
     effective_sample_size : float
-        Number of random labels that would be worth as much.
+        Number of random labels that would give the same precision.
     withheld : Withheld or None
-        Why there are no bounds.
+                Reason why there are no bounds.
     """
 
     estimate: float
@@ -53,32 +53,31 @@ def reweighted_interval(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     inflation: float = CV_INFLATION,
 ) -> TrustedInterval:
-    """Interval for the mean loss in the target, reweighted if the labels are no random sample.
+    """Interval for the mean loss in the target, reweighted if labels are not a random sample.
 
     With representative labels this is the plain interval: score (Wilson) for losses of 0 and 1,
     Student's t for others. Otherwise losses are weighted to resemble the unlabelled rows, and the
-    interval is widened to reach both the weighted interval and the plain one: weights remove what
-    the columns explain, and nobody knows how much else differs. Where rows do not overlap, the
-    bounds are NaN.
+    interval is widened to include both the weighted and the plain interval, because weights only
+    correct differences that the columns explain. If the rows do not overlap, the bounds are NaN.
 
     Parameters
     ----------
     losses : array of shape (n_labelled,)
         Out-of-fold losses of the labelled rows.
     check : LabelCheck or None
-        Result of `check_labels` for the same rows; None stands for representative labels.
+        Result of `check_labels` for the same rows; None means representative labels.
     level : float, default=0.9
         Nominal coverage.
     bounds : pair of floats
         Smallest and largest possible loss.
     inflation : float, default=1.4
-        Variance of the mean of these losses over that of independent ones. 1 for a model that
-        never saw a target label.
+        Variance of the mean of these losses over that of independent ones. 1 for a model trained
+        without target labels.
 
     Returns
     -------
     TrustedInterval
-        The result with its diagnostics.
+        Estimate and interval.
 
     Examples
     --------

@@ -104,15 +104,17 @@ def cv_variance(
     sample_weight : array of shape (n_rows,), optional
         Weight of each row within its source.
     source_weight : {"equal", "proportional"}, default="equal"
-        Whether every source counts the same or in proportion to its rows.
+        Whether sources have equal weight or weight in proportion to their rows.
     source : name, or pair of names, optional
-        With ``kind="theta_omega"`` the one source whose ω is taken to be 0, with
-        ``kind="theta_gamma"`` the one pair whose γ is: the one-source estimators of Table 1.
+        With ``kind="theta_omega"``, the one source whose ω is assumed to be 0; with
+        ``kind="theta_gamma"``, the one pair whose γ is assumed to be 0 (the one-source estimators
+        of Table 1).
 
     Returns
     -------
     variance : float
-        Of the estimate Σ_k π_k m_k. ``theta_2``, ``theta_5`` and the one-source kinds can be
+                Variance of the estimate Σ_k π_k m_k. ``theta_2``, ``theta_5`` and the one-source
+                kinds can be
         negative.
 
     Examples
@@ -135,17 +137,16 @@ def cv_variance(
     if kind == "theta_gamma":
         return _one_pair_gamma(summary, source)
     raise ValueError(
-        f"`source` must come with kind='theta_omega' or kind='theta_gamma'; got kind={kind!r}. "
-        "Leave it out."
+        f"`source` requires kind='theta_omega' or kind='theta_gamma'; got kind={kind!r}. Omit it."
     )
 
 
 def require_within(summary: SourceSummary) -> None:
-    """Raise where a source of one row leaves the variance within sources unknown."""
+    """Raise if a source has one row, which leaves the variance within sources unknown."""
     unknown = np.isnan(summary.mean_variance)
     if unknown.any():
         raise ValueError(
-            "`groups` must give every source at least 2 rows to measure the variance within it; "
+            "`groups` must have at least 2 rows per source to estimate the variance within it; "
             f"got one row (of positive weight) in {summary.names[unknown].tolist()[0]!r}. "
             "Drop that source, merge it with another, or ask about a new source."
         )

@@ -1,4 +1,4 @@
-"""Pictures of kernel alignment: a projected eigenfunction, and kernels before and after."""
+"""Displays of kernel alignment: a projected eigenfunction, and kernels before and after."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -21,10 +21,11 @@ MAX_ROWS = 300
 
 @dataclass
 class EigenfunctionDisplay(Display):
-    """An eigenvector of the target's kernel, its eigenfunction, and its values on the source.
+    """Plot an eigenvector of the target kernel, its eigenfunction and its source values.
 
     The eigenvector φ of K_X with eigenvalue λ extends to every point, φ(x) = k(x, X)φ/λ (Eq. 4 of
-    Zhang et al.); its values on the source build the surrogate kernel. Drawn along one coordinate.
+    Zhang et al.); its values on the source define the surrogate kernel. It is drawn along one
+    coordinate.
 
     Parameters
     ----------
@@ -35,7 +36,7 @@ class EigenfunctionDisplay(Display):
     source, projected : arrays of shape (n_source,)
         Coordinates of the source rows and the eigenfunction there.
     eigenvalue : float
-        Its eigenvalue.
+                Eigenvalue of the eigenvector.
     coordinate : str
         Name of the coordinate.
 
@@ -73,8 +74,7 @@ class EigenfunctionDisplay(Display):
     ) -> Self:
         """Compute from source and target rows and draw.
 
-        ``column`` is a column's position or name; None takes the leading principal axis of both
-        domains. ``order`` counts eigenvalues from the largest, which is 0.
+        By default, the horizontal axis is the leading principal axis of both domains.
 
         Parameters
         ----------
@@ -83,9 +83,9 @@ class EigenfunctionDisplay(Display):
         X_target : array-like of shape (n_labelled, n_features), optional
             Labelled rows of the target.
         column : int or str, optional
-            Feature on the horizontal axis.
+                        Position or name of the feature on the horizontal axis.
         order : int, default=1
-            Number of the eigenfunction, from 0.
+                        Number of the eigenfunction; 0 has the largest eigenvalue.
         kernel : str or callable, default="rbf"
             Kernel function.
         width : float or "median", default="scale"
@@ -98,8 +98,8 @@ class EigenfunctionDisplay(Display):
         values, vectors = positive_eigenpairs(kernel_matrix(target, target, kernel, width))
         if not 0 <= order < values.size:
             raise ValueError(
-                f"`order` must lie between 0 and {values.size - 1}, the rank of the target's "
-                f"kernel less one; got {order}."
+                f"`order` must be between 0 and {values.size - 1}, the rank of the target "
+                f"kernel minus one; got {order}."
             )
         eigenvector, eigenvalue = vectors[:, -1 - order], values[-1 - order]
         eigenvector = eigenvector * np.sign(eigenvector[np.abs(eigenvector).argmax()])
@@ -147,15 +147,15 @@ class EigenfunctionDisplay(Display):
 class KernelAlignmentDisplay(Display):
     """Kernel matrices of the source before and after alignment, and of the target.
 
-    Each is divided by its mean diagonal, and rows are ordered by label (then, or without labels,
-    along the leading principal axis), so that blocks are classes.
+    Each matrix is divided by its mean diagonal. Rows are sorted by label and then along the leading
+    principal axis, so that classes appear as blocks.
 
     Parameters
     ----------
     before, after, target : square arrays
         K_Z, T'K_Z T and K_X.
     trace_share : float
-        Share of the trace of K_Z that the target can express.
+        Share of the trace of K_Z in the span of the target.
     n_clipped : int
         Number of negative eigenvalues that were removed.
 
@@ -240,7 +240,7 @@ class KernelAlignmentDisplay(Display):
         y_target: VectorLike = None,
         ax: Any = None,
     ) -> Self:
-        """The same with the kernel and the parameters of a surrogate-kernel estimator.
+        """Align and plot with the parameters of a surrogate-kernel estimator.
 
         Parameters
         ----------
@@ -312,7 +312,7 @@ def _one_coordinate(
 
 
 def _ordered(X: Matrix, y: VectorLike, rng: np.random.Generator) -> Matrix:
-    """At most 300 rows, by label and within a label along the leading principal axis."""
+    """At most 300 rows, sorted by label and then along the leading principal axis."""
     labels = np.zeros(X.shape[0]) if y is None else np.unique(np.asarray(y), return_inverse=True)[1]
     chosen = rng.permutation(X.shape[0])[:MAX_ROWS]
     X, labels = X[chosen], labels[chosen]

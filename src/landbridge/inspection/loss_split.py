@@ -1,7 +1,7 @@
-"""Why does a source-only model lose in the target? Moved features, or a changed relation?
+"""Split the loss of a source-only model in the target by its cause.
 
-With P the source and Q the target, the difference of the mean losses is split over a distribution S
-of rows that both domains have in common (Cai, Namkoong and Yadlowsky, *Diagnosing model performance
+With P the source and Q the target, the difference of the mean losses is split with the help of a
+distribution S shared by both domains (Cai, Namkoong and Yadlowsky, *Diagnosing model performance
 under distribution shift*, 2023):
 
     E_Q ℓ − E_P ℓ = [E_S R_P − E_P R_P] + [E_S R_Q − E_S R_P] + [E_Q R_Q − E_S R_Q],
@@ -9,7 +9,7 @@ under distribution shift*, 2023):
 where R(x) is the mean loss at x in a domain. The first and the last part come from moved features
 (X), the middle one from a changed relation (Y given X). S has the density p q/(p + q), so with
 π(x) = P(target | x) between balanced domains, source rows get the weight π(x) and target rows
-1 − π(x): never above 1, whatever the domains.
+1 − π(x), which never exceed 1.
 """
 
 from collections.abc import Sequence
@@ -33,30 +33,30 @@ from landbridge.inference.intervals import check_level
 
 N_REPLICATES = 1000
 FEWEST = 10
-# Below this share of target rows that look like source rows, weights cannot help.
+# If fewer target rows than this share resemble source rows, weights cannot help.
 LEAST_OVERLAP = 0.3
 
 
 class Cause(Enum):
     """Main cause of a change in loss."""
 
-    NONE = "no change of the loss beyond chance"
+    NONE = "no significant change of the loss"
     FEATURES = "moved features (X)"
     RELATION = "a changed relation (Y given X)"
-    UNCLEAR = "unclear: both parts are within chance"
+    UNCLEAR = "unclear: neither part is significant"
 
 
 class Advice(Enum):
     """Recommended action."""
 
-    STOP = "Use the source model: nothing is lost beyond chance."
+    STOP = "Use the source model: it loses nothing significant in the target."
     REWEIGHT = "Reweight the source rows to the target."
-    LABEL = "Label target rows, and learn from them."
+    LABEL = "Label target rows and train on them."
 
 
 @dataclass(frozen=True, slots=True)
 class LossPart:
-    """A part of the change of the loss, with its interval."""
+    """Part of the change in loss, with its interval."""
 
     value: float
     low: float
@@ -70,14 +70,15 @@ class LossPart:
 
 @dataclass(frozen=True, slots=True)
 class LossSplit:
-    """The change of the mean loss from source to target, split by its cause.
+    """Change of the mean loss from source to target, split by cause.
 
     Parameters
     ----------
     source, target : float
         Mean loss of the source-only model in both domains.
     total, features, relation : LossPart
-        Target minus source; the parts from moved features and from a changed relation add up to it.
+        Total change (target minus source), and its parts from moved features and from a changed
+        relation.
     overlap : float
         Share of the target that overlaps with the source: mean of min(1, odds of the source).
     level : float
@@ -97,7 +98,7 @@ class LossSplit:
 
     @property
     def cause(self) -> Cause:
-        """The larger part among those beyond chance."""
+        """Cause of the larger significant part."""
         parts = {Cause.FEATURES: self.features, Cause.RELATION: self.relation}
         clear = {cause: part for cause, part in parts.items() if part.beyond_chance}
         if not clear:
@@ -106,7 +107,7 @@ class LossSplit:
 
     @property
     def advice(self) -> Advice:
-        """One of stop, reweight, label."""
+        """Recommended action: stop, reweight or label."""
         if self.cause is Cause.NONE or self.total.high <= 0:
             return Advice.STOP
         if self.cause is Cause.FEATURES and self.overlap >= LEAST_OVERLAP:
@@ -140,9 +141,9 @@ def split_loss(
     Parameters
     ----------
     X : array-like or CSR
-        Source rows; numbers.
+                Numeric source rows.
     losses : array-like of shape (n_source,)
-        Losses of a model that learnt from source rows only, out of fold.
+        Out-of-fold losses of a model trained only on source rows.
     X_target : array-like or CSR
         Labelled target rows, with the same columns.
     losses_target : array-like of shape (n_target,)
@@ -157,15 +158,15 @@ def split_loss(
     Returns
     -------
     LossSplit
-        The result with its diagnostics.
+        Change of the loss with its parts.
     """
     check_level(level)
     parts = [np.asarray(part, dtype=np.float64) for part in (losses, losses_target)]
     for rows, part, name in ((X, parts[0], "losses"), (X_target, parts[1], "losses_target")):
         if part.shape != (rows.shape[0],) or len(part) < FEWEST:
             raise ValueError(
-                f"`{name}` must hold one loss for each of at least {FEWEST} rows; got shape "
-                f"{part.shape} beside {rows.shape[0]} rows. Label more rows, or pass all losses."
+                f"`{name}` must contain one loss per row, for at least {FEWEST} rows; got shape "
+                f"{part.shape} for {rows.shape[0]} rows. Label more rows, or pass all losses."
             )
     seeds = spawn_seeds(random_state, 2)
     share = target_share(X, X_target, seeds[0])
@@ -213,7 +214,7 @@ def target_share(X: Matrix, X_target: Matrix, seed: int) -> Vector:
             MaxAbsScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)
         )
     else:
-        # Leaves of many rows: smooth shares matter more here than a sharp boundary.
+        # Large leaves, because smooth probabilities matter more here than a sharp boundary.
         leaf = max(3, int(0.01 * len(z)))
         model = RandomForestClassifier(
             100, min_samples_leaf=leaf, class_weight="balanced", random_state=seed
@@ -236,7 +237,7 @@ def explain_loss(
 ) -> LossSplit:
     """Fit a source-only model and split the change of its loss from source to target.
 
-    Zero-one losses for classification, absolute errors for regression.
+    Zero-one losses are used for classification and absolute errors for regression.
 
     Parameters
     ----------
@@ -247,7 +248,7 @@ def explain_loss(
     task : {"classification", "regression"}
         Kind of label.
     estimator : estimator, optional
-        A random forest by default.
+                Estimator to fit; a random forest by default.
     level : float, default=0.9
         Nominal coverage.
     random_state : int, RandomState or None, default=None
@@ -256,7 +257,7 @@ def explain_loss(
     Returns
     -------
     LossSplit
-        The result with its diagnostics.
+        Change of the loss with its parts.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""One row a source with its own interval, and the answers about all of them below."""
+"""Display of scores per source with intervals, and overall intervals."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -54,7 +54,7 @@ class MultiSourceDisplay(Display):
     def from_result(
         cls, result: MultiSourceResult, *, metric: Any = None, level: float = 0.95, ax: Any = None
     ) -> Self:
-        """From ``MultiSourceCV(...).fit(...).result_``; sources are sorted by their score.
+        """Draw the result of `MultiSourceCV`, with sources sorted by score.
 
         Parameters
         ----------
@@ -125,9 +125,9 @@ class MultiSourceDisplay(Display):
         level: float = 0.95,
         ax: Any = None,
     ) -> Self:
-        """Paired differences of two estimators by source, from `compare_estimators`.
+        """Draw paired differences of two estimators by source, from `compare_estimators`.
 
-        Left of zero ``first`` is better. Without names the first two are compared.
+        Values left of zero favour ``first``. By default, the first two estimators are compared.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class MultiSourceDisplay(Display):
         first, second = first or str(comparison.names[0]), second or str(comparison.names[1])
         test = comparison.test(first, second, method, level, metric)
         summary = comparison.differences(first, second, metric)
-        # One row has no spread: its interval is not drawn.
+        # The interval of a source with one row is undefined and not drawn.
         quantiles = [t_quantile(level, max(n - 1, 1)) for n in summary.n_rows]
         half = np.array(quantiles) * np.sqrt(summary.mean_variance)
         return cls._sorted(
@@ -183,7 +183,7 @@ class MultiSourceDisplay(Display):
     def _draw(self, ax: Any) -> None:
         n_sources, n_rows = len(self.names), len(self.names) + len(self.answers)
         rows = np.arange(n_sources)
-        known = np.isfinite(self.lows) & np.isfinite(self.highs)  # not so for a source of one row
+        known = np.isfinite(self.lows) & np.isfinite(self.highs)  # NaN for one row
         ax.hlines(rows[known], self.lows[known], self.highs[known], color=ACCENT)
         ax.plot(self.means, rows, "o", color=ACCENT, markersize=5)
         for row, (_, estimate, low, high) in enumerate(self.answers, start=n_sources):

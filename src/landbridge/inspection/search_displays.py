@@ -1,4 +1,4 @@
-"""Pictures of a search: the ranking, candidates × sources, pairs of candidates, two criteria.
+"""Displays of a search: ranking, candidates × sources, pairs of candidates, criteria.
 
 Each Display holds plain arrays; `from_result` and `from_estimator` compute them and draw.
 """
@@ -58,14 +58,14 @@ class _SearchDisplay(Display):
 
 @dataclass
 class SearchRankingDisplay(_SearchDisplay):
-    """Scores with intervals, best first; the vote, where it is the answer, on top.
+    """Plot scores with intervals, best first; a selected vote is on top.
 
     Parameters
     ----------
     labels : list of str
-        One per row, best first.
+                Names of the candidates, best first.
     scores, lows, highs : arrays of shape (n_rows,)
-        NaN bounds where there is no interval.
+                Scores and interval bounds; NaN without an interval.
     xlabel : str
         Name of the score, and the level of the intervals.
     baseline : float, optional
@@ -89,7 +89,7 @@ class SearchRankingDisplay(_SearchDisplay):
         most: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Compute and draw; cells that failed are left out, of many the best are shown.
+        """Compute and draw the ``most`` best cells; failed cells are omitted.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class SearchRankingDisplay(_SearchDisplay):
 
 @dataclass
 class CriteriaDisplay(_SearchDisplay):
-    """Scores by two criteria; cells off the diagonal are those they disagree about.
+    """Plot scores by two criteria; they disagree about cells off the diagonal.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class CriteriaDisplay(_SearchDisplay):
     names : list of str
         Candidate of each cell, shown as its colour.
     xlabel, ylabel : str
-        Label of the horizontal axis.
+                Labels of the axes.
     """
 
     x: Vector
@@ -170,8 +170,8 @@ class CriteriaDisplay(_SearchDisplay):
             Results of a search.
         x : str
             Criterion on the horizontal axis.
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
+                y : str
+            Criterion on the vertical axis.
         ax : matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
@@ -203,7 +203,7 @@ class CriteriaDisplay(_SearchDisplay):
 
 @dataclass
 class PairwiseDisplay(_SearchDisplay):
-    """A matrix of P(row is better than column), cells from best to worst, numbered.
+    """Plot the probabilities that the row is better than the column, best cells first.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ class PairwiseDisplay(_SearchDisplay):
     def from_result(
         cls, result: SearchResult, *, method: str = "paired", most: int = 15, ax: Any = None
     ) -> Self:
-        """Compute and draw; of many cells the best are shown.
+        """Compute and draw the ``most`` best cells.
 
         Parameters
         ----------
@@ -262,18 +262,18 @@ class PairwiseDisplay(_SearchDisplay):
 
 @dataclass
 class SourceCandidateDisplay(_SearchDisplay):
-    """A heat map of scores, one row per candidate and one column per source.
+    """Plot a heat map of scores, with one row per candidate and one column per source.
 
     Parameters
     ----------
     scores : ndarray of shape (n_sources, n_candidates)
-        NaN where a cell failed.
+                Scores; NaN for failed cells.
     sources, candidates : lists of str
-        Names of the columns.
+                Names of the columns and rows.
     label : str
         Name of the quantity shown by the colours.
     best : (source, candidate) positions, optional
-        The cell that gets a frame.
+                Cell that is framed.
     greater_is_better : bool, default=True
         Whether larger scores are better.
     """
@@ -289,9 +289,9 @@ class SourceCandidateDisplay(_SearchDisplay):
     def from_result(
         cls, result: SearchResult, *, criterion: str | None = None, ax: Any = None
     ) -> Self:
-        """Compute and draw by the selecting criterion unless another is named.
+        """Compute and draw.
 
-        Candidates that do not learn from a source have a column of their own.
+        Candidates that do not use a source have a separate column.
 
         Parameters
         ----------
@@ -320,7 +320,7 @@ class SourceCandidateDisplay(_SearchDisplay):
         return width, max(1.2 + 0.35 * len(self.candidates), 2.7)
 
     def _draw(self, ax: Any) -> None:
-        # Bright colours are good, whether greater or smaller is better.
+        # Bright colours mean better scores, regardless of the orientation of the metric.
         colours = "viridis" if self.greater_is_better else "viridis_r"
         image = ax.imshow(self.scores.T, cmap=colours, aspect="auto")
         ax.figure.colorbar(image, ax=ax, label=self.label)

@@ -1,4 +1,4 @@
-"""Diagnose the shift between two domains: is there one, where, and can weighting bridge it?"""
+"""Diagnose the shift between two domains and whether weighting can correct it."""
 
 import warnings
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from landbridge.inspection._label_shift import LabelShift, label_shift
 from landbridge.inspection._mmd import MMDTest, mmd_test
 from landbridge.weighting import KernelMeanMatching, effective_sample_size
 
-# Rows that a notebook shows.
+# Number of rows shown in a notebook.
 MOST_SHOWN = 10
 
 
@@ -43,13 +43,14 @@ class WeightedSource:
     method : str
         Name of the weighting method.
     n_rows : int
-        Source rows that were weighted.
+                Number of weighted source rows.
     effective_sample_size : float
         (Σw)² / Σw².
     largest_share : float
-        Part of the total weight that the heaviest row carries.
-    gap_before, gap_after : largest absolute difference of column means between source and target
-        In standard deviations of all rows, without and with the weights.
+        Share of the total weight carried by the heaviest row.
+    gap_before, gap_after : float
+        Largest absolute difference of column means between source and target, in standard
+        deviations of all rows, without and with the weights.
     """
 
     method: str
@@ -76,15 +77,15 @@ class ShiftDiagnosis:
     n_source_drawn, n_target_drawn : int
         Number of rows sampled for everything except means and variances.
     auc : DomainAUC
-        How well the domains can be distinguished, with ``value``, ``low``, ``high``.
+                AUC of the domain classifier, with ``value``, ``low``, ``high``.
     mmd : MMDTest
         Test of equal distributions, with ``value`` and ``p_value``.
     features : tuple of FeatureShift
-        The largest first.
+                Shift of each feature, largest first.
     weighted : WeightedSource
         Effect of weighting on the source rows.
     labels : LabelShift or None
-        None where no labels were given.
+                Shift of the labels; None if no labels were given.
     """
 
     n_source: int
@@ -109,7 +110,7 @@ class ShiftDiagnosis:
         return _verdict.in_words(self)
 
     def summary(self, *, n_features: int = 8) -> str:
-        """The verdict and the figures behind it, with the ``n_features`` largest shifts.
+        """Summarise the verdict, its figures and the largest shifts.
 
         Parameters
         ----------
@@ -159,22 +160,22 @@ def diagnose_shift(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> ShiftDiagnosis:
-    """Compare two domains and say what the difference means for transfer.
+    """Compare two domains and assess what their difference means for transfer.
 
     * Domain classifier: the area under the ROC curve of a cross-fitted classifier of the domain
-      (5 folds; a random forest, for sparse rows logistic regression), mean over the folds, with
-      an interval of 95 % on the logit scale: DeLong's variance, corrected for folds that train
-      each other's classifiers (Nadeau and Bengio, 2003).
-    * Maximum mean discrepancy: unbiased, Gaussian kernel of median width, with an exact
-      permutation test.
+      (5 folds; a random forest, or logistic regression for sparse rows), averaged over folds, with
+      a 95 % interval on the logit scale. It uses DeLong's variance, corrected for the overlap of
+      training folds (Nadeau and Bengio, 2003).
+    * Maximum mean discrepancy: unbiased estimate with a Gaussian kernel of median width and an
+      exact permutation test.
     * Features: standardised mean difference, ratio of variances, Kolmogorov-Smirnov distance with
       a p-value that is corrected for the number of columns.
-    * Weighting: what is left of the source when it is weighted to resemble the target.
-    * Labels, where both domains have some: proportions or means, with a test.
+    * Weighting: effective sample size and balance of the source weighted to resemble the target.
+    * Labels, if both domains have some: proportions or means, with a test.
 
     Means and variances use all rows. Everything else uses at most ``max_rows`` rows of each
-    domain, drawn at random, with columns scaled to unit variance over both domains together
-    (dense columns are centred too), so that a million rows cost little more than a few thousand.
+    domain, drawn at random, with columns scaled to unit variance over both domains (dense columns
+    are also centred). A million rows therefore cost little more than a few thousand.
 
     Parameters
     ----------
@@ -184,28 +185,28 @@ def diagnose_shift(
         Pass both or neither. They need not cover all rows; only their distributions are compared.
     task : {"auto", "classification", "regression"}, default="auto"
         Type of the labels; "auto" means regression for fractional numbers and for more than 20
-        distinct whole numbers, else classification.
+        distinct integers, else classification.
     feature_names : sequence of str, default=None
-        Names of the columns of arrays and sparse matrices; None takes those of a table.
+        Names of the columns of arrays and sparse matrices; None uses those of a table.
     weighting : weighting method, default=None
-        None is `KernelMeanMatching()`.
+                Method to weight the source; None is `KernelMeanMatching()`.
     classifier : classifier with ``predict_proba``, default=None
-        Tells the domains apart; None is the one described above.
+        Domain classifier; None is the one described above.
     n_permutations : int, default=500
-        The p-value of the MMD is at least 1 / (1 + n_permutations); below 39 permutations it
-        cannot reach the 2.5 % at which it counts as evidence.
+        Number of permutations. The p-value of the MMD is at least 1 / (1 + n_permutations), so at
+        least 39 are needed to reach the level of 2.5 %.
     max_rows : int or None, default=2000
-        Rows drawn from each domain; None takes all. The MMD needs memory for (2 · max_rows)²
-        numbers.
+        Number of rows drawn from each domain; None uses all. The MMD needs memory for (2 ·
+        max_rows)² numbers.
     random_state : int, RandomState or None, default=None
         Seed; the same seed gives the same result.
     n_jobs : int or None, default=None
-        Folds and batches of permutations run at the same time. The answer does not depend on it.
+        Number of parallel jobs. Results are identical for any value.
 
     Returns
     -------
     diagnosis : `ShiftDiagnosis`
-        The result with its diagnostics.
+        Diagnosis of the shift.
 
     Examples
     --------
@@ -225,8 +226,8 @@ def diagnose_shift(
     _check_weighting(weighting)
     if (y is None) != (y_target is None):
         raise ValueError(
-            "`y` and `y_target` must come together, to be compared; got one of them. Pass both or "
-            "none."
+            "`y` and `y_target` must be passed together; got only one of them. Pass both or "
+            "neither."
         )
     names = column_names(X) if feature_names is None else [str(name) for name in feature_names]
     X, X_target = check_two_domains(_Columns(), X, X_target)
@@ -255,9 +256,9 @@ class _Columns(BaseEstimator):
 
 
 def standardise(X: Matrix, X_target: Matrix) -> tuple[Matrix, Matrix]:
-    """Columns with unit variance over both domains; dense ones also centred.
+    """Scale columns to unit variance over both domains; dense ones are also centred.
 
-    Domains are not told apart here, which keeps permutation tests exact.
+    The scale does not depend on the domains, which keeps permutation tests exact.
     """
     dense = not (sparse.issparse(X) or sparse.issparse(X_target))
     scaler = StandardScaler(with_mean=dense).set_output(transform="default")
@@ -305,12 +306,12 @@ def _check_names(names: list[str] | None, n_columns: int) -> list[str]:
 def _check_counts(n_permutations: int, max_rows: int | None) -> None:
     if not is_count(n_permutations):
         raise ValueError(
-            f"`n_permutations` must be a whole number of at least 1; got {n_permutations!r}. 500 "
-            "resolve a p-value of 0.002."
+            f"`n_permutations` must be an integer of at least 1; got {n_permutations!r}. With 500, "
+            "the smallest p-value is 0.002."
         )
     if max_rows is not None and not is_count(max_rows, MIN_ROWS):
         raise ValueError(
-            f"`max_rows` must be a whole number of at least {MIN_ROWS}, or None; got {max_rows!r}."
+            f"`max_rows` must be an integer of at least {MIN_ROWS}, or None; got {max_rows!r}."
         )
 
 

@@ -44,7 +44,7 @@ class ShiftDisplay(Display):
     def from_diagnosis(
         cls, diagnosis: ShiftDiagnosis, *, n_features: int = 12, ax: Any = None
     ) -> Self:
-        """Draw what `diagnose_shift` returned.
+        """Draw the result of `diagnose_shift`.
 
         Parameters
         ----------
@@ -107,7 +107,7 @@ def _draw_features(ax: Any, features: tuple[FeatureShift, ...]) -> None:
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1])
     ax.set_xlabel(
         "distance of the distributions (Kolmogorov-Smirnov)\n"
-        "beside the bars: difference of means; grey: within chance"
+        "labels: difference of means; grey: not significant"
     )
     ax.set_title("Which features shift")
     open_frame(ax)
@@ -131,5 +131,5 @@ def _draw_whole(ax: Any, diagnosis: ShiftDiagnosis) -> None:
     ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(0.3, 2.6)
     ax.set_yticks([])
-    ax.set_title("How far the domains differ")
+    ax.set_title("Difference of the domains")
     ax.spines[["top", "right", "left"]].set_visible(False)

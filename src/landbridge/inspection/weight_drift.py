@@ -1,4 +1,4 @@
-"""How transfer boosting moves weight from the source to the target, round by round."""
+"""Display of how transfer boosting moves weight from the source to the target."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -22,7 +22,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture: its curves and what is written beside it."""
+    """One panel with its curves and labels."""
 
     title: str
     x_label: str
@@ -34,15 +34,16 @@ class Panel:
 
 @dataclass
 class WeightDriftDisplay(Display):
-    """Source and target mass, effective source rows and errors of each round.
+    """Plot source and target weight, effective source rows and errors per round.
 
-    Made by `from_estimator` from a fitted `TrAdaBoostClassifier`. Figures 1 and 2 of Al-Stouhi and
-    Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, are such panels.
+    Create it with `from_estimator` from a fitted `TrAdaBoostClassifier`. The panels correspond to
+    Figures 1 and 2 of Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic
+    Updates*.
 
     Parameters
     ----------
     panels : list of Panel
-        What to draw; computed already.
+                Computed panels to draw.
 
     Examples
     --------
@@ -61,10 +62,10 @@ class WeightDriftDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Panels of a fitted `TrAdaBoostClassifier`.
+        """Draw the panels of a fitted `TrAdaBoostClassifier`.
 
-        Among themselves the source rows follow the weighted majority algorithm, so that the
-        source's curve divided by its start is the drift of Figure 1.
+        The relative weights of source rows follow the weighted majority algorithm, so the curve of
+        the source divided by its initial value is the drift of Figure 1.
 
         Parameters
         ----------
@@ -76,8 +77,8 @@ class WeightDriftDisplay(Display):
         check_is_fitted(estimator, "source_mass_")
         if not estimator.source_errors_.size:
             raise ValueError(
-                "`estimator` must have been fitted with labelled target rows; got one without, "
-                "which has no drift. Pass X_target and y_target to fit."
+                "`estimator` must be fitted with labelled target rows; without them there is no "
+                "drift. Pass X_target and y_target to fit."
             )
         rounds = np.arange(1, estimator.n_estimators_ + 1)
         mass = [

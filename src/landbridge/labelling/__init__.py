@@ -1,4 +1,4 @@
-"""Which rows to label next, and how many labels are needed."""
+"""Selection of rows to label next, and forecasts of how many labels are needed."""
 
 from landbridge.labelling.design import design_weights
 from landbridge.labelling.forecast import LabelForecast, how_many_labels

@@ -1,4 +1,4 @@
-"""From labels to a status: pure functions of a pool, the rows that were asked for and a metric."""
+"""Compute the status of labelling from a pool, the rows asked for and a metric."""
 
 import math
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ FEWEST = 5
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Labelled rows: predictions made before, labels, batches and the design."""
+    """Labelled rows with their earlier predictions, labels, batches and design."""
 
     values: np.ndarray
     y: Vector
@@ -69,7 +69,7 @@ class Known:
 
 
 class Judge:
-    """Estimates from the labels that are known."""
+    """Estimates from the known labels."""
 
     def __init__(self, pool: Pool, known: Known, metric: Metric | None):
         self.pool, self.known, self.metric = pool, known, metric
@@ -88,12 +88,12 @@ class Judge:
 
     @cached_property
     def _labelled(self) -> Pool:
-        """The labelled rows as a pool of their own."""
+        """The labelled rows as a separate pool."""
         return make_pool(self.known.values, names=self.pool.names)
 
     @cached_property
     def noise(self) -> float:
-        """Standard deviation of numbers around the consensus; that of the candidates at first."""
+        """Standard deviation of labels around the consensus; without labels, of the candidates."""
         if self.pool.is_classification:
             return 1.0
         if self.known.y.size >= FEWEST:
@@ -249,7 +249,7 @@ class Judge:
 
     @staticmethod
     def _labels_to_separate(noise: Vector, margin: Vector, n: int, z: float) -> float:
-        """Further labels until every margin is z standard errors; ∞ for margins below zero."""
+        """Additional labels until every margin is z standard errors; ∞ for negative margins."""
         if noise.size == 0:
             return 0.0
         if (margin <= 0).any() or not np.isfinite(noise).all():
@@ -315,7 +315,7 @@ class Judge:
         n = gap.size
         if n < 2:
             return math.nan, math.nan
-        # Two rows more, one won and one lost, so that equal rows are no certainty.
+        # Add one win and one loss, so that identical outcomes do not imply certainty.
         unit = share / n if self.zero_one else 0.0
         parts = np.append(gap, [unit, -unit])
         error = math.sqrt(
@@ -340,7 +340,7 @@ class Judge:
         test = sequential_sign_test(
             wins, informative, (np.cumsum(sizes) / planner.budget).tolist(), alpha=ALPHA
         )
-        # Only signs count here, whatever the metric: they are what the test is exact for.
+        # Only signs are used, for any metric, because the test is exact for them.
         signs = np.sign(difference)
         evidence = float(e_value(signs, bound=1.0).first_better) if signs.size else 1.0
         if test.rejected or sum(sizes) >= planner.budget:
@@ -382,7 +382,7 @@ class Judge:
     def _prove_numbers(
         self, gap: Vector, first: int, second: int, planner: "LabelPlanner"
     ) -> dict[str, Any]:
-        """Differences of numbers: a standardised sum against normal boundaries."""
+        """Compare the standardised sum of loss differences with normal boundaries."""
         shares = np.cumsum(self.known.sizes) / planner.budget
         boundaries = (
             sequential_z_boundaries(shares.tolist(), alpha=ALPHA) if gap.size else np.empty(0)

@@ -1,4 +1,4 @@
-"""Why a row was chosen, in words."""
+"""Reasons for choosing a row, in words."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from landbridge.metrics.metric import format_number
 if TYPE_CHECKING:
     from landbridge.labelling.planner import LabelPlanner
 
-RANDOM = "random row, to keep the estimates honest"
+RANDOM = "random row, to keep the estimates unbiased"
 
 
 def reasons(
@@ -43,7 +43,7 @@ def _both(pool: Pool, row: int, first: str, second: str, classes: Any) -> str:
 
 
 def _dispute(pool: Pool, row: int, weights: Any, classes: Any) -> str:
-    """The leader, and the likeliest rival that says something else."""
+    """Predictions of the leader and of the likeliest rival that disagrees."""
     order = np.argsort(-weights, kind="stable").tolist()
     leader = order[0]
     answers = pool.values[:, row] if pool.labels is None else pool.labels[:, row]

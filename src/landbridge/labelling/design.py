@@ -1,19 +1,19 @@
-r"""Which rows to ask for: scores of rows, inclusion probabilities, samples and their weights.
+r"""Sampling design: scores of rows, inclusion probabilities, samples and weights.
 
-Every goal gives a row a score, the standard deviation that its label would remove from what is
-being estimated. A batch is drawn with inclusion probabilities
+Every goal assigns a score to each row: the standard deviation that its label would remove from the
+estimate. A batch is drawn with inclusion probabilities
 
 .. math:: π_i = \min\bigl(1,\; n\,[(1 - s)\, u_i / \textstyle\sum u + s / N]\bigr),
 
 a mixture of the scores u with a share s of rows drawn uniformly, so that no weight 1/π exceeds
-N/(s n). Rows are taken systematically along an order in which neighbours are alike, which spreads a
-batch over the pool. After batches 1 … B of sizes :math:`n_b` the total of a loss over the pool is
-estimated by the mean of the batches' own estimates, weighted by size,
+N/(s n). Rows are sampled systematically along an order in which neighbours are similar, which
+spreads a batch over the pool. After batches 1 … B of sizes :math:`n_b` the total of a loss over the
+pool is estimated by the mean of the batches' own estimates, weighted by size,
 
 .. math:: \hat T = \sum_b \frac{n_b}{n} \Bigl( \sum_{i \in \text{earlier}} \ell_i +
           \sum_{i \in b} \frac{\ell_i}{π_i^{(b)}} \Bigr),
 
-each of which is unbiased given the past, however the batch was chosen (Horvitz and Thompson, 1952).
+each of which is unbiased given the past, for any choice of the batch (Horvitz and Thompson, 1952).
 """
 
 from dataclasses import dataclass
@@ -33,8 +33,8 @@ TINY = 1e-12
 class Scores:
     """Scores of the rows of a pool.
 
-    ``order`` is the order in which neighbours are alike; ``eligible`` marks rows that may be asked
-    for at all, where uniform rows outside would say nothing.
+    ``order`` is an order in which neighbours are similar. ``eligible`` marks the rows that are
+    informative and may be selected.
     """
 
     values: Vector
@@ -43,7 +43,7 @@ class Scores:
 
 
 def choose_scores(pool: Pool, consensus: np.ndarray, weights: Vector, noise: float) -> Scores:
-    """How much the losses of the likely best candidates differ on each row.
+    """Variation of the losses of the likely best candidates on each row.
 
     The root of :math:`E_y \\operatorname{Var}_c \\ell_c(x, y)`, with y from the consensus and c
     drawn with the probability ``weights`` of being best.
@@ -67,7 +67,7 @@ def choose_scores(pool: Pool, consensus: np.ndarray, weights: Vector, noise: flo
 
 
 def prove_scores(pool: Pool, first: int, second: int) -> Scores:
-    """Rows on which two candidates differ, all alike; for numbers by how much they differ."""
+    """Score 1 for rows on which two candidates differ; for regression, their difference."""
     if pool.is_classification:
         values = (pool.labels[first] != pool.labels[second]).astype(np.float64)
     else:
@@ -76,7 +76,7 @@ def prove_scores(pool: Pool, first: int, second: int) -> Scores:
 
 
 def measure_scores(pool: Pool, consensus: np.ndarray, cell: int, noise: float) -> Scores:
-    """Standard deviation of the loss of one candidate, as far as the consensus knows it."""
+    """Standard deviation of the loss of one candidate under the consensus."""
     risk = risk_of(pool, consensus, cell)
     if pool.is_classification:
         values = np.sqrt(risk * (1 - risk))
@@ -138,7 +138,7 @@ def inclusion_probabilities(scores: Scores, n: int, share: float, left: Vector) 
     if total <= TINY:
         return allowed * (n / count)
     wanted = n * ((1 - share) * useful / total + share * allowed / count)
-    # Probabilities above 1 are cut, and what is cut off goes to the others in proportion.
+    # Probabilities above 1 are clipped, and the excess is distributed in proportion.
     certain = np.zeros(wanted.size, dtype=bool)
     while True:
         new = (wanted >= 1.0) & ~certain
@@ -156,19 +156,19 @@ def systematic_sample(
 ) -> Vector:
     """Rows drawn with the given inclusion probabilities, spread along an order.
 
-    One uniform start decides: row i is drawn where the running sum of the probabilities passes
-    start, start + 1, …, so that exactly ⌊Σπ⌉ rows are drawn and each with probability π.
+    A uniform start is drawn. Row i is selected if the running sum of the probabilities passes
+    start, start + 1, …, so that exactly ⌊Σπ⌉ rows are drawn, each with probability π.
     """
     order = rng.permutation(probabilities.size) if order is None else order
     running = np.cumsum(probabilities[order])
     n = round(float(running[-1]))
-    running *= n / running[-1]  # against rounding
+    running *= n / running[-1]  # removes rounding errors
     points = rng.random() + np.arange(n)
     return order[np.searchsorted(running, points, side="right").clip(max=order.size - 1)]
 
 
 def design_weights(batches: Vector, probabilities: Vector) -> Vector:
-    """Weights that make labelled rows stand for the pool.
+    """Weights that make labelled rows represent the pool.
 
     Parameters
     ----------

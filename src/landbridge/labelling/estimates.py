@@ -1,4 +1,4 @@
-"""Estimates from the labels: relative losses of candidates, and the level of one of them."""
+"""Estimates from labels: relative losses of candidates, and the mean loss of one of them."""
 
 import math
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from scipy import stats
 from landbridge._typing import Vector
 from landbridge.inference import score_interval
 
-# Prior standard deviation of a candidate's loss around what the consensus expects of it, relative
-# to the other candidates; for numbers relative to the mean loss. Measured in the benchmark.
+# Prior standard deviation of a candidate's loss around the value expected by the consensus,
+# relative to the other candidates; for regression, relative to the mean loss. Measured in the
+# benchmark.
 PRIOR_SPREAD = 0.025
-# The slope of losses on the expected ones starts at ½ and counts as much as a sum of squares of
-# ``SLOPE_WEIGHT``.
+# The slope of losses on expected losses has a prior of ½ with a weight of ``SLOPE_WEIGHT``.
 PRIOR_SLOPE, SLOPE_WEIGHT = 0.5, 0.02
 PRIOR_ROWS = 10.0
 TINY = 1e-12
@@ -23,8 +23,8 @@ TINY = 1e-12
 class Relative:
     """Losses relative to the average candidate.
 
-    ``mean`` and ``sd`` are those of the posterior, which choose rows and the leader. ``measured``
-    and ``error`` are free of the prior: they decide whether the leader is shown to lead.
+    ``mean`` and ``sd`` describe the posterior, which is used to select rows and the leader.
+    ``measured`` and ``error`` do not use the prior; they decide whether the lead is significant.
     """
 
     mean: Vector
@@ -38,14 +38,14 @@ class Relative:
         return int(np.argmin(self.mean))
 
     def near_best(self) -> Vector:
-        """Weights of the candidates by how near they are to the leader, in its noise."""
+        """Weights of the candidates by their distance from the leader, relative to the noise."""
         gap = self.mean - self.mean.min()
         noise = np.hypot(self.sd, self.sd[self.leader]) + TINY
         weights = np.exp(-0.5 * (gap / noise) ** 2)
         return weights / weights.sum()
 
     def probability_of_lead(self) -> float:
-        """Probability that the leader is better than the runner-up, by the labels alone."""
+        """Probability that the leader is better than the runner-up, from the labels alone."""
         if self.mean.size == 1:
             return 1.0
         first, second = np.argsort(self.mean, kind="stable")[:2]
@@ -73,8 +73,9 @@ def relative_losses(
     """Compare candidates on labelled rows, with the consensus as a prior.
 
     With the losses r and their expectation ρ, both relative to the average candidate, the estimate
-    is b·mean(ρ) + Σ w (r − b ρ)/N, where the common slope b is learnt from the labelled rows. It is
-    shrunk towards mean(ρ): by nothing where its variance is small against `PRIOR_SPREAD` squared.
+    is b·mean(ρ) + Σ w (r − b ρ)/N, where the common slope b is estimated from the labelled rows. It
+    is shrunk towards mean(ρ), but hardly if its variance is small compared with `PRIOR_SPREAD`
+    squared.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ def relative_losses(
     parts = share * (relative - slope * at_rows)
     measured = slope * centre + parts.sum(axis=1)
     variance = n / (n - 1) * ((parts - parts.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    # A variance from few rows is wild: it is averaged with that of all candidates.
+    # A variance from few rows is unstable, so it is averaged with that of all candidates.
     variance = (n * variance + PRIOR_ROWS * variance.mean()) / (n + PRIOR_ROWS) + TINY * scale**2
     trust = prior**2 / (prior**2 + variance)
     posterior = trust * measured + (1 - trust) * centre
@@ -155,7 +156,7 @@ def mean_loss(
     variance = float((share**2) @ residual**2) * n / max(n - 2, 1)
     if zero_one:
         estimate = min(max(estimate, 0.0), 1.0)
-        # With half a row each way, so that a perfect score has a variance too.
+        # Add half a row to both outcomes, so that a perfect score has a positive variance.
         smooth = (n * estimate + 0.5) / (n + 1)
         binomial = smooth * (1 - smooth)
         worth = float(np.clip(binomial / max(variance, TINY), n / 4, 4 * n))

@@ -1,4 +1,4 @@
-"""How many labels are still needed: forecasts with an interval, by simulation."""
+"""Forecasts of the number of labels needed, with intervals by simulation."""
 
 import math
 from dataclasses import dataclass
@@ -22,15 +22,17 @@ from landbridge.labelling.pool import (
 from landbridge.labelling.sequential import sequential_sign_test
 from landbridge.model_selection.search_result import SearchResult
 
-# Chosen on the development tasks of the benchmark for intervals that hold: the consensus puts the
-# accuracy of a candidate too low, and the share of disputed rows that a leader wins as well.
+# Chosen on the development tasks of the benchmark so that intervals have their coverage: the
+# consensus underestimates the accuracy of a candidate and the share of disputed rows that a leader
+# wins.
 ACCURACY_BIAS, ACCURACY_SD = 0.06, 0.12
 WINS_BIAS, WINS_SD = 0.05, 0.07
-# A label of goal "measure" is worth so many random ones, and the spread of the logarithm.
+# Number of random labels equivalent to one label of goal "measure", and the spread of its
+# logarithm.
 WORTH, WORTH_SD = 1.2, 0.2
 # Coverage of a forecast's interval.
 LEVEL = 0.8
-# Two cells are told apart where one is better with this probability.
+# Two cells are distinguished if one is better with this probability.
 DECIDED = 0.95
 N_SIMULATIONS = 400
 
@@ -42,13 +44,13 @@ class LabelForecast:
     Parameters
     ----------
     labels : float
-        Median; infinite where more than ``budget`` labels are likely needed.
+        Median; infinite if more than ``budget`` labels are likely needed.
     low, high : float
         80 % interval.
     goal : str
         Goal of the labelling.
     candidate, baseline : str
-        The models that it is about; the second is empty for ``"measure"``.
+                Models that are compared; the second is empty for ``"measure"``.
     budget : int
         Largest number that was considered.
     """
@@ -65,7 +67,7 @@ class LabelForecast:
         what = {
             "prove": f"show that {self.candidate} is better than {self.baseline}",
             "choose": f"decide between {self.candidate} and {self.baseline}",
-            "measure": f"measure {self.candidate} as precisely as asked",
+            "measure": f"measure {self.candidate} with the requested precision",
         }[self.goal]
         if math.isinf(self.labels):
             return f"More than {self.budget} labels would likely be needed to {what}."
@@ -89,7 +91,7 @@ def how_many_labels(
     names: Any = None,
     random_state: RandomState = 0,
 ) -> LabelForecast:
-    """Forecast the number of labels before anything is labelled.
+    """Forecast the number of labels that a goal needs.
 
     Parameters
     ----------
@@ -110,7 +112,7 @@ def how_many_labels(
     budget : int, default=400
         Largest number of labels that is considered.
     batch_size : int, default=20
-        Labels between two looks.
+                Number of labels between two analyses.
     candidate, baseline : str, optional
         Names of models. The default candidate is the model selected by the search; the default
         baseline is the best model without transfer for ``"prove"`` and the runner-up for
@@ -141,7 +143,7 @@ def how_many_labels(
     if not pool.is_classification:
         raise ValueError(
             "`search` must predict classes for a forecast; got numbers. Label a first batch and "
-            "read `status` of a LabelPlanner."
+            "use `status` of a LabelPlanner."
         )
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     if goal == "measure":
@@ -163,12 +165,12 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     Parameters
     ----------
     result : SearchResult
-        Of a classification search with labelled and unlabelled target rows.
+                Result of a classification search with labelled and unlabelled target rows.
 
     Returns
     -------
     LabelForecast or None
-        ``None`` where the two predict the same, one is ahead already, or there are no labels.
+        ``None`` if the two predict the same, one is already better, or there are no labels.
     """
     cells = [cell for cell in result.ranking() if cell in usable_cells(result)][:2]
     if result.classes is None or not result.target or len(cells) < 2:
@@ -191,7 +193,7 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
 def updated_wins(wins: float, spread: float, won: int, total: int) -> tuple[float, float]:
     """Mean and standard deviation of the share of wins after some rows.
 
-    The expectation counts as the rows of a beta distribution with the same spread.
+    The prior is a beta distribution with this mean and spread.
     """
     wins = min(max(wins, 0.01), 0.99)
     rows = max(wins * (1 - wins) / spread**2 - 1, 0.0)
@@ -215,12 +217,12 @@ def _models(
     if baseline or rival:
         return pool, first, place_of(pool, baseline or rival, "baseline")
     if goal != "measure" and not others:
-        raise ValueError("`search` must hold at least two models to compare; got one.")
+        raise ValueError("`search` must contain at least two models to compare; got one.")
     return pool, first, others[0] if others else first
 
 
 def expected_ranking(pool: Pool) -> list[int]:
-    """Candidates from the smallest to the largest loss that the consensus expects."""
+    """Candidates sorted by the loss expected by the consensus, smallest first."""
     consensus = pool.consensus()
     expected = [float(risk_of(pool, consensus, cell).mean()) for cell in range(len(pool.values))]
     return np.argsort(expected, kind="stable").tolist()
@@ -235,12 +237,12 @@ def place_of(pool: Pool, name: str | None, parameter: str) -> int:
 def expected_wins(
     pool: Pool, first: int, second: int, gap: float | None = None
 ) -> tuple[float, float, float]:
-    """Share of disputed rows, and the share of them that the first model wins with its sd."""
+    """Share of disputed rows, and the share of these won by the first model, with its sd."""
     disputed = np.flatnonzero(prove_scores(pool, first, second).values)
     if disputed.size == 0:
         raise ValueError(
             f"`candidate` and `baseline` must differ on some row; {pool.names[first]!r} and "
-            f"{pool.names[second]!r} predict the same classes everywhere. Compare others."
+            f"{pool.names[second]!r} predict the same class for all rows. Compare other models."
         )
     share = disputed.size / pool.n_rows
     consensus = pool.consensus()[disputed]
@@ -267,18 +269,18 @@ def labels_to_prove(
     Parameters
     ----------
     wins, spread : float
-        Mean and standard deviation of what is known about the first model's share of wins.
+        Mean and standard deviation of the share of wins of the first model.
     rng : Generator
     budget, batch_size : int
-        Planned labels, and labels between two looks.
+                Planned number of labels, and number of labels between two analyses.
     before : three lists of int
-        Wins, informative rows and labels of the batches that are known.
+                Wins, informative rows and labels of the known batches.
     alpha : float
 
     Returns
     -------
     ndarray (simulations,)
-        Further labels.
+                Additional labels.
     """
     known = sum(before[2])
     sizes = [batch_size] * max((budget - known) // batch_size, 0)
@@ -302,7 +304,7 @@ def _boundaries(
     budget: int,
     alpha: float,
 ) -> Vector:
-    """Wins needed at each future look, all of whose rows are taken to be informative."""
+    """Wins needed at each future analysis, if all its rows are informative."""
     past = (np.cumsum(before[2]) / budget).tolist()
     informative = [*before[1], *sizes]
     whole = [*past, *shares.tolist()]
@@ -318,7 +320,7 @@ def labels_to_measure(
     risks = np.clip(rng.normal(risk, error, N_SIMULATIONS), 0.005, 0.995)
     worth = np.exp(rng.normal(math.log(WORTH), WORTH_SD, N_SIMULATIONS))
     z = float(stats.norm.ppf((1 + level) / 2))
-    # Width of the score interval: w² (1 + z²/n)² = z² r(1 − r)/n + z⁴/(4n²); few steps suffice.
+    # Width of the score interval: w² (1 + z²/n)² = z² r(1 − r)/n + z⁴/(4n²); a few steps suffice.
     n = np.maximum(z**2 * risks * (1 - risks) / width**2, 1.0)
     for _ in range(20):
         low, high = score_interval(risks, n, level)
@@ -332,7 +334,7 @@ def _forecast(counts: Vector, goal: str, first: str, second: str, budget: int) -
 
 
 def quantiles(counts: VectorLike) -> tuple[float, float, float]:
-    """Ends and median of the interval; counts may be infinite."""
+    """Bounds and median of the interval; counts may be infinite."""
     ordered = np.sort(np.asarray(counts, float))
     tail = (1 - LEVEL) / 2
     places = [math.floor(q * (ordered.size - 1)) for q in (tail, 0.5, 1 - tail)]

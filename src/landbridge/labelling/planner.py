@@ -1,4 +1,4 @@
-"""LabelPlanner: ask for rows, take their labels, say where things stand."""
+"""`LabelPlanner`, which selects rows to label, records labels and reports progress."""
 
 import json
 import os
@@ -47,12 +47,11 @@ class AskedRow:
     batch : int
         Number of the batch, from 0.
     probability : float
-        Probability with which the row came into the batch.
+        Inclusion probability of the row in its batch.
     why : str
-        The reason, in words.
+                Reason for selecting the row, in words.
     predictions : tuple
-        What every candidate predicted when the row was asked for, before its label was known: class
-        probabilities, or numbers.
+        Predictions of every candidate before the label was known: class probabilities, or numbers.
     label : int, float or None
         Index of the class, or number; ``None`` until the row is labelled.
     """
@@ -76,7 +75,7 @@ class Batch:
     probabilities : ndarray
         Inclusion probability of each row.
     reasons : tuple of str
-        Why each row was chosen.
+                Reason for selecting each row.
     number : int
         Number of the batch, from 0.
     """
@@ -91,20 +90,20 @@ class Batch:
 
 
 class LabelPlanner:
-    """Choose the rows to label next, and say when to stop.
+    """Choose the rows to label next, and determine when to stop.
 
-    Rows are drawn with known probabilities, so that everything said about the models holds for all
-    rows of the pool, although informative rows are preferred. A row is judged by what the models
-    predicted before its label was known, so that the search may be fitted again with the new labels
-    at any time. Row numbers refer to ``X_unlabeled``, which must stay the same.
+    Rows are drawn with known probabilities. Estimates are therefore valid for all rows of the pool,
+    although informative rows are preferred. Estimates use the predictions made before a label was
+    known, so the search may be fitted again with the new labels at any time. Row numbers refer to
+    ``X_unlabeled``, which must not change.
 
     Parameters
     ----------
     goal : {"choose", "prove", "measure", "train"}, default="choose"
-        ``"choose"`` looks for the best candidate: rows on which the likely best ones differ.
-        ``"prove"`` asks whether the candidate beats the baseline: rows on which the two differ.
-        ``"measure"`` seeks a narrow interval for one candidate: rows on which it may be wrong.
-        ``"train"`` seeks labels to learn from: rows with a small margin between two classes.
+        ``"choose"`` finds the best candidate, by rows on which the likely best ones differ.
+        ``"prove"`` tests whether the candidate beats the baseline, by rows on which the two differ.
+        ``"measure"`` gives a narrow interval for one candidate, by rows on which it may be wrong.
+        ``"train"`` collects training labels, by rows with a small margin between two classes.
     batch_size : int, default=20
         Rows per batch.
     random_share : float in [0, 1], default=0.25
@@ -112,11 +111,12 @@ class LabelPlanner:
     budget : int, default=100
         Planned number of labels. The test of ``"prove"`` spends its level evenly over them.
     candidate, baseline : str, optional
-        Names of the models of ``"prove"`` and ``"measure"``. By default the model selected by the
-        search and its best model without transfer; of plain predictions the two that agree most
-        with the consensus.
+        Names of the models of ``"prove"`` and ``"measure"``. By default, the model selected by the
+        search and its best model without transfer; for plain predictions, the two models that agree
+        most with the consensus.
     width : float, default=0.05
-        ``"measure"`` is reached when the interval is at most this far from the estimate on average.
+        ``"measure"`` is reached when the mean distance of the interval bounds from the estimate is
+        at most this value.
     gap : float, default=0.02
         ``"choose"`` is reached when the leader is at most this much worse than any other candidate
         with a probability of 95 %.
@@ -177,8 +177,8 @@ class LabelPlanner:
         check_level(level)
         if not 0 <= random_share <= 1:
             raise ValueError(
-                f"`random_share` must be between 0 and 1; got {random_share!r}. 0.25 draws every "
-                "fourth row uniformly."
+                f"`random_share` must be between 0 and 1; got {random_share!r}. With 0.25, "
+                "every fourth row is drawn uniformly."
             )
         self.goal = goal
         self.batch_size = batch_size
@@ -208,14 +208,14 @@ class LabelPlanner:
         Parameters
         ----------
         search : fitted TransferSearchCV, or SearchResult
-            Fitted with ``X_unlabeled``. It may be fitted again between batches.
+                        Search fitted with ``X_unlabeled``. It may be fitted again between batches.
         X_unlabeled : rows, optional
-            The same rows, for a check.
+                        The same rows, to check their number.
 
         Returns
         -------
         Batch
-            Row numbers, inclusion probabilities and reasons; empty where no useful row is left.
+            Row numbers, inclusion probabilities and reasons; empty if no useful row is left.
         """
         pool, places = self._read(search)
         wanted = getattr(search, "results_", search).info.n_unlabelled
@@ -263,7 +263,7 @@ class LabelPlanner:
 
     def _read(self, search: Any) -> tuple[Pool, Vector]:
         result = getattr(search, "results_", search)
-        # A large pool is predicted anew for each search, and then kept.
+        # A large pool is predicted once per search and cached.
         if self._read_last is None or self._read_last[0] is not result:
             self._read_last = (result, *pool_of_search(search))
         _, pool, places = self._read_last
@@ -408,14 +408,14 @@ class LabelPlanner:
         return weights / weights.mean() if weights.size else weights
 
     def status(self, search: Any = None, *, after: int | None = None) -> LabelStatus:
-        """Say where things stand.
+        """Estimate the progress towards the goal.
 
         Parameters
         ----------
         search : fitted TransferSearchCV or SearchResult, optional
             The predictions of the pool; those of the last `ask` if omitted.
         after : int, optional
-            Only use the labels of the first so many batches.
+            Use only the labels of this many first batches.
 
         Returns
         -------
@@ -426,13 +426,12 @@ class LabelPlanner:
             self._read(search)
         if self._pool is None:
             raise ValueError(
-                "`status` must know the predictions of the pool; pass `search`, or call `ask` "
-                "first."
+                "`status` needs the predictions of the pool. Pass `search`, or call `ask` first."
             )
         return self._judge(self._pool, after).status(self)
 
     def history(self, search: Any = None) -> tuple[LabelStatus, ...]:
-        """The status after every batch that has labels.
+        """Status after every batch that has labels.
 
         Parameters
         ----------
@@ -459,12 +458,12 @@ class LabelPlanner:
     # Files
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything that must outlive this process, as plain values.
+        """Export the state as plain values.
 
         Returns
         -------
         dict
-            Names and values.
+            State for `from_dict`.
         """
         classes = None if self.classes_ is None else np.asarray(self.classes_).tolist()
         return {
@@ -495,7 +494,9 @@ class LabelPlanner:
             Dictionary returned by `to_dict`.
         """
         if not isinstance(state, dict) or state.get("format") != FORMAT:
-            raise ValueError("`state` must be what `LabelPlanner.to_dict` gives; got other values.")
+            raise ValueError(
+                "`state` must be a result of `LabelPlanner.to_dict`; got other values."
+            )
         options = ("batch_size", "random_share", "budget", "width", "gap", "level", "random_state")
         try:
             planner = cls(
@@ -514,17 +515,17 @@ class LabelPlanner:
                 planner.asked_.append(AskedRow(**{**one, "predictions": predictions}))
         except (KeyError, TypeError) as error:
             raise ValueError(
-                f"`state` must be what `LabelPlanner.to_dict` gives; got a damaged one ({error})."
+                f"`state` must be a result of `LabelPlanner.to_dict`; got damaged values ({error})."
             ) from error
         return planner
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the state to one JSON file, whole or not at all.
+        """Write the state to a JSON file, which is never left incomplete.
 
         Parameters
         ----------
         path : path
-            File written by `save`.
+            File to write.
         """
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
         with whole_file(path) as file:
@@ -571,7 +572,7 @@ def ask_from_predictions(
 ) -> Batch:
     """Choose a first batch of rows to label from the predictions of any models.
 
-    Use a `LabelPlanner` to go on with the answers.
+    Use a `LabelPlanner` to continue with the labels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The pool: what several models predict for rows without labels, and their consensus."""
+"""Pool of unlabelled rows with the predictions of several models, and their consensus."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from landbridge.model_selection.search_inference import BASELINES
 from landbridge.model_selection.search_result import VOTE, SearchResult
 from landbridge.model_selection.vote import stacked
 
-# The consensus never rules a class out: candidates are overconfident in a new domain.
+# The consensus never excludes a class, because candidates are overconfident in a new domain.
 LEAST_PROBABILITY = 1e-3
 # Strength of the prior of equal weights in the consensus, in rows.
 STRENGTH = 5.0
@@ -65,14 +65,14 @@ def make_pool(
     labels: VectorLike = None,
     names: Sequence[str] | None = None,
 ) -> Pool:
-    """Check predictions and turn them into a pool.
+    """Check predictions and create a pool.
 
     Parameters
     ----------
     predictions : array of shape (candidates, rows, classes) or (candidates, rows)
         Class probabilities, or numbers for regression.
     labels : array of int (candidates, rows), optional
-        Positions of the predicted classes, where they are not the most probable ones.
+        Positions of the predicted classes, if they are not the most probable ones.
     names : sequence of str, optional
         Names of the candidates; their numbers if omitted.
 
@@ -91,8 +91,8 @@ def make_pool(
     # A sum is finite only if all of its terms are; no array of booleans is needed.
     if not all(np.isfinite(one.sum(dtype=np.float64)) for one in values):
         raise ValueError(
-            "`predictions` must be finite; got NaN or infinity. Leave out the models or rows that "
-            "have no prediction."
+            "`predictions` must be finite; got NaN or infinity. Remove the models or rows without "
+            "predictions."
         )
     if values.ndim == 3 and labels is None:
         labels = np.stack([one.argmax(axis=1).astype(np.int32) for one in values])
@@ -108,9 +108,9 @@ def make_pool(
 def pool_of_search(search: Any) -> tuple[Pool, Vector]:
     """Return the predictions of a search for unlabelled rows, and their indices.
 
-    A search keeps the predictions of at most 2000 unlabelled rows. Of a larger pool, one that was
-    fitted in this process predicts the others with refitted cells; only the kept rows can be asked
-    for from a saved result. The vote is included as a candidate if the search predicts with it.
+    A search keeps the predictions of at most 2000 unlabelled rows. A search fitted in this process
+    predicts the other rows of a larger pool with refitted cells. With a saved result, only the kept
+    rows can be selected. The vote is included as a candidate if the search predicts with it.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def pool_of_search(search: Any) -> tuple[Pool, Vector]:
     -------
     pool : Pool
     rows : ndarray of int
-        Place of each row of the pool among the unlabelled rows of the search.
+                Position of each row of the pool among the unlabelled rows of the search.
     """
     result = getattr(search, "results_", search)
     cells = usable_cells(result)
@@ -147,7 +147,7 @@ def pool_of_search(search: Any) -> tuple[Pool, Vector]:
 def usable_cells(result: SearchResult) -> list[int]:
     """Complete cells with predictions of unlabelled rows; never the majority class or mean."""
     info = result.info
-    # Without X_unlabeled a search predicts its labelled target rows in their place.
+    # Without X_unlabeled, a search predicts its labelled target rows instead.
     if info.n_unlabelled == info.n_labelled and result.label_check_ is None:
         return []
     status = result.status()

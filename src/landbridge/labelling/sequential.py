@@ -1,10 +1,10 @@
-r"""Exact group-sequential sign test, for a look after every batch.
+r"""Exact group-sequential sign test, with an analysis after every batch.
 
-Rows on which two models differ are labelled in batches, and after each one somebody looks. Let
-:math:`S_k` be the number of rows that the first model wins among the :math:`n_k` informative rows
-(exactly one model is right) of the first k batches. If the first model is no better, :math:`S_k` is
-stochastically smaller than a binomial count with p = ½. The test rejects at the first look with
-:math:`S_k \ge c_k`, where the boundaries spend the level α bit by bit,
+Rows on which two models differ are labelled in batches, and the labels are analysed after each
+batch. Let :math:`S_k` be the number of rows that the first model wins among the :math:`n_k`
+informative rows (exactly one model is right) of the first k batches. If the first model is no
+better, :math:`S_k` is stochastically smaller than a binomial count with p = ½. The test rejects at
+the first look with :math:`S_k \ge c_k`, where the boundaries spend the level α gradually,
 
 .. math:: P(\text{reject at or before look } k) \le α\, t_k^{ρ},
 
@@ -37,7 +37,7 @@ class SequentialTest:
     wins, informative : int
         Rows won by the first model, and rows on which exactly one is right.
     boundaries : tuple of int
-        Wins needed at each look; more than the informative rows where no count is enough.
+        Wins needed at each look; more than the informative rows if no count suffices.
     spent : float
         Share of α that was spent, at most 1.
     p_value : float
@@ -111,9 +111,9 @@ def _fair_coin(size: int) -> Vector:
 
 
 def _boundary(alive: Vector, budget: float) -> tuple[int, float]:
-    """Smallest count whose upper tail costs at most the budget, and its cost."""
+    """Smallest count whose upper tail has at most the given probability, and that tail."""
     tails = np.append(np.cumsum(alive[::-1])[::-1], 0.0)
-    # Rounding must not forbid a tail that costs exactly what is left.
+    # Rounding must not exclude a tail that exactly equals the remaining level.
     place = int(np.argmax(tails <= budget + 1e-15))
     return place, float(tails[place])
 
@@ -133,7 +133,7 @@ def sequential_z_boundaries(
     Returns
     -------
     ndarray (looks,)
-        Bounds on the standardised sum at each look; infinite where nothing may be spent.
+        Bounds on the standardised sum at each look; infinite if no level may be spent.
 
     Examples
     --------

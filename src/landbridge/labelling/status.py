@@ -18,7 +18,7 @@ class LabelStatus:
     goal : str
         Goal of the labelling.
     n_labels, n_batches : int
-        Labels that are known, and batches that were asked for.
+                Number of known labels, and of batches.
     budget : int
         Planned number of labels.
     candidate, baseline : str
@@ -98,9 +98,9 @@ class LabelStatus:
                 f"{100 * self.probability:.0f} %."
             )
         if self.goal == "measure":
-            done = "is measured as precisely as asked" if self.reached else "is being measured"
+            done = "is measured precisely enough" if self.reached else "is being measured"
             return f"After {n}, {self.candidate} {done}."
-        return f"{n[:1].upper()}{n[1:]} to train with so far; {self.candidate} predicts."
+        return f"{n[:1].upper()}{n[1:]} for training so far; {self.candidate} is the current model."
 
     def _estimate(self) -> str:
         if math.isnan(self.estimate):
@@ -108,8 +108,8 @@ class LabelStatus:
         low, middle, high = map(format_number, (self.low, self.estimate, self.high))
         words = f"{self.score}: {middle}, {100 * self.level:g} % interval {low} to {high}"
         if self.goal == "prove":
-            return f"{words}; e-value {format_number(self.e_value)} (20 is a proof at any time)."
-        return f"{words}, worth {self.worth:.0f} random labels."
+            return f"{words}; e-value {format_number(self.e_value)} (20 means p < 0.05)."
+        return f"{words}, as precise as {self.worth:.0f} random labels."
 
     def _left(self) -> str:
         if self.reached:

@@ -104,12 +104,34 @@ class CORAL(DomainMap):
             self.source_mean_ = data.X.mean(axis=0, dtype=float)
             self.target_mean_ = target.mean(axis=0, dtype=float)
 
-    def _map_target(self, X: MatrixLike) -> np.ndarray:
-        """Return *target* rows unchanged."""
+    def transform(self, X: MatrixLike) -> np.ndarray:
+        """Return *target* rows unchanged.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows to transform.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
         return self._checked(X)
 
-    def _map_source(self, X: MatrixLike) -> np.ndarray:
-        """Map *source* rows to the covariance (and mean) of the target."""
+    def transform_source(self, X: MatrixLike) -> np.ndarray:
+        """Map *source* rows to the covariance (and mean) of the target.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed source rows.
+        """
         return (self._checked(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
 
     def _checked(self, X: MatrixLike) -> np.ndarray:

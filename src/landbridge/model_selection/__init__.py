@@ -1,4 +1,4 @@
-"""Choosing models and judging them on data that nobody has seen."""
+"""Model selection for transfer learning, and evaluation on new sources."""
 
 from landbridge.model_selection.criteria import rank_agreement
 from landbridge.model_selection.multi_source import MultiSourceCV, compare_estimators

@@ -1,4 +1,4 @@
-"""The fits of a search: which are needed, which rows each is given, and how one is run.
+"""Fits of a search: which are needed, their training rows, and how they are run.
 
 A *cell* is one candidate on one source. S is the source, L the labelled target, U the unlabelled
 target; a bar means "without the fold".
@@ -14,19 +14,16 @@ target alone      L̄ⱼ                            L̄ⱼ as source, no target 
 final             S ∪ L                         S as source, L, U                  new rows
 ================= ============================= ================================== ===========
 
-A transfer estimator is one whose ``fit`` takes ``X_target``, alone or as a step of a pipeline. In
-its reverse fit L stands beside Sᵢ as labelled target rows, though it comes from the other domain:
-an estimator that needs target labels then has them in both directions. L among the source rows, as
-for a plain estimator, ranks no better (corr +0.0 ± 0.6 of 45 in 14 searches of the benchmark
-``search_printed``). Without unlabelled rows the rows of L stand in for U. Criteria that rest on the
-same fits share them: what does not depend on the source is fitted once, and a candidate that
-ignores the target is not fitted again for every fold of the target.
+A transfer estimator is one whose ``fit`` takes ``X_target``, alone or as a step of a pipeline.
+Without unlabelled rows, the rows of L are used as U. Criteria share fits: models that do not depend
+on the source are fitted once, and a candidate that ignores the target is not fitted again for every
+fold of the target.
 """
 
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn import config_context
@@ -41,12 +38,9 @@ from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
 from landbridge.exceptions import LandbridgeWarning
 from landbridge.metrics.metric import Response
-from landbridge.model_selection._search_data import SearchData, encode_labels
+from landbridge.model_selection._search_data import SearchData
 from landbridge.model_selection._sources import Folds, Source
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
-
-if TYPE_CHECKING:
-    from landbridge.model_selection.search_result import Cell
 
 Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
 # Names of the stored predictions of a cell.
@@ -60,10 +54,10 @@ class Predictions:
     Attributes
     ----------
     values : ndarray (rows, classes) or (rows,)
-        Class probabilities (one-hot where a model has none), or numbers for regression.
+        Class probabilities (one-hot for a model without them), or numbers for regression.
     labels : ndarray (rows,) or None
-        Positions of the predicted classes. They need not be the most probable ones: a classifier
-        may have a decision threshold of its own.
+        Positions of the predicted classes. They may differ from the most probable ones if a
+        classifier has its own decision threshold.
     """
 
     values: np.ndarray
@@ -75,10 +69,18 @@ class Predictions:
         return ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
 
     def read(self, response: Response) -> np.ndarray:
-        """As a metric reads them: numbers, probabilities, or one-hot labels."""
+        """Predictions in the form used by a metric: numbers, probabilities or one-hot labels."""
         if response != "label" or self.labels is None:
             return self.values
         return (self.labels[:, None] == np.arange(self.values.shape[1])).astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True)
+class CellKey:
+    """One candidate on one source, by index."""
+
+    candidate: int
+    source: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +102,11 @@ class FitTask:
 
 @dataclass(frozen=True)
 class FitContext:
-    """Everything that the tasks of a search share.
+    """Data shared by the tasks of a search.
 
     ``kept_rows`` marks the source rows whose predictions are kept, ``kept_unlabelled`` lists the
-    positions of the unlabelled rows that are predicted. ``weight_rows`` are source and target rows
-    as numbers, where density ratios are needed.
+    positions of the unlabelled rows that are predicted. ``weight_rows`` are numeric source and
+    target rows, if density ratios are needed.
     """
 
     data: SearchData
@@ -117,24 +119,42 @@ class FitContext:
     weight_rows: tuple[Matrix, Matrix] | None = None
 
 
-def plan_fits(cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
-    """The fits behind the arrays that ``needs`` names; none for a source with a problem."""
+def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[CellKey]:
+    """All pairs of candidate and source; candidates that ignore the source get the last one."""
+    named = [number for number, source in enumerate(sources) if source.name is not None]
+    cells = [
+        CellKey(number, source)
+        for source in named
+        for number, candidate in enumerate(candidates)
+        if candidate.uses_source
+    ]
+    # The last source holds all rows (see `_run.make_sources`).
+    return cells + [
+        CellKey(number, len(sources) - 1)
+        for number, candidate in enumerate(candidates)
+        if not candidate.uses_source
+    ]
+
+
+def plan_fits(
+    cells: Sequence[CellKey], context: FitContext, needs: frozenset[str]
+) -> list[FitTask]:
+    """Fits required for the arrays in ``needs``; none for a source with a problem."""
     return [
         fit
         for number, cell in enumerate(cells)
-        if not context.sources[cell.source_index].problem
+        if not context.sources[cell.source].problem
         for fit in _fits_of_cell(number, cell, context, needs)
     ] + list(_shared_target_fits(cells, context, needs))
 
 
 def _fits_of_cell(
-    number: int, cell: "Cell", context: FitContext, needs: frozenset[str]
+    number: int, cell: CellKey, context: FitContext, needs: frozenset[str]
 ) -> Iterator[FitTask]:
-    candidate = context.candidates[cell.candidate_index]
-    source = context.sources[cell.source_index]
+    candidate, source = context.candidates[cell.candidate], context.sources[cell.source]
 
     def fit(stage: Stage, fold: int, *fills: str) -> FitTask:
-        return FitTask(stage, fold, cell.candidate_index, cell.source_index, (number,), fills)
+        return FitTask(stage, fold, cell.candidate, cell.source, (number,), fills)
 
     from_source = tuple(name for name in ("source", "reverse") if name in needs)
     # Unlabelled rows are predicted by the models most similar to the final one.
@@ -156,9 +176,9 @@ def _fits_of_cell(
 
 
 def _shared_target_fits(
-    cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]
+    cells: Sequence[CellKey], context: FitContext, needs: frozenset[str]
 ) -> Iterator[FitTask]:
-    """Fits on labelled target rows alone, which serve a candidate's cells on all sources."""
+    """Fits on labelled target rows alone, shared by a candidate's cells on all sources."""
     if context.target_folds is None:
         return
     only = "target_alone" in needs and not needs & {"target", "source", "reverse"}
@@ -169,12 +189,12 @@ def _shared_target_fits(
         elif only:
             fills = (*fills, "unlabelled")
         sharing = tuple(
-            place
-            for place, cell in enumerate(cells)
-            if cell.candidate_index == number and not context.sources[cell.source_index].problem
+            cell
+            for cell, key in enumerate(cells)
+            if key.candidate == number and not context.sources[key.source].problem
         )
         if fills and sharing:
-            source = cells[sharing[0]].source_index
+            source = cells[sharing[0]].source
             for fold in range(len(context.target_folds)):
                 yield FitTask("target_alone", fold, number, source, sharing, fills)
 
@@ -198,12 +218,12 @@ class Training:
 
     @property
     def rows(self) -> MatrixLike:
-        """Every labelled row of the fit, the source's first."""
+        """All labelled rows of the fit, source rows first."""
         return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
 
     @property
     def weights(self) -> VectorLike:
-        """The weight of every labelled row; ``None`` where no weights were given."""
+        """Weights of all labelled rows; ``None`` if no weights were given."""
         if self.sample_weight is None and self.sample_weight_target is None:
             return None
         source = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
@@ -241,7 +261,7 @@ def forward_rows(data: SearchData, estimator: Any, train: Vector) -> Training:
 
 
 def reverse_rows(data: SearchData, estimator: Any, pseudo_labels: Vector, test: Vector) -> Training:
-    """Step 3 of Fig. 1; for a transfer estimator the two domains change sides."""
+    """Step 3 of Fig. 1; for a transfer estimator, the two domains are exchanged."""
     held_out = _safe_indexing(data.X, test) if takes_target(estimator) else None
     return Training(
         data.rows_to_label,
@@ -290,7 +310,7 @@ def target_alone_rows(data: SearchData, train: Vector) -> Training:
 
 
 class OneClass(DummyClassifier):
-    """Stands in for a candidate whose training labels are of one class."""
+    """Replacement for a candidate whose training labels have only one class."""
 
 
 def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int) -> Any:
@@ -302,7 +322,7 @@ def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int)
         return _constant(rows)
     model = clone_with_seed(candidate.estimator, seed)
     with warnings.catch_warnings():
-        # What a fold lacks is a property of the fold, not something to tell the user each time.
+        # Missing classes are a property of the fold, so the user is not warned in every fit.
         warnings.simplefilter("ignore", LandbridgeWarning)
         try:
             return fit_model(model, rows)
@@ -346,21 +366,21 @@ def _fit_mapped(model: Pipeline, rows: Training) -> Pipeline:
     mapped = _with_routing(maps, given, "fit_transform", rows.X, rows.y)
     if rows.X_target is not None:
         mapped = stack_rows([mapped, maps.transform(rows.X_target)])
-    # The steps of `maps` are those of the pipeline, so only the last one has to be put back.
+    # `maps` shares its steps with the pipeline, so only the last step has to be restored.
     model.steps[-1] = (model.steps[-1][0], _fit_plain(last, mapped, rows.labels, rows.weights))
     return model
 
 
 def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
-    """Fit with the target rows that there are; in a pipeline every step that takes them gets them.
+    """Fit with the available target rows, passed to every pipeline step that accepts them.
 
-    ``options`` are further arguments of ``fit``.
+    ``options`` are additional arguments of ``fit``.
     """
     given = rows.target
     refused = [name for name in given if "weight" in name and not steps_that_take(model, name)]
     if refused:
         raise ValueError(
-            f"`estimator` must accept {refused[0]} in fit, because the search was given sample "
+            f"`estimator` must take {refused[0]} in fit, because the search was given sample "
             f"weights; got {type(model).__name__}, which does not. Leave the candidate out."
         )
     if not given or not isinstance(model, Pipeline):
@@ -371,7 +391,7 @@ def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
 def _with_routing(
     model: Pipeline, given: dict[str, Any], method: str, X: Any, y: Any, **options: Any
 ) -> Any:
-    """Call a method of a pipeline so that each step gets the arguments that its fit takes."""
+    """Call a method of a pipeline so that each step gets the arguments accepted by its fit."""
     with config_context(enable_metadata_routing=True):
         model.set_params(transform_input=[name for name in given if name.startswith("X")])
         for name in given:
@@ -386,7 +406,7 @@ def run_fit(context: FitContext, task: FitTask) -> dict[str, Any]:
 
 
 class _FitRun:
-    """One task as it runs: times what it does and collects predictions."""
+    """A running task, which measures times and collects predictions."""
 
     def __init__(self, context: FitContext, task: FitTask):
         self.context, self.data, self.task = context, context.data, task
@@ -408,51 +428,60 @@ class _FitRun:
 
     def _source_fold(self) -> None:
         train, test = self.source.split(self.task.fold)
+        positions = self.source.folds.splits[self.task.fold][1]
         kept = self.context.kept_rows[test]
         X_kept = _safe_indexing(self.data.X, test[kept])
-        self.arrays["rows"] = self.source.folds.splits[self.task.fold][1][kept]
+        self.arrays["rows"] = positions[kept]
         model = self._fit(forward_rows(self.data, self.candidate.estimator, train))
         if "source" in self.task.fills:
-            self._predict(model, X_kept, "source")
-        self._predict_unlabelled(model)
+            self._predict("source", model, X_kept)
+        if "unlabelled" in self.task.fills:
+            self._predict_unlabelled(model)
         if "reverse" in self.task.fills:
             labels = self._timed(_checked_labels, model, self.data.rows_to_label)
-            encode_labels(labels, self.data.classes)  # refuses labels that y does not have
+            self.data.encode(labels)  # raises for labels that y does not have
             back = reverse_rows(self.data, self.candidate.estimator, labels, test)
-            self._predict(self._fit(back), X_kept, "reverse")
+            self._predict("reverse", self._fit(back), X_kept)
 
     def _target_fold(self) -> None:
-        train, test = self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
+        train, test = self._target_split()
         self._on_target(target_rows(self.data, self.source.rows, train), test)
 
     def _target_alone(self) -> None:
-        train, test = self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
+        train, test = self._target_split()
         self._on_target(target_alone_rows(self.data, train), test)
 
     def _source_to_target(self) -> None:
         rows = source_to_target_rows(self.data, self.source.rows)
         self._on_target(rows, np.arange(self.data.n_labelled))
 
+    def _target_split(self) -> tuple[Vector, Vector]:
+        return self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
+
     def _on_target(self, rows: Training, test: Vector) -> None:
         model = self._fit(rows)
         self.arrays["rows"] = test
+        X = _safe_indexing(self.data.X_target, test)
         names = [name for name in self.task.fills if name != "unlabelled"]
         if names:
-            self._predict(model, _safe_indexing(self.data.X_target, test), *names)
-        self._predict_unlabelled(model)
+            found = self._timed(predict_rows, model, X, self.data)
+            for name in names:
+                self._keep(name, found)
+        if "unlabelled" in self.task.fills:
+            self._predict_unlabelled(model)
 
     def _predict_unlabelled(self, model: Any) -> None:
-        if "unlabelled" in self.task.fills:
-            X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
-            found = self._timed(predict_rows, model, X, self.data.classes)
-            self.arrays["unlabelled.values"] = found.values.astype(np.float32)
+        X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
+        found = self._timed(predict_rows, model, X, self.data)
+        self.arrays["unlabelled.values"] = found.values.astype(np.float32)
 
-    def _predict(self, model: Any, X: MatrixLike, *names: str) -> None:
-        found = self._timed(predict_rows, model, X, self.data.classes)
-        for name in names:
-            self.arrays[f"{name}.values"] = found.values
-            if found.labels is not None:
-                self.arrays[f"{name}.labels"] = found.labels
+    def _predict(self, name: str, model: Any, X: MatrixLike) -> None:
+        self._keep(name, self._timed(predict_rows, model, X, self.data))
+
+    def _keep(self, name: str, found: Predictions) -> None:
+        self.arrays[f"{name}.values"] = found.values
+        if found.labels is not None:
+            self.arrays[f"{name}.labels"] = found.labels
 
     def _fit(self, rows: Training) -> Any:
         started = working_time()
@@ -474,20 +503,20 @@ class _FitRun:
         return answer
 
 
-def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
-    """Labels and probabilities of a classifier in the order of ``classes``, or numbers."""
+def predict_rows(model: Any, X: MatrixLike, data: SearchData) -> Predictions:
+    """Labels and probabilities of a classifier in the order of ``data.classes``, or numbers."""
     if isinstance(model, OneClass):
         X = np.zeros((_num_samples(X), 1))
-    labels = encode_labels(_checked_labels(model, X), classes)
-    if classes is None:
+    labels = data.encode(_checked_labels(model, X))
+    if data.classes is None:
         return Predictions(labels)
-    n_rows, n_classes = labels.size, len(classes)
+    n_rows, n_classes = labels.size, len(data.classes)
     values = np.zeros((n_rows, n_classes))
     if not hasattr(model, "predict_proba"):
         values[np.arange(n_rows), labels] = 1.0
         return Predictions(values, labels)
     found = np.asarray(model.predict_proba(X), dtype=np.float64)
-    columns = encode_labels(np.asarray(model.classes_), classes)
+    columns = data.encode(np.asarray(model.classes_))
     if found.shape != (n_rows, columns.size):
         raise ValueError(
             f"`estimator` must give one probability per row and class, shape {n_rows, columns.size}"

@@ -1,4 +1,4 @@
-"""From checked rows and candidates to a result: folds, weights, fits, kept predictions."""
+"""Run a search on checked rows and candidates: folds, weights, fits, predictions."""
 
 import platform
 import time
@@ -13,7 +13,6 @@ import numpy as np
 import scipy
 import sklearn
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from landbridge._tasks import (
     SharedData,
@@ -36,13 +35,15 @@ from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._fit_tasks import (
     KEPT,
+    CellKey,
     FitContext,
     FitTask,
     Predictions,
+    plan_cells,
     plan_fits,
     run_fit,
 )
-from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
+from landbridge.model_selection._search_data import SearchData, numeric_rows
 from landbridge.model_selection._sources import (
     Folds,
     Source,
@@ -62,18 +63,18 @@ from landbridge.model_selection.search_result import (
 from landbridge.weighting import effective_sample_size
 from landbridge.weighting._base import SMALL_SHARE
 
-# Predictions are kept for so many unlabelled rows, and for so many source rows × classes × cells;
-# beyond that rows are sampled.
+# Maximum number of unlabelled rows, and of source rows × classes × cells, for which predictions are
+# kept; beyond that, rows are sampled.
 MOST_UNLABELLED = 2000
 MOST_VALUES = 50_000_000
-# Racing compares after so many folds; "clearly behind" means so many standard errors.
+# Number of folds before racing compares, and of standard errors that mean "clearly behind".
 FIRST_ROUND = 2
 Z = 2.5
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How to search, as opposed to what is searched."""
+    """Settings of a search."""
 
     choice: Choice
     metrics: tuple[Metric, ...]
@@ -103,7 +104,7 @@ def run_search(
 ) -> SearchResult:
     """Plan the fits, run them and keep their predictions.
 
-    ``on_plan`` is told the number of fits and returns a function to call after each.
+    ``on_plan`` is called with the number of fits and returns a function to call after each fit.
     """
     started = time.perf_counter()
     context = make_context(data, candidates, source_rows, settings)
@@ -150,10 +151,10 @@ def make_sources(
     settings: Settings,
     seed: int,
 ) -> list[Source]:
-    """The sources with their folds; the last one holds all rows.
+    """Sources with their folds; the last one contains all rows.
 
-    Candidates that ignore the source are validated there: on the pooled source, or on one without
-    a name.
+    Candidates that ignore the source are validated on the last one, which is the pooled source or
+    has no name.
     """
     rows = dict(source_rows)
     whole = [name for name, part in rows.items() if part.size == data.n_rows]
@@ -179,8 +180,8 @@ def make_sources(
 def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
     """One seed per candidate, the same in every fold and in the final fit.
 
-    It belongs to the name of the candidate and its place in the grid, so that another candidate
-    before it changes nothing.
+    It depends only on the name of the candidate and its position in the grid, so that adding
+    another candidate does not change it.
     """
     met: Counter[str] = Counter()
     seeds = []
@@ -193,14 +194,14 @@ def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
 
 
 def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | None:
-    """Folds of the labelled target rows; as many as rows where there are too few for ``cv``."""
+    """Folds of the labelled target rows; one per row if there are too few for ``cv``."""
     if not settings.choice.needs & {"target", "target_alone"}:
         return None
     cv = settings.cv_target
     if data.n_labelled < n_folds(cv):
         warnings.warn(
-            f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each of "
-            "them is a fold of its own. Label more rows, or lower `cv`.",
+            f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each "
+            "row is a separate fold. Label more rows, or lower `cv`.",
             FewTargetRowsWarning,
             stacklevel=5,
         )
@@ -211,40 +212,13 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
     return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
 
 
-def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
-    """Every candidate on every source; once, on the last source, where it ignores the source."""
-    named = [number for number, source in enumerate(sources) if source.name is not None]
-    places = [
-        (number, source)
-        for source in named
-        for number, candidate in enumerate(candidates)
-        if candidate.uses_source
-    ]
-    # The last source holds all rows (see `make_sources`).
-    places += [(n, len(sources) - 1) for n, c in enumerate(candidates) if not c.uses_source]
-    return [
-        Cell(
-            candidate=candidates[number].name,
-            params={name: _plain(value) for name, value in candidates[number].params.items()},
-            source=sources[source].name if candidates[number].uses_source else None,
-            role=candidates[number].role,
-            source_index=source,
-            candidate_index=number,
-            complexity=candidates[number].complexity,
-        )
-        for number, source in places
-    ]
-
-
 class _Run:
-    """A search as it runs: starts tasks and collects what they return."""
+    """A running search, which starts tasks and collects their results."""
 
-    def __init__(self, context: FitContext, cells: Sequence[Cell], settings: Settings):
-        self.context, self.cells, self.settings = context, list(cells), settings
-        self.data = data = context.data
-        self.y, self.y_target = encode_labels(data.y, data.classes), data.y_target
-        if data.y_target is not None:
-            self.y_target = encode_labels(data.y_target, data.classes)
+    def __init__(self, context: FitContext, cells: Sequence[CellKey], settings: Settings):
+        self.context, self.keys, self.settings = context, cells, settings
+        self.data = context.data
+        self.cells = [self._new_cell(key) for key in cells]
         self.kept: dict[str, list[Predictions | None]] = {}
         self.folds_of_unlabelled: dict[int, dict[int, np.ndarray]] = {}
         self.weights: dict[int, Vector] = {}
@@ -253,15 +227,26 @@ class _Run:
         self.cut: dict[int, list[FitTask]] = {}  # fits that the time budget did not allow
         self.done: Counter[int] = Counter()  # fits of each cell
         self.weight_seconds = 0.0
-        self.cache_keys = None if settings.cache is None else _CacheKeys(context)
         for number, source in enumerate(context.sources):
             if source.problem:
                 self._fail_source(number, "source", KEPT, f"ValueError: {source.problem}")
 
+    def _new_cell(self, key: CellKey) -> Cell:
+        candidate = self.context.candidates[key.candidate]
+        return Cell(
+            candidate=candidate.name,
+            params={name: _plain(value) for name, value in candidate.params.items()},
+            source=self.context.sources[key.source].name if candidate.uses_source else None,
+            role=candidate.role,
+            source_index=key.source,
+            candidate_index=key.candidate,
+            complexity=candidate.complexity,
+        )
+
     # Running
 
     def execute(self, fits: Sequence[FitTask], advance: Callable[[], None] | None) -> None:
-        """Weights first, then the fits; with racing in rounds between which cells may stop."""
+        """Compute the weights, then the fits; with racing, cells may stop between rounds."""
         settings = self.settings
         deadline = None
         if settings.time_budget is not None:
@@ -270,6 +255,7 @@ class _Run:
             rounds = deque(self._one_candidate_after_the_other(fits))
         else:
             rounds = deque(racing_rounds(fits) if settings.racing else [list(fits)])
+        keys = self._cache_keys()
         kinds = [self.context.candidates[fit.candidate].name for fit in fits]
         with (
             SharedData(self.context) as shared,
@@ -280,15 +266,15 @@ class _Run:
                 deadline=deadline,
             ) as progress,
         ):
-            first = self._weight_tasks()
+            first: list[Task] = self._weight_tasks(keys)
             while rounds:
                 group = rounds.popleft()
-                tasks, first = first, []
+                running = [fit for fit in group if not self._all_stopped(fit)]
                 for fit in group:
                     if self._all_stopped(fit):
                         progress.drop(self.context.candidates[fit.candidate].name)
-                    else:
-                        tasks.append(self._task(fit))
+                tasks = first + [self._task(fit, keys) for fit in running]
+                first = []
                 for result in run_tasks(
                     run_task,
                     tasks,
@@ -308,22 +294,27 @@ class _Run:
                 if deadline is not None:
                     self._postpone(rounds, group[0].candidate, progress, deadline)
 
-    def _task(self, content: "FitTask | WeightTask") -> Task:
-        kind = "weights"
-        if isinstance(content, FitTask):
-            kind = self.context.candidates[content.candidate].name
-        key = None if self.cache_keys is None else self.cache_keys.of(content)
-        return Task(content=content, kind=kind, key=key)
+    def _task(self, fit: FitTask, keys: "_CacheKeys | None") -> Task:
+        candidate = self.context.candidates[fit.candidate]
+        key = None if keys is None else keys.of_fit(fit)
+        return Task(content=fit, kind=candidate.name, key=key)
 
-    def _weight_tasks(self) -> list[Task]:
+    def _weight_tasks(self, keys: "_CacheKeys | None") -> list[Task]:
         """One task per sound source, if weights are needed; they overlap with the first fits."""
         if "weights" not in self.settings.choice.needs:
             return []
         return [
-            self._task(WeightTask(number, self.settings.weighting))
+            Task(
+                content=WeightTask(number, self.settings.weighting),
+                kind="weights",
+                key=None if keys is None else keys.of_weights(number, self.settings.weighting),
+            )
             for number, source in enumerate(self.context.sources)
             if not source.problem
         ]
+
+    def _cache_keys(self) -> "_CacheKeys | None":
+        return None if self.settings.cache is None else _CacheKeys(self.context)
 
     def _one_candidate_after_the_other(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
         """Rounds of a search with a time budget: simple candidates first, one after the other.
@@ -369,7 +360,7 @@ class _Run:
             cell = self.cells[number]
             self.cells[number] = replace(
                 cell,
-                # A shared fit costs its time once, whatever the number of cells that use it.
+                # The time of a shared fit is counted once, regardless of the number of cells.
                 fit_seconds=cell.fit_seconds + outcome["fit_seconds"] / len(fit.cells),
                 predict_seconds=cell.predict_seconds + outcome["predict_seconds"] / len(fit.cells),
                 fits=cell.fits + fit.n_models,
@@ -392,9 +383,9 @@ class _Run:
             found[cell].labels[rows] = labels  # type: ignore[union-attr]
 
     def _empty(self, name: str, cell: int) -> Predictions:
-        """Room for predictions; NaN and −1 where there are none."""
+        """Allocate predictions, filled with NaN and −1."""
         of_source = name in ("source", "reverse")
-        source = self.context.sources[self.cells[cell].source_index]
+        source = self.context.sources[self.keys[cell].source]
         n_rows = source.rows.size if of_source else self.data.n_labelled
         kind = np.float32 if of_source else np.float64
         if self.data.classes is None:
@@ -442,8 +433,8 @@ class _Run:
     def _fail_source(
         self, source: int, stage: str, arrays: Sequence[str], message: str, traceback: str = ""
     ) -> None:
-        for number, cell in enumerate(self.cells):
-            if cell.source_index == source:
+        for number, key in enumerate(self.keys):
+            if key.source == source:
                 self.failures.append(Failure(number, stage, -1, tuple(arrays), message, traceback))
 
     # Racing
@@ -467,18 +458,21 @@ class _Run:
         if len(running) > 2:
             for cell in clearly_behind({n: losses[n] for n in running}):  # type: ignore[misc]
                 if cell in waiting:
-                    folds = max(self.folds_of_unlabelled.get(cell, {0: None})) + 1
+                    folds = self._folds_seen(cell)
                     self.cells[cell] = replace(self.cells[cell], stopped_after=folds)
 
     def _losses_so_far(self, cell: int) -> Vector | None:
-        """Losses on the rows seen so far, NaN elsewhere; on target rows where there are any."""
+        """Losses on the rows seen so far, NaN elsewhere; on target rows if there are any."""
         name = CRITERIA[self.settings.choice.criterion].predictions
         found = self.kept.get(name, [None] * len(self.cells))[cell]
         if found is None:
             return None
-        rows = self.context.sources[self.cells[cell].source_index].rows
         of_target = CRITERIA[self.settings.choice.criterion].of_target
-        y = self.y_target if of_target else self.y[rows]
+        y = (
+            self._y_target
+            if of_target
+            else self._y[self.context.sources[self.keys[cell].source].rows]
+        )
         if self.data.classes is None:
             losses = (found.values - y) ** 2
         else:
@@ -486,8 +480,19 @@ class _Run:
         if of_target:
             return losses
         whole = np.full(self.data.n_rows, np.nan)
-        whole[rows] = losses
+        whole[self.context.sources[self.keys[cell].source].rows] = losses
         return whole
+
+    @property
+    def _y(self) -> Vector:
+        return self.data.encode(self.data.y)
+
+    @property
+    def _y_target(self) -> VectorLike:
+        return None if self.data.y_target is None else self.data.encode(self.data.y_target)
+
+    def _folds_seen(self, cell: int) -> int:
+        return max(self.folds_of_unlabelled.get(cell, {0: None})) + 1
 
     def _leader(self) -> str:
         means = {}
@@ -523,8 +528,8 @@ class _Run:
         return SearchResult(
             cells=tuple(self.cells),
             sources=sources,
-            y=self.y,
-            y_target=self.y_target,
+            y=self._y,
+            y_target=self._y_target,
             classes=data.classes,
             target_folds=numbers,
             unlabelled_rows=self.context.kept_unlabelled,
@@ -542,14 +547,14 @@ class _Run:
         folds = self.folds_of_unlabelled.get(cell)
         if not folds:
             return None
-        # In the order of the folds, so that rounding does not depend on which fit ended first.
+        # Use the order of the folds, so that rounding does not depend on which fit ended first.
         stack = np.stack([folds[fold] for fold in sorted(folds)])
         values: np.ndarray = stack.mean(axis=0, dtype=np.float64)
         labels = None if self.data.classes is None else values.argmax(axis=1).astype(np.int16)
         return Predictions(values.astype(np.float32), labels)
 
     def _cut_cells(self) -> list[Failure]:
-        """One failure per cell that the time budget cut, with how far it had come."""
+        """One failure per cell that was cut by the time budget, with its progress."""
         failures = []
         for cell, fits in sorted(self.cut.items()):
             done, planned = self.done[cell], self.done[cell] + len(fits)
@@ -559,7 +564,7 @@ class _Run:
         return failures
 
     def _metric_failures(self) -> list[Failure]:
-        """Metrics of probabilities that a cell without any cannot serve."""
+        """Failures of probability metrics for cells without probabilities."""
         asking = [metric for metric in self.settings.metrics if metric.response == "probability"]
         return [
             Failure(
@@ -636,7 +641,7 @@ def clearly_behind(losses: dict[int, Vector]) -> list[int]:
 
 
 def _distance(losses: Vector, of_leader: Vector) -> float:
-    """Standard errors by which the mean loss lies above the leader's."""
+    """Difference of the mean loss from the leader's, in standard errors."""
     shared = ~np.isnan(losses) & ~np.isnan(of_leader)
     if shared.sum() >= 2:
         difference = losses[shared] - of_leader[shared]
@@ -707,20 +712,23 @@ class _CacheKeys:
         }
         self.sources = {
             number: describe_rows(
-                _safe_indexing(data.X, source.rows),
+                _rows_of(data.X, source.rows),
                 data.y[source.rows],
                 None if data.sample_weight is None else data.sample_weight[source.rows],
             )
             for number, source in enumerate(context.sources)
         }
 
-    def of(self, content: FitTask | WeightTask) -> str | None:
-        """Key of one fit, or of the density ratios of one source."""
-        if isinstance(content, WeightTask):
-            text = describe_candidate("weighting", content.weighting)
-            rows = self.sources[content.source]
-            return None if text is None else task_key("weights", rows, self.target, text)
-        fit, text = content, self.describe[content.candidate]
+    def of_weights(self, source: int, weighting: Any) -> str | None:
+        """Key of the density ratios of one source."""
+        text = describe_candidate("weighting", weighting)
+        return (
+            None if text is None else task_key("weights", self.sources[source], self.target, text)
+        )
+
+    def of_fit(self, fit: FitTask) -> str | None:
+        """Key of one fit."""
+        text = self.describe[fit.candidate]
         if text is None:
             return None
         context, source = self.context, self.context.sources[fit.source]
@@ -746,20 +754,26 @@ class _CacheKeys:
 
 
 def _is_short(progress: TaskProgress, deadline: float) -> bool:
-    """Whether the time left is unlikely to suffice for the fits left, so candidates must race."""
+    """Whether the remaining time is unlikely to suffice, so that racing is enabled."""
     seconds = progress.work_left()
     return seconds is not None and seconds > deadline - time.monotonic()
 
 
+def _rows_of(X: Any, rows: Vector) -> Any:
+    from sklearn.utils import _safe_indexing
+
+    return _safe_indexing(X, rows)
+
+
 def _plain(value: Any) -> Any:
-    """A value of a grid as JSON can hold it."""
+    """Convert a value of a grid to a JSON type."""
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
 def _group_numbers(groups: VectorLike) -> VectorLike:
-    """Groups as whole numbers in the order in which they appear, which a file can hold."""
+    """Encode groups as integers in order of appearance."""
     if groups is None:
         return None
     _, first, codes = np.unique(groups, return_index=True, return_inverse=True)

@@ -38,7 +38,7 @@ from landbridge.inference.label_check import LabelCheck, check_labels
 
 @dataclass(frozen=True)
 class SearchData:
-    """Rows as the candidates get them; ``None`` where nothing was given."""
+    """Rows as passed to the candidates; ``None`` for arguments that were not given."""
 
     X: MatrixLike
     y: Vector
@@ -64,19 +64,13 @@ class SearchData:
         return _num_samples(self.rows_to_label)
 
     @property
-    def rows(self) -> MatrixLike:
-        """All rows: source, labelled target, unlabelled target."""
-        parts = (self.X, self.X_target, self.X_unlabeled)
-        return stack_rows([part for part in parts if part is not None])
-
-    @property
     def target_rows(self) -> MatrixLike:
         """All target rows, labelled first."""
         return stack_rows([part for part in (self.X_target, self.X_unlabeled) if part is not None])
 
     @property
     def rows_to_label(self) -> MatrixLike:
-        """The rows that reverse validation gives pseudo-labels to."""
+        """Rows that receive pseudo-labels in reverse validation."""
         return self.X_target if self.X_unlabeled is None else self.X_unlabeled
 
     @cached_property
@@ -86,10 +80,23 @@ class SearchData:
             return None
         return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
 
-    def check_finite(self) -> None:
-        """Raise where a matrix of numbers holds NaN or infinity, with the name of the argument.
+    def encode(self, labels: Vector) -> Vector:
+        """Labels as their positions in ``classes``; numbers as floats."""
+        if self.classes is None:
+            return np.asarray(labels, dtype=np.float64)
+        places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
+        unknown = np.asarray(labels)[self.classes[places] != labels]
+        if unknown.size:
+            raise ValueError(
+                f"`estimator` must predict classes that y has, like {self.classes.tolist()[:5]}; "
+                f"got {unknown.tolist()[0]!r}. Pass a classifier that learns y."
+            )
+        return places
 
-        Some candidates can use such rows, so this is for searches in which every one failed.
+    def check_finite(self) -> None:
+        """Raise if a numeric matrix has NaN or infinity, with the name of the argument.
+
+        Some candidates can use such rows, so this is only called if every candidate failed.
         """
         for name in ("X", "X_target", "X_unlabeled"):
             rows = getattr(self, name)
@@ -100,7 +107,7 @@ class SearchData:
                 check_finite(rows, name)
 
     def transformed(self, X: MatrixLike) -> "SearchData":
-        """The same with the rows of ``X``, which stacks source, labelled and unlabelled rows."""
+        """Replace the rows by those of ``X``, which stacks source, labelled and unlabelled rows."""
         n, m = self.n_rows, self.n_rows + self.n_labelled
         X = X.tocsr() if sparse.issparse(X) else X
         return replace(
@@ -109,20 +116,6 @@ class SearchData:
             X_target=None if self.X_target is None else X[n:m],
             X_unlabeled=None if self.X_unlabeled is None else X[m:],
         )
-
-
-def encode_labels(labels: Vector, classes: VectorLike) -> Vector:
-    """Labels as their positions in ``classes``; numbers, without classes, as floats."""
-    if classes is None:
-        return np.asarray(labels, dtype=np.float64)
-    places = np.searchsorted(classes, labels).clip(max=classes.size - 1)
-    unknown = np.asarray(labels)[classes[places] != labels]
-    if unknown.size:
-        raise ValueError(
-            f"`estimator` must predict classes that y has, like {classes.tolist()[:5]}; got "
-            f"{unknown.tolist()[0]!r}. Pass a classifier that learns y."
-        )
-    return places
 
 
 def check_search_data(
@@ -138,7 +131,7 @@ def check_search_data(
     sample_weight: VectorLike = None,
     sample_weight_target: VectorLike = None,
 ) -> SearchData:
-    """Check the arguments of a search; ``task`` is read from ``y`` where it is open."""
+    """Check the arguments of a search; ``task`` is inferred from ``y`` if not given."""
     if X_target is None and X_unlabeled is None and y_target is None:
         raise ValueError(
             "`X_target` or `X_unlabeled` must hold rows of the target; got no target rows at all. "
@@ -153,7 +146,7 @@ def check_search_data(
     if task == "classification":
         _check_classes(y, "y")
     else:
-        y = check_numbers(y)
+        y = _numbers(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
         y_target = check_target_labels(plain_labels(y_target), X_target, y, task)
@@ -179,9 +172,9 @@ def check_search_data(
 
 
 def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
-    """Compare labelled with unlabelled target rows, where there are enough of both.
+    """Compare labelled with unlabelled target rows, if there are enough of both.
 
-    Where they differ and have one class only, no weights can stand in for the other classes, so
+    If they differ and have only one class, weights cannot replace the other classes, so
     estimates are withheld.
     """
     rows = [data.X_target, data.X_unlabeled]
@@ -218,7 +211,7 @@ def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
 
 
 class _Columns(BaseEstimator):
-    """Remembers number and names of columns for the checks of further tables."""
+    """Store the number and names of columns to check other tables."""
 
 
 def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[MatrixLike, Vector]:
@@ -253,7 +246,7 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
 
 
 def _check_table(X: MatrixLike, name: str) -> MatrixLike:
-    """A table that is not empty; a tuple of texts as a list, for pipelines take it for tables."""
+    """Require a non-empty table; convert tuples of texts to lists for pipelines."""
     if not all(getattr(X, "shape", (len(X),))):
         raise ValueError(
             f"`{name}` must have at least one row and one column; got an empty table. Check the "
@@ -272,20 +265,18 @@ def _check_classes(y: Vector, name: str) -> None:
         ) from error
 
 
-def check_numbers(y: Vector) -> Vector:
-    """Labels of a regression as numbers."""
+def _numbers(y: Vector) -> Vector:
     try:
         return y if y.dtype.kind in "biuf" else y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"`y` must hold numbers for regressors; got {y.tolist()[0]!r}. Pass classifiers for "
-            "named classes, or convert y."
+            f"`y` must hold numbers, because the candidates are regressors; got {y.tolist()[0]!r}. "
+            "Pass classifiers for named classes, or convert y."
         ) from error
 
 
 def plain_labels(y: VectorLike) -> Vector:
-    """Labels as an array; Python's numbers and truth values, as a table with holes has them, as
-    numbers and truth values of numpy."""
+    """Labels as an array; Python objects that are numbers or booleans are converted."""
     y = np.asarray(y)
     if y.dtype != object or any(isinstance(label, str) for label in y.ravel().tolist()):
         return y
@@ -319,7 +310,7 @@ def _check_table_like_source(
 
 
 def _labels_of_columns(X: MatrixLike) -> list[Any] | None:
-    """Names of columns, also where they are numbers: tables are stacked by them."""
+    """Column names, including numeric ones, by which tables are stacked."""
     library = type(X).__module__.partition(".")[0]
     return list(X.columns) if library in ("pandas", "polars") and hasattr(X, "columns") else None
 
@@ -331,7 +322,7 @@ def _kind_of_table(X: MatrixLike) -> str:
 
 
 def _is_table(X: MatrixLike) -> bool:
-    """Tables with columns and sequences of documents go to the candidates as they are."""
+    """Whether X is a table or a sequence of documents, which is passed on unchanged."""
     if hasattr(X, "columns"):
         return True
     if sparse.issparse(X) or getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__"):

@@ -36,7 +36,7 @@ def save_result(result: SearchResult, path: str | os.PathLike[str]) -> None:
 
 
 def pack(result: SearchResult) -> tuple[str, dict[str, np.ndarray]]:
-    """A JSON header and plain arrays that hold all of a result but its metrics' functions."""
+    """Convert a result, without the functions of its metrics, to a JSON header and arrays."""
     arrays = {name: getattr(result, name) for name in PLAIN if getattr(result, name) is not None}
     for number, source in enumerate(result.sources):
         arrays[f"source {number} rows"] = source.rows
@@ -66,7 +66,7 @@ def pack(result: SearchResult) -> tuple[str, dict[str, np.ndarray]]:
 
 
 def load_result(path: str | os.PathLike[str], scoring: Any) -> SearchResult:
-    """Read what `save_result` wrote."""
+    """Load a result written by `save_result`."""
     arrays, header = _storage.read_archive(path)
     return unpack(header, arrays, path, scoring=scoring)
 
@@ -79,7 +79,7 @@ def unpack(
     scoring: Any = None,
     metrics: tuple[Metric, ...] | None = None,
 ) -> SearchResult:
-    """The result that `pack` took apart; every array is checked against the others."""
+    """Inverse of `pack`, which checks that the arrays are consistent."""
     _check_header(header, path)
     try:
         return _unpack(header, arrays, path, scoring, metrics)
@@ -97,12 +97,14 @@ def _unpack(
     scoring: Any,
     metrics: tuple[Metric, ...] | None,
 ) -> SearchResult:
-    header = _storage.as_tuple(header)
-    info = SearchInfo(**header["info"])
+    info = _info(header["info"])
     if metrics is None:
         metrics = _metrics(info, arrays.get("classes"), scoring, path)
-    cells = tuple(Cell(**values) for values in header["cells"])
-    sources = _sources(header["sources"], arrays, path)
+    cells = tuple(
+        Cell(**{**values, "source": _storage.as_tuple(values["source"])})
+        for values in header["cells"]
+    )
+    sources = _sources(_storage.as_tuple(header["sources"]), arrays, path)
     parts: dict[str, Any] = {name: arrays.get(name) for name in PLAIN}
     _check_rows(parts, sources, cells, path)
     for name in header["kept"]:
@@ -115,7 +117,7 @@ def _unpack(
     return SearchResult(
         cells=cells,
         sources=sources,
-        failures=tuple(Failure(**values) for values in header["failures"]),
+        failures=tuple(_failure(values) for values in header["failures"]),
         info=info,
         metrics=metrics,
         label_check_=_label_check(header["label_check"]),
@@ -149,13 +151,23 @@ def _metrics(info: Any, classes: Any, scoring: Any, path: Any) -> Any:
         ) from error
 
 
+def _info(values: dict[str, Any]) -> SearchInfo:
+    lists = {"criteria": tuple(values["criteria"]), "scoring": tuple(values["scoring"])}
+    return SearchInfo(**{**values, **lists})
+
+
+def _failure(values: dict[str, Any]) -> Failure:
+    return Failure(**{**values, "arrays": tuple(values["arrays"])})
+
+
 def _label_check(values: dict[str, Any] | None) -> LabelCheck | None:
     if values is None:
         return None
-    columns = tuple(LabelledColumn(**column) for column in values["columns"])
-    arrays = {name: np.asarray(values[name]) for name in ("weights", "rows_to_label")}
     known = {name: values[name] for name in {part.name for part in fields(LabelCheck)}}
-    return LabelCheck(**known | arrays | {"columns": columns})
+    known["columns"] = tuple(LabelledColumn(**column) for column in values["columns"])
+    for name in ("weights", "rows_to_label"):
+        known[name] = np.asarray(values[name])
+    return LabelCheck(**known)
 
 
 def _sources(names: list[Any], arrays: dict[str, np.ndarray], path: Any) -> tuple[SourceRows, ...]:

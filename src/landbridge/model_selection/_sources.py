@@ -1,4 +1,4 @@
-"""Sources, the sets of rows among which a search chooses, and how rows are split into folds."""
+"""Sources of a search, and how their rows are split into folds."""
 
 import reprlib
 from collections.abc import Hashable, Iterable, Mapping
@@ -29,7 +29,7 @@ class Folds:
 
     @cached_property
     def numbers(self) -> Vector:
-        """The fold that holds out each row, −1 where none does."""
+        """Fold in which each row is held out; −1 if it never is."""
         numbers = np.full(self.n_rows, -1)
         for fold, (_, test) in enumerate(self.splits):
             numbers[test] = fold
@@ -43,8 +43,8 @@ class Folds:
 class Source:
     """A named set of source rows with its folds.
 
-    ``problem`` says why nothing can be validated on this source, where that is so. ``name`` is
-    ``None`` for the set of all rows that candidates without a source of their own are validated on.
+    ``problem`` is the reason if this source cannot be validated. ``name`` is ``None`` for the set
+    of all rows used to validate candidates that ignore the source.
     """
 
     name: Any
@@ -61,8 +61,8 @@ class Source:
 def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, Vector]:
     """Row numbers of every source by name.
 
-    ``"each"`` group alone, ``"pooled"`` all together, ``"both"``, a list of groups or tuples of
-    groups, or a mapping from names to such.
+    ``sources`` is ``"each"`` (every group separately), ``"pooled"`` (all rows), ``"both"``, a list
+    of groups or tuples of groups, or a mapping from names to these.
     """
     everything = np.arange(n_rows)
     if isinstance(sources, str):

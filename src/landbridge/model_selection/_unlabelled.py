@@ -21,7 +21,7 @@ FEWEST_LABELS = 20
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """Control variate: the correction of the mean loss, and its worth in labels."""
+    """Control variate: the correction of the mean loss, and the equivalent number of labels."""
 
     loss: float
     effective_rows: float
@@ -36,9 +36,9 @@ def adjust_with_unlabelled(
 ) -> Adjustment | None:
     """The control variate for the mean loss of a cell on its labelled rows.
 
-    The proxy of a loss is what the other candidates expect it to be: its mean over the classes with
-    the probabilities that the candidates give on average, or, for numbers, the loss that the cell
-    would have if the vote were right. It is known for labelled and unlabelled rows; see
+    The proxy of a loss is its expectation according to the other candidates: the mean over the
+    classes, weighted by the average probabilities of the candidates, or, for numbers, the loss of
+    the cell if the vote were right. It is known for labelled and unlabelled rows; see
     `landbridge.inference.control_variate_interval`.
     """
     predicted, elsewhere = result.predictions("tlv", cell), _unlabelled(result, cell)
@@ -63,7 +63,7 @@ def expected_losses(metric: Metric, values: np.ndarray, reference: np.ndarray) -
 
 
 def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.ndarray] | None:
-    """What the candidates say about labelled and unlabelled rows."""
+    """Average predictions of the candidates for labelled and unlabelled rows."""
     voters = _voters(result)
     if len(voters) < FEWEST_CANDIDATES:
         return None
@@ -86,8 +86,8 @@ def agreement_of(
 ) -> tuple[list[int], AgreementInterval] | None:
     """Cells and reference intervals for their accuracy, from agreement on unlabelled rows.
 
-    Models of one source are compared, those of the best cell: models of different sources agree
-    less, and the same learner on two sources more, than the ones that the interval rests on.
+    Only models of the best cell's source are compared. Models of different sources agree less, and
+    the same learner on two sources agrees more, than the models used to calibrate the interval.
     """
     if result.classes is None or not result.unlabelled:
         return None
@@ -103,8 +103,15 @@ def agreement_of(
 
 def _voters(result: "SearchResult") -> list[int]:
     """Complete candidates with predictions of unlabelled rows."""
-    kept = result.unlabelled
-    return [cell for cell in result._complete() if kept and kept[cell] is not None]
+    status = result.status()
+    return [
+        number
+        for number, cell in enumerate(result.cells)
+        if cell.role != "baseline"
+        and status[number] == "complete"
+        and result.unlabelled
+        and result.unlabelled[number] is not None
+    ]
 
 
 def _unlabelled(result: "SearchResult", cell: int | Literal["vote"]) -> Predictions | None:

@@ -24,18 +24,18 @@ posterior mean
 
 As labels grow v_c → 0 and the criterion tends to the measured loss. As they vanish v_c → ∞, and
 within a role the ranking tends to that of TrCV. The scale s is the larger of two spreads, that of
-TrCV and that of the measured losses beyond their noise, so that equal TrCV values do not silence
-the labels.
+TrCV and that of the measured losses beyond their noise, so that labels matter even if all TrCV
+values are equal.
 
-Losses without an upper end are compared by their ratios: the same model for logarithms, with the
-covariance by the delta method. A cell that extrapolates wildly would otherwise be the only one
-that counts. Few labelled rows can miss the rows on which such a cell is terrible; unlabelled rows
-show them. Where the loss is a distance, the triangle inequality bounds the loss of c by that of
-every other cell j and by the distance :math:`D_{cj}` of their predictions,
+Unbounded losses are compared by their ratios: the same model is used for logarithms, with the
+covariance by the delta method. Otherwise, a single cell that extrapolates badly would dominate. A
+few labelled rows may not include the rows on which such a cell fails, but unlabelled rows do. If
+the loss is a distance, the triangle inequality bounds the loss of c by that of every other cell j
+and by the distance :math:`D_{cj}` of their predictions,
 
 .. math:: \lVert θ_c \rVert \ge D_{cj} - \lVert θ_j \rVert .
 
-A bound counts where it puts c behind j, and the criterion is raised to the median of the bounds.
+A bound is used if it ranks c behind j, and the criterion is raised to the median of the bounds.
 """
 
 from collections.abc import Hashable, Sequence
@@ -51,17 +51,17 @@ from landbridge._typing import Vector, VectorLike
 Scale: TypeAlias = Literal["difference", "ratio"]
 Distance: TypeAlias = Literal["rmse", "mse", "mae"]
 
-# A variance from few rows is wild: it is averaged with the mean over cells, which counts as so
-# many rows.
+# A variance from few rows is unstable, so it is averaged with the mean over cells, which has the
+# weight of this many rows.
 PRIOR_ROWS = 10.0
-# A mean of few rows is never known better than up to half a row; losses and logarithms are taken
-# to have the unit 1.
+# The error of a mean over few rows is at least half a row; losses and logarithms are assumed to
+# have unit 1.
 LEAST_ROWS = 0.5
 TINY = 1e-12
 # Stands in for a loss of zero, whose logarithm is not finite.
 SMALLEST = float(np.finfo(np.float64).tiny)
-# Values of τ in units of its scale. The tail of its prior is heavy enough to let labels speak
-# where they contradict the prior mean, and light enough to be silenced by unlimited noise.
+# Values of τ in units of its scale. The tail of its prior is heavy enough for labels to override
+# the prior mean, and light enough to vanish under unlimited noise.
 SPREADS = np.geomspace(1e-3, 1e3, 61)
 # Values of the slopes; none is negative, because a cell is never better for a larger TrCV loss or
 # for more dissent.
@@ -81,7 +81,7 @@ class Anchored:
     mean : ndarray (cells,)
         Posterior mean of the loss: the anchored criterion.
     sd : ndarray (cells,)
-        Posterior standard deviation of the loss, the noise that all cells share included.
+        Posterior standard deviation of the loss, including the noise shared by all cells.
     relative_sd : ndarray (cells,)
         Standard deviation of the difference from the average cell. On the ratio scale that of the
         logarithm.
@@ -117,25 +117,35 @@ def anchor(
 
     Parameters
     ----------
-    measured, covariance : ndarrays (cells,), (cells, cells)
-        Loss of each cell on the labelled target rows, and the covariance of their errors.
+    measured : ndarray (cells,)
+        Loss of each cell on the labelled target rows.
+    covariance : ndarray (cells, cells)
+        Covariance of the errors of ``measured``.
     prior : ndarray (cells,)
         TrCV loss of each cell. Its level within a role is irrelevant.
     n_rows : int
         Number of labelled rows behind ``measured``.
-    roles, kinds : sequences (cells,), optional
-        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both;
-        cells of one kind (points of a grid) share one vote. By default all cells have the same
-        role, and each has its own vote.
+    roles : sequence of str (cells,), optional
+        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
+        By default all cells have the same role.
+    kinds : sequence (cells,), optional
+        Cells of one kind (points of a grid) share one vote. By default each cell has its own vote.
     unlabelled : ndarray (cells, rows, classes) or (cells, rows), optional
         Class probabilities, or numbers, predicted for unlabelled target rows.
     scale : {"difference", "ratio"}
-        ``"ratio"`` for nonnegative losses without an upper end.
+        ``"ratio"`` for unbounded non-negative losses.
     distance : {"rmse", "mse", "mae"}, optional
-        The distance between labels and predicted numbers that the loss is, if it is one.
+        Kind of distance, if the loss is a distance between labels and predictions.
+
+    Returns
+    -------
+    Anchored
+        Posterior mean and standard deviations, in the order of the cells.
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.anchored import anchor
     >>> posterior = anchor(
     ...     np.array([0.2, 0.4]), np.diag([0.01, 0.01]), np.array([0.3, 0.3]), n_rows=20
     ... )
@@ -225,9 +235,9 @@ def dissent_from_vote(
 
 
 def distance_floors(means: Vector, unlabelled: np.ndarray, distance: Distance) -> Vector:
-    """The least loss of each cell by its distance from the others: the median of the bounds.
+    """Lower bound on the loss of each cell from its distances to the others.
 
-    The median, because one loss that is taken for much too small would spoil all other bounds.
+    It is the median of the bounds, because a single underestimated loss would distort them all.
     """
     order, power = NORMS[distance]
     apart = cdist(unlabelled, unlabelled, "minkowski", p=order)
@@ -245,7 +255,8 @@ def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vecto
     Slopes and τ take the values of a grid, so that the constraint on the slopes enters the
     evidence: a τ that only a negative slope could explain has little weight.
     """
-    # What the labels show beyond their noise keeps τ away from zero where TrCV values are equal.
+    # The spread of measured losses beyond their noise keeps τ away from zero if TrCV values are
+    # equal.
     beyond = max(float(np.mean(measured**2) - noise.mean()), 0.0)
     unit = max(float(expected[:, 0].std()), np.sqrt(beyond), TINY)
     roles = _role_columns(groups)
@@ -318,8 +329,8 @@ def _role_columns(groups: Vector) -> np.ndarray:
 def _voters(means: Vector, scale: Scale, kinds: Sequence[Hashable] | None) -> Vector:
     """Weights in the vote that defines dissent, by the posterior without dissent.
 
-    Differences count relative to their spread. On the ratio scale the weights are inverse squares
-    of the losses, so that a terrible cell has no say.
+    Differences count relative to their spread. On the ratio scale, the weights are inverse squares
+    of the losses, so that a bad cell has little influence.
     """
     unit = 0.5 if scale == "ratio" else max(2.0 * float(means.std()), TINY)
     return np.exp((means.min() - means) / unit) / kind_sizes(kinds, len(means))

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, clone, is_regressor
 from sklearn.decomposition import TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -26,7 +26,6 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from landbridge._delegate import last_step, task_of_estimator
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
@@ -35,7 +34,7 @@ from landbridge.weighting import ReweightedClassifier, RuLSIF
 # Sparse rows, and rows with more columns than this, are reduced to some components for learners
 # that need dense rows or whose cost grows with the square of the columns.
 MOST_COLUMNS, COMPONENTS = 2000, 100
-# On more rows than this every tree draws so many of them, which keeps forests affordable.
+# With more rows than this, every tree uses a sample of this size to limit the cost.
 FOREST_ROWS = 4000
 RIDGE_PENALTIES = np.logspace(-2, 4, 13)
 SIMPLE = ("sklearn.linear_model", "sklearn.naive_bayes", "sklearn.discriminant_analysis")
@@ -45,7 +44,7 @@ INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
 Role = Literal["source-only", "target-only", "pooled", "transfer", "plain", "baseline"]
-# The name of the row that knows nothing but the labels of the target.
+# Name of the baseline that uses only the labels of the target.
 BASELINE_NAMES = {"classification": "majority class", "regression": "mean"}
 
 
@@ -53,9 +52,9 @@ BASELINE_NAMES = {"classification": "majority class", "regression": "mean"}
 class Candidate:
     """One estimator with one choice of parameters.
 
-    ``role`` says what it does with the two domains: learns from one of them, weights both
-    (``"pooled"``), stacks them (``"plain"``) or does anything else with them (``"transfer"``).
-    ``"baseline"`` is the majority class or mean, which no search selects.
+    ``role`` describes the use of the two domains: only one of them, both with weights
+    (``"pooled"``), both stacked (``"plain"``) or any other use (``"transfer"``). ``"baseline"`` is
+    the majority class or mean, which no search selects.
     """
 
     name: str
@@ -65,8 +64,7 @@ class Candidate:
 
     @property
     def complexity(self) -> int:
-        """Rank used to break ties and to order fits under a time budget; simple candidates
-        first."""
+        """Rank used to break ties and to order fits; simple candidates come first."""
         return 0 if self.role == "baseline" else complexity_of(self.estimator)
 
     @property
@@ -79,8 +77,8 @@ class Candidate:
 class LabelBaseline(BaseEstimator):
     """Predict the class frequencies or the mean of the target labels for every row.
 
-    Without target labels it uses those of the source. It takes rows of any kind, also tables that
-    the candidates encode themselves.
+    Without target labels, it uses those of the source. It accepts rows of any kind, including
+    tables that the candidates encode.
     """
 
     def __init__(self, task: Task = "classification"):
@@ -118,7 +116,7 @@ class LabelBaseline(BaseEstimator):
 
 
 def baseline(task: Task) -> Candidate:
-    """The row of a ranking that every candidate should beat."""
+    """Baseline of the ranking, which every candidate should beat."""
     return Candidate(BASELINE_NAMES[task], LabelBaseline(task), {}, "baseline")
 
 
@@ -137,7 +135,7 @@ def steps_that_take(estimator: Any, name: str) -> list[Any]:
 
 def role_of(estimator: Any) -> Role:
     """Role of an estimator: which of source and target it is trained on."""
-    last = last_step(estimator)
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     roles: dict[type, Role] = {
         SourceOnly: "source-only", TargetOnly: "target-only", Pooled: "pooled",
     }  # fmt: skip
@@ -169,9 +167,8 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
 
 def task_of_candidates(candidates: list[Candidate]) -> Task:
     """Regression or classification, the same for all."""
-    tasks = {candidate.name: task_of_estimator(candidate.estimator) for candidate in candidates}
-    regressors = [name for name, task in tasks.items() if task == "regression"]
-    others = [name for name, task in tasks.items() if task != "regression"]
+    regressors = [candidate.name for candidate in candidates if is_regressor(candidate.estimator)]
+    others = [candidate.name for candidate in candidates if candidate.name not in regressors]
     if regressors and others:
         raise ValueError(
             "`candidates` must all be classifiers or all be regressors; got the regressor "
@@ -185,9 +182,9 @@ def default_candidates(task: Task, *, labelled: bool, X: MatrixLike = None) -> d
 
     With labelled target rows: a linear model and an ensemble of trees, each trained on the source,
     on the labelled target rows and on both. Without them, target-only and pooled models would
-    equal source-only ones, and the answer rests on what the candidates agree about: three more
-    learners of other kinds take part, for classes among them a linear model on source rows
-    weighted to resemble the target.
+    equal source-only ones, and selection depends on the agreement of the candidates. Therefore
+    three learners of other kinds are added, for classification including a linear model on
+    reweighted source rows.
     """
     wrappers: dict[str, Any] = {"source-only": SourceOnly}
     if labelled:
@@ -249,7 +246,7 @@ def _regressors(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[s
 
 
 def complexity_of(estimator: Any) -> int:
-    """Order of preference among equals: a smaller number is simpler and cheaper to predict with.
+    """Complexity used to break ties; smaller numbers are simpler and predict faster.
 
     ====== ==================================================================================
     0      a constant
@@ -262,9 +259,11 @@ def complexity_of(estimator: Any) -> int:
     Add 0 for a model trained on one domain, 1 for both domains together (pooled or a plain
     estimator), and 2 for any other transfer estimator. For a pipeline, the last step is used.
     """
-    last = last_step(estimator)
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     role = role_of(last)
-    learner = last_step(getattr(last, "estimator", None) if takes_target(last) else last)
+    learner = getattr(last, "estimator", None) if takes_target(last) else last
+    while isinstance(learner, Pipeline):
+        learner = learner.steps[-1][1]
     extra = {"source-only": 0, "target-only": 0, "pooled": 1, "plain": 1}.get(role, 2)
     return extra + _complexity_of_learner(last if learner is None else learner)
 
@@ -272,7 +271,7 @@ def complexity_of(estimator: Any) -> int:
 def _complexity_of_learner(learner: Any) -> int:
     if isinstance(learner, (DummyClassifier, DummyRegressor)):
         return 0
-    # Attributes instead of classes, so that learners of other packages count as what they are.
+    # Check attributes instead of classes, so that learners of other packages are recognised.
     if hasattr(learner, "n_estimators") or isinstance(learner, BOOSTED):
         return 30
     module = type(learner).__module__
@@ -317,8 +316,8 @@ def _check_estimator(name: str, estimator: Any) -> None:
     if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in INTERFACE):
         raise TypeError(
             "`candidates` must hold estimators with scikit-learn's interface "
-            f"({', '.join(INTERFACE)}); got {estimator!r} for {name!r}. Pass an instance, of a "
-            "class of your own that inherits from sklearn.base.BaseEstimator."
+            f"({', '.join(INTERFACE)}); got {estimator!r} for {name!r}. Pass an instance; "
+            "your own classes should inherit from sklearn.base.BaseEstimator."
         )
 
 

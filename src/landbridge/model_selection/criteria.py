@@ -1,4 +1,4 @@
-"""The criteria by which candidates are compared, and the choice of the default.
+"""Criteria for comparing candidates, and the choice of the default.
 
 ======== ===================================================================== =============
 name     what it measures                                                      defined in
@@ -65,9 +65,9 @@ CRITERIA = {
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The criterion that selects and all that are computed.
+    """The criterion used for selection and all criteria that are computed.
 
-    ``by_default`` tells whether the selecting one follows from the number of target labels.
+    ``by_default`` is true if the selecting criterion follows from the number of target labels.
     """
 
     criterion: str
@@ -81,7 +81,7 @@ class Choice:
 
 
 def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: int) -> Choice:
-    """Settle what to compute: a name, several (the first selects), ``"all"`` or ``None``."""
+    """Resolve ``criterion``: a name, several (the first selects), ``"all"`` or ``None``."""
     default = "anchored" if n_labelled >= 2 else "trcv"
     if requested is None:
         return Choice(default, (default,), by_default=True)
@@ -111,7 +111,7 @@ def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: i
 
 
 def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
-    r"""Count the pairs of models that a score does not rank the wrong way round.
+    r"""Count the pairs of models that a score does not rank in the wrong order.
 
     .. math::
         corr = \binom{|H|}{2} - \#\{f, g : (ε(f) - ε(g)) (v(f) - v(g)) < 0\},
@@ -122,9 +122,9 @@ def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
     Parameters
     ----------
     accuracy : array-like of shape (n_models,)
-        What the models achieve on the target.
+                True accuracies of the models on the target.
     score : array-like of shape (n_models,)
-        What the criterion says of them, greater for better. Pass ``-loss`` for a loss.
+                Scores of the models by a criterion, greater is better. Pass ``-loss`` for a loss.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
             "Leave out models that failed."
         )
     first, second = np.triu_indices(accuracy.shape[0], k=1)
-    # Signs, because a product of two tiny differences rounds to zero.
+    # Compare signs, because a product of two tiny differences rounds to zero.
     true_order = np.sign(accuracy[first] - accuracy[second])
     wrong = true_order * np.sign(score[first] - score[second]) < 0
     return int(wrong.size - wrong.sum())

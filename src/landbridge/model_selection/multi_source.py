@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
-from landbridge._delegate import task_of_estimator
 from landbridge._typing import MatrixLike, RandomState, VectorLike
 from landbridge._validation import Task, check_choice
 from landbridge.metrics.metric import Metric
@@ -21,6 +20,7 @@ from landbridge.model_selection._source_folds import (
     deal_folds,
     predict_folds,
     short_name,
+    task_of,
 )
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.source_comparison import Comparison
@@ -29,8 +29,9 @@ from landbridge.model_selection.source_comparison import Comparison
 class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     """Estimate how well an estimator does on a new source, with intervals.
 
-    Train on all sources but k, predict source k, for each of the K sources (CVS). With s_k the
-    score of the predictions for source k, the estimate is the mean over the sources,
+    For each of the K sources, the estimator is trained on the other sources and predicts source k
+    (CVS). With s_k the score of the predictions for source k, the estimate is the mean over the
+    sources,
 
         μ̂ = (1/K) Σ_k s_k,
 
@@ -41,8 +42,8 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : classifier, regressor, pipeline or search
-        Cloned for every fold. Where its ``fit`` takes ``groups``, it is given those of the training
-        rows.
+        Estimator that is cloned for every fold. If its ``fit`` accepts ``groups``, those of the
+        training rows are passed.
     scoring : str, scorer, callable, list or dict, default=None
         One or several metrics, as in `landbridge.metrics.scoring.check_scoring`. None for
         accuracy with balanced accuracy, or RMSE with MAE and R². Predictions are stored, so any
@@ -50,8 +51,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
     scheme : {"source", "random"}, default="source"
         Leave out sources, or random blocks for comparison.
     unlabeled_target : bool, default=False
-        Give the rows of the left-out source, without labels, to the estimator's ``fit`` as
-        ``X_unlabeled``, as a transfer estimator would see them.
+        Pass the rows of the left-out source, without labels, to ``fit`` as ``X_unlabeled``.
     cache : str or path, optional
         Directory in which finished fits are kept, as in `TransferSearchCV`.
     n_jobs : int, default=None
@@ -134,7 +134,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         groups : array of length n_rows
             The source of each row.
         sample_weight : array of length n_rows, optional
-            Given to the estimator's ``fit`` with the training rows, and to the metrics.
+            Weights of the rows, used in ``fit`` and in the metrics.
 
         Returns
         -------
@@ -144,13 +144,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         check_choice(self.scheme, "scheme", ("source", "random"))
         rng = None if self.random_state is None else check_random_state(self.random_state)
         folds = deal_folds(
-            X,
-            y,
-            groups,
-            sample_weight,
-            scheme=self.scheme,
-            task=task_of_estimator(self.estimator),
-            rng=rng,
+            X, y, groups, sample_weight, scheme=self.scheme, task=task_of(self.estimator), rng=rng
         )
         metrics = _metrics(self.scoring, folds)
         predictions = predict_folds(
@@ -197,8 +191,8 @@ def compare_estimators(
 ) -> Comparison:
     """Compare two or more estimators on sources that they have not seen.
 
-    All are trained without source k and predict the same rows of it, for every k; the tests rest
-    on the paired differences of their losses by source.
+    For every source k, all estimators are trained without it and predict its rows. The tests use
+    the paired differences of their losses by source.
 
     Parameters
     ----------
@@ -244,7 +238,7 @@ def compare_estimators(
     """
     estimators = _named_estimators(a, b)
     rng = None if random_state is None else check_random_state(random_state)
-    tasks = {task_of_estimator(estimator) for estimator in estimators.values()}
+    tasks = {task_of(estimator) for estimator in estimators.values()}
     if len(tasks) > 1:
         raise ValueError(
             "`a` and `b` must all be classifiers or all be regressors; got both. Compare each kind "

@@ -1,4 +1,4 @@
-"""Result of multiple-source cross-validation: kept predictions, and every answer made of them."""
+"""Result of multiple-source cross-validation, computed from stored predictions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,9 +20,10 @@ from landbridge.inference.intervals import (
     warn_few_sources,
 )
 from landbridge.inference.sources import SourceWeight, summarise_scores
-from landbridge.metrics.inference import MetricInterval, losses_by_unit, metric_interval
+from landbridge.metrics.inference import MetricInterval, metric_interval
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
+from landbridge.model_selection._source_scores import constant_prediction, unit_scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +58,7 @@ class KeptPredictions(Saved):
     scoring: tuple[str, ...]
 
     def check(self) -> None:
-        """Raise where the arrays do not fit each other; `load` calls it."""
+        """Raise if the arrays are inconsistent; called by `load`."""
         n_rows, n_classes = len(self.y), len(self.classes)
         shapes = {
             "source": (self.source.shape, (n_rows,)),
@@ -82,7 +83,7 @@ class KeptPredictions(Saved):
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
-        """The metrics that were asked for."""
+        """Requested metrics."""
         try:
             return check_scoring(list(self.scoring), task=self.task, classes=self.classes)
         except ValueError as error:
@@ -98,7 +99,7 @@ class KeptPredictions(Saved):
 
     @property
     def there(self) -> np.ndarray:
-        """Which predictions there are; those of failed fits are missing."""
+        """Which predictions exist; those of failed fits are missing."""
         return ~np.isnan(self.predicted) if self.task == "regression" else self.predicted >= 0
 
     def metric(self, metric: Any = None) -> Metric:
@@ -144,7 +145,7 @@ class MultiSourceResult(KeptPredictions):
     seconds : ndarray of shape (n_folds,)
         Time to fit and predict each fold.
     failures : tuple of (fold name, message)
-        Fits that failed. Their rows are in no estimate and in no interval.
+        Fits that failed. Their rows are excluded from estimates and intervals.
     scheme, estimator : str
         Scheme used to leave out sources.
     """
@@ -156,7 +157,7 @@ class MultiSourceResult(KeptPredictions):
     estimator: str
 
     def losses(self, metric: Any = None) -> Vector:
-        """The loss of each row for a metric that is a mean of such losses; NaN for failed fits.
+        """Loss of each row, for a metric that is a mean of losses; NaN for failed fits.
 
         Parameters
         ----------
@@ -197,14 +198,18 @@ class MultiSourceResult(KeptPredictions):
         names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
         units = self.source if self.scheme == "source" else self.fold
         there = self.there
-        weight = _of_rows(self.weight, there)
-        y, units, n_units = self.y[there], units[there], len(names)
-        cell = self._read_by(chosen, there)[None]
-        losses, variances = losses_by_unit(chosen, y, cell, units, n_units, weight)
-        totals = np.bincount(units, weight, minlength=n_units)
-        n_rows = np.bincount(units, minlength=n_units)
+        scores, variances = unit_scores(
+            chosen,
+            self.y[there],
+            self._read_by(chosen, there),
+            units[there],
+            len(names),
+            _of_rows(self.weight, there),
+        )
+        totals = np.bincount(units[there], _of_rows(self.weight, there), minlength=len(names))
+        n_rows = np.bincount(units[there], minlength=len(names))
         return summarise_scores(
-            chosen.score_of(losses),
+            scores,
             variances,
             names=names,
             n_rows=n_rows,
@@ -275,13 +280,8 @@ class MultiSourceResult(KeptPredictions):
         chosen = self.metric(metric)
 
         def score(rows: Vector, weight: Vector | None) -> float:
-            y = self.y[rows]
-            if self.task == "regression":
-                constant = np.full(y.shape[0], np.average(y, weights=weight))
-            else:
-                counts = np.bincount(y, weight, minlength=self.classes.size)
-                constant = np.tile(counts / counts.sum(), (y.shape[0], 1))
-            return chosen.score(y, constant, weight)
+            constant = constant_prediction(self.y[rows], self.classes.size, weight)
+            return chosen.score(self.y[rows], constant, weight)
 
         return self._each_source(score)
 

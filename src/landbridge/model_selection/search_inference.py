@@ -11,14 +11,14 @@ Each result states which rows it is based on. The intervals are:
     RMSE: about 10 % narrower at the same coverage (`benchmarks/trust.py`). For other metrics it is
     ``"labelled"``.
 ``"paper"``
-    Eq. (15) of Zhong et al.: the score interval of a proportion that TrCV would be if its losses
-    were those of n independent target rows. It says nothing about TrCV's bias.
+    Eq. (15) of Zhong et al.: the score interval of a proportion, which treats the losses of TrCV as
+    those of n independent target rows. It ignores the bias of TrCV.
 ``"effective"``
     The same with the effective sample size of the weights in place of n.
 
-The vote has an interval of its own, ``"cross-fitted"``, from predictions whose weights were learnt
-without the fold of the row. It has the control variate for accuracy, Brier score and log loss; for
-errors of numbers the vote's control variate made intervals 1 to 7 % narrower only, so it is off.
+The vote has a separate interval, ``"cross-fitted"``, from predictions whose weights were learned
+without the fold of the row. The control variate is used for accuracy, Brier score and log loss. For
+regression errors it made intervals only 1 to 7 % narrower, so it is not used.
 
 With groups of target rows (``cv_groups_target`` in `fit`), the groups are independent and not their
 rows: intervals and paired tests resample or sum whole groups, without a control variate.
@@ -53,7 +53,7 @@ from landbridge.weighting import effective_sample_size
 if TYPE_CHECKING:
     from landbridge.model_selection.search_result import SearchResult
 
-# The criterion whose predictions each method rests on, the honest ones first.
+# Criterion whose predictions each method uses, in order of reliability.
 METHODS = {
     "anchored": "anchored",
     "labelled": "tlv",
@@ -65,7 +65,7 @@ BASELINES = ("target-only", "source-only")
 
 
 class Withheld(StrEnum):
-    """Why an interval has no bounds."""
+    """Reason why an interval has no bounds."""
 
     LABELS = "the labelled target rows are not a sample of the target"
     NO_LABELS = "no model was validated on labelled target rows, by tlv or anchored"
@@ -74,12 +74,13 @@ class Withheld(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SearchInterval:
-    """An interval for a score on the target; unpacks to ``low, high``.
+    """Interval for a score on the target; unpacks to ``low, high``.
 
     Parameters
     ----------
     estimate, low, high : float
-        In the unit of the metric; NaN bounds where the interval is withheld.
+                Estimate and bounds in the unit of the metric; NaN bounds if the interval is
+                withheld.
     level : float
         Nominal coverage.
     metric : Metric
@@ -163,14 +164,7 @@ def search_interval(
         withheld = Withheld.NO_LABELS
         return SearchInterval(score, nan, nan, level, metric, "none", 0.0, withheld=withheld)
     if cell == "vote":
-        if result.predictions("tlv", "vote") is not None:
-            return _from_rows(result, "vote", level, metric, "cross-fitted")
-        if missing_ok:
-            return None
-        raise ValueError(
-            "`cell` 'vote' must have members that were validated on labelled target rows; got "
-            "none, because every candidate failed. `results_.failures` says why."
-        )
+        return _interval_of_vote(result, level, metric, missing_ok)
     method = method or default_method(result, metric)
     check_choice(method, "method", tuple(METHODS))
     criterion = METHODS[method]
@@ -179,19 +173,32 @@ def search_interval(
     if not CRITERIA[criterion].of_target:
         _require_accuracy(metric, method)
     _require(result, criterion, method)
-    if result.status(criterion, metric)[cell] == "failed":
-        raise ValueError(
-            f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
-            f"{cell}, {result.labels[cell]!r}, which failed. `results_.failures` says why."
-        )
-    estimate = float(result.scores(criterion, metric)[cell])
+    _require_predictions(result, cell, criterion, metric)
     if CRITERIA[criterion].of_target:
-        anchored = estimate if method == "anchored" else None
-        return _from_rows(result, cell, level, metric, method, anchored)
-    weights = result.sources[result.cells[cell].source_index].weights
-    n = float(weights.size if method == "paper" else effective_sample_size(weights))
-    low, high = map(float, score_interval(estimate, n, level))
-    return SearchInterval(estimate, low, high, level, metric, method, n, of_target=False)
+        return _interval_from_labels(result, cell, level, metric, method)
+    return _interval_from_trcv(result, cell, level, metric, method)
+
+
+def _interval_from_labels(
+    result: "SearchResult", cell: int, level: float, metric: Metric, method: str
+) -> SearchInterval:
+    estimate = None
+    if method == "anchored":
+        estimate = float(result.scores("anchored", metric)[cell])
+    return _from_rows(result, cell, level, metric, method, estimate)
+
+
+def _interval_of_vote(
+    result: "SearchResult", level: float, metric: Metric, missing_ok: bool
+) -> Any:
+    if result.predictions("tlv", "vote") is None:
+        if missing_ok:
+            return None
+        raise ValueError(
+            "`cell` 'vote' must have members that were validated on labelled target rows; got "
+            "none, because every candidate failed. `results_.failures` says why."
+        )
+    return _from_rows(result, "vote", level, metric, "cross-fitted")
 
 
 def _from_rows(
@@ -203,7 +210,7 @@ def _from_rows(
     estimate: float | None = None,
 ) -> SearchInterval:
     """The metric's own interval; reweighted or withheld where labels are not a sample."""
-    y, (values,), weight = result._validated("tlv", [cell], metric.response)
+    y, (values,), weight = result.validated("tlv", [cell], metric.response)
     check, n_rows = result.label_check_, float(y.size)
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
     answer = SearchInterval(score, np.nan, np.nan, level, metric, method, n_rows)
@@ -211,20 +218,12 @@ def _from_rows(
         return replace(answer, estimate=np.nan, withheld=Withheld.UNDEFINED)
     if check is not None and check.withheld:
         return replace(answer, withheld=Withheld.LABELS)
-    groups = result._groups_of("tlv", [cell])
+    groups = result.groups_of("tlv", [cell])
     if weight is None and groups is None and _is_sample(check) and is_adjusted(metric, method):
         return _adjusted(result, cell, level, metric, method)
     options = {"groups": groups, "variance_factor": metric.out_of_fold_factor}
-    known = result._replicates(metric, [cell])
     plain = metric_interval(
-        metric,
-        y,
-        values,
-        level,
-        estimate=estimate,
-        sample_weight=weight,
-        replicates=None if known is None else known[0],
-        **options,
+        metric, y, values, level, estimate=estimate, sample_weight=weight, **options
     )
     if groups is not None:
         answer = replace(answer, n_groups=np.unique(groups).size)
@@ -270,7 +269,7 @@ def _adjusted(
         squared = _adjusted(result, cell, level, mean, method)
         estimate, low, high = np.sqrt([squared.estimate, *squared]).tolist()
         return replace(squared, metric=metric, estimate=estimate, low=low, high=high)
-    y, (values,), _ = result._validated("tlv", [cell], metric.response)
+    y, (values,), _ = result.validated("tlv", [cell], metric.response)
     centre, factor = None, metric.out_of_fold_factor
     found = adjust_with_unlabelled(result, cell, metric, y, values)
     if found is not None:
@@ -286,6 +285,16 @@ def _adjusted(
 
 def _is_sample(check: LabelCheck | None) -> bool:
     return check is None or check.representative
+
+
+def _interval_from_trcv(
+    result: "SearchResult", cell: int, level: float, metric: Metric, method: str
+) -> SearchInterval:
+    weights = result.sources[result.cells[cell].source_index].weights
+    n = weights.size if method == "paper" else effective_sample_size(weights)
+    accuracy = float(result.scores("trcv", metric)[cell])
+    low, high = map(float, score_interval(accuracy, n, level))
+    return SearchInterval(accuracy, low, high, level, metric, method, float(n), of_target=False)
 
 
 def default_method(result: "SearchResult", metric: Metric) -> str:
@@ -355,16 +364,10 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
     cells = [cell for group in groups.values() for cell in group]
     answer[np.ix_(cells, cells)] = 0.5
     for group in groups.values():
-        y, values, weight = result._validated(criterion, group, metric.response)
+        y, values, weight = result.validated(criterion, group, metric.response)
         if y.size >= 2:
-            found = paired_probability(
-                metric,
-                y,
-                values,
-                sample_weight=weight,
-                groups=result._groups_of(criterion, group),
-                replicates=result._replicates(metric, group) if criterion == "tlv" else None,
-            )
+            members = result.groups_of(criterion, group)
+            found = paired_probability(metric, y, values, sample_weight=weight, groups=members)
             answer[np.ix_(group, group)] = found
     if len(groups) > 1 and CRITERIA[criterion].of_target:
         _compare_across(result, metric, list(groups.values()), answer)
@@ -378,9 +381,9 @@ def _compare_across(
     for number, group in enumerate(groups):
         for a in group:
             for b in (cell for other in groups[number + 1 :] for cell in other):
-                y, values, weight = result._validated("tlv", [a, b], metric.response)
+                y, values, weight = result.validated("tlv", [a, b], metric.response)
                 if y.size >= 2:
-                    members = result._groups_of("tlv", [a, b])
+                    members = result.groups_of("tlv", [a, b])
                     pair = paired_probability(
                         metric, y, values, sample_weight=weight, groups=members
                     )
@@ -443,7 +446,7 @@ class Verdict:
 
     @property
     def worth(self) -> bool | None:
-        """``None`` where the search cannot tell."""
+        """Whether transfer helps; ``None`` if the search cannot decide."""
         known = {Finding.WORTH: True, Finding.NOT_SHOWN: False}
         return known.get(self.finding)
 
@@ -507,28 +510,33 @@ def _percent(probability: float) -> str:
 
 
 def judge_transfer(result: "SearchResult", level: float) -> Verdict:
-    """The best transfer candidate against the best of each baseline, on labelled target rows.
+    """Compare the best transfer candidate with the best baselines on labelled target rows.
 
     A plain estimator learns from source and labelled target rows together, so it counts as
     transfer. The best of m transfer candidates was chosen on the same rows, so its e-value must
     reach m / (1 − level).
     """
     check_level(level)
+    metric = result.metric
     if "tlv" not in result.available():
         return Verdict(Finding.NO_LABELS, level=level)
     if result.label_check_ is not None and result.label_check_.withheld:
         return Verdict(Finding.OTHER_LABELS, level=level)
-    values = result.values()
-    measured = set(result._complete("tlv"))
-    complete = [c for c in result._complete() if c in measured and np.isfinite(values[c])]
+    measured, status = result.status("tlv", metric), result.status()
+    complete = [
+        cell
+        for cell in range(len(result.cells))
+        if measured[cell] == status[cell] == "complete" and np.isfinite(result.values()[cell])
+    ]
     of_role = {
         role: [cell for cell in complete if result.cells[cell].role == role] for role in BASELINES
     }
-    transfer = [cell for cell in complete if result.cells[cell].role not in BASELINES]
+    transfer = [c for c in complete if result.cells[c].role not in (*BASELINES, "baseline")]
     if not transfer:
         return Verdict(Finding.NO_TRANSFER, level=level)
     if not any(of_role.values()):
         return Verdict(Finding.NO_BASELINE, level=level)
+    values = result.values()
     best = min(transfer, key=lambda cell: values[cell])
     bar = len(transfer) / (1 - level)
     rivals = []
@@ -547,24 +555,24 @@ def judge_transfer(result: "SearchResult", level: float) -> Verdict:
 def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float, float, int]:
     """E-value and paired probability that ``first`` is better, and the number of rows.
 
-    The e-value rests on differences of pointwise losses: those of the metric, or zero-one and
-    squared losses for a metric that is not a mean.
+    The e-value uses differences of pointwise losses: those of the metric, or zero-one and squared
+    losses for a metric that is not a mean.
     """
     metric = result.metric
-    y, values, weight = result._validated("tlv", [first, second], metric.response)
-    groups = result._groups_of("tlv", [first, second])
-    options = {"groups": groups, "replicates": result._replicates(metric, [first, second])}
-    probability = paired_probability(metric, y, values, sample_weight=weight, **options)[0, 1]
+    y, values, weight = result.validated("tlv", [first, second], metric.response)
+    groups = result.groups_of("tlv", [first, second])
+    probability = paired_probability(metric, y, values, sample_weight=weight, groups=groups)[0, 1]
     evidence = _evidence(result, metric, y, values, groups)
     return float(evidence[0]), float(probability), y.size
 
 
 @dataclass(frozen=True, slots=True)
 class Lead:
-    """The best candidate against the one that it is least ahead of.
+    """Comparison of the best candidate with its closest rival.
 
-    ``e_value`` is the smallest over all rivals and holds however often somebody looks while labels
-    arrive; ``probability`` is the paired one against the rival, for labels looked at once.
+    ``e_value`` is the smallest over all rivals and remains valid under repeated inspection while
+    labels arrive. ``probability`` is the paired probability against the rival, for a single
+    inspection.
     """
 
     best: str
@@ -586,14 +594,18 @@ def find_lead(result: "SearchResult", level: float) -> Lead | None:
     check_level(level)
     if "tlv" not in result.available():
         return None
-    complete = set(result._complete()) & set(result._complete("tlv"))
-    cells = [cell for cell in result.ranking() if cell in complete]
+    measured, status = result.status("tlv"), result.status()
+    cells = [
+        cell
+        for cell in result.ranking()
+        if measured[cell] == status[cell] == "complete" and result.cells[cell].role != "baseline"
+    ]
     if len(cells) < 2 or cells[0] != result.best:
         return None
-    y, values, _ = result._validated("tlv", cells, result.metric.response)
+    y, values, _ = result.validated("tlv", cells, result.metric.response)
     if y.size < 2:
         return None
-    evidence = _evidence(result, result.metric, y, values, result._groups_of("tlv", cells))
+    evidence = _evidence(result, result.metric, y, values, result.groups_of("tlv", cells))
     closest = int(np.argmin(evidence))
     rival = cells[1 + closest]
     _, probability, _ = compare_pair(result, cells[0], rival)
@@ -606,7 +618,7 @@ def _evidence(
 ) -> Vector:
     """E-values that the first of several cells is better than each of the others.
 
-    Groups of rows bet once each, on their mean difference.
+    Each group of rows contributes its mean difference.
     """
     losses, bound, scale = _pointwise(result, metric, y, values)
     differences = losses[0] - losses[1:]
@@ -657,7 +669,7 @@ def _require_accuracy(metric: Metric, method: str) -> None:
 
 
 def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
-    """The number of a cell; ``instead`` says what else is allowed."""
+    """Check the number of a cell; ``instead`` names other allowed values."""
     n_cells = len(result.cells)
     sound = is_number(cell) and isinstance(cell, Integral)
     if not sound or not -n_cells <= int(cell) < n_cells:
@@ -666,3 +678,11 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
         )
     return int(cell)
+
+
+def _require_predictions(result: "SearchResult", cell: int, criterion: str, metric: Metric) -> None:
+    if result.status(criterion, metric)[cell] == "failed":
+        raise ValueError(
+            f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
+            f"{cell}, {result.labels[cell]!r}, which failed. `results_.failures` says why."
+        )

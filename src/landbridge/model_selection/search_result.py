@@ -1,4 +1,4 @@
-"""What a search found: predictions of every cell, frozen. Every answer is a function of them."""
+"""Result of a search: the predictions of every cell, from which everything is computed."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from landbridge._validation import Task, check_choice
 from landbridge.inference.agreement import AgreementInterval
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
-from landbridge.metrics.inference import bootstrap_scores, loss_covariance
+from landbridge.metrics.inference import loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
@@ -45,7 +45,7 @@ from landbridge.model_selection.vote import (
 Status = Literal["complete", "stopped", "failed"]
 # The row of a ranking that is not a cell.
 VOTE = "vote"
-# Rows of a ranking that a notebook shows.
+# Number of rows of a ranking shown in a notebook.
 MOST_SHOWN = 15
 # Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
 DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
@@ -53,7 +53,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def memoised(method: Method) -> Method:
-    """Compute an answer once: a result is frozen, and summaries ask for the same again."""
+    """Cache the return value, since a result is frozen and summaries repeat calls."""
 
     @wraps(method)
     def remembering(self: Any, *arguments: Any, **options: Any) -> Any:
@@ -85,7 +85,7 @@ class Cell:
     fits : int
         Number of models that were fitted.
     constants : int
-        Number of fits that saw one class only.
+        Number of fits with only one class.
     has_proba : bool
         Whether it predicts probabilities.
     stopped_after : int or None
@@ -107,6 +107,11 @@ class Cell:
     stopped_after: int | None = None
 
     @property
+    def kind(self) -> str:
+        """Kind shared by all points of a grid and all sources of a candidate."""
+        return self.candidate
+
+    @property
     def name(self) -> str:
         """Candidate and parameters; ``estimator__C`` is called C unless that is ambiguous."""
         short = [name.rpartition("__")[2] for name in self.params]
@@ -118,7 +123,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One thing that went wrong.
+    """Recorded failure.
 
     ``arrays`` names the predictions that are missing; ``stage`` is that of the fit, or
     ``"source"``, ``"weights"``, ``"metric"`` or, for a cell that the time budget cut, ``"budget"``.
@@ -134,7 +139,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class SourceRows:
-    """Rows of a source, their folds (−1 where never held out) and density ratios."""
+    """Rows of a source, their folds (−1 if never held out) and density ratios."""
 
     name: Any
     rows: Vector
@@ -144,10 +149,10 @@ class SourceRows:
 
 @dataclass(frozen=True, slots=True)
 class SearchInfo:
-    """How the search was run.
+    """Settings and size of a search.
 
     ``kept_rows`` and ``kept_unlabelled`` count the source and unlabelled rows whose predictions are
-    kept, of ``n_rows`` and ``n_unlabelled``: large arrays are sampled.
+    kept, out of ``n_rows`` and ``n_unlabelled``; large inputs are sampled.
     """
 
     criterion: str
@@ -171,7 +176,7 @@ class SearchInfo:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """How the cells vote.
+    """Weights of the cells in the vote.
 
     Attributes
     ----------
@@ -181,7 +186,8 @@ class Vote:
         Share of unlabelled target rows on which a member differs from the vote; the root mean
         squared distance for numbers. NaN for cells that are not members.
     predictions : Predictions or None
-        Of the labelled target rows, with weights learnt without the fold of the row.
+                Predictions for the labelled target rows, with weights learned without the row's
+                fold.
     """
 
     weights: Vector
@@ -214,7 +220,7 @@ class SearchResult:
     unlabelled_rows : ndarray
         Positions of the unlabelled rows whose predictions are kept.
     sample_weight, sample_weight_target : ndarray or None
-        Weights of the source rows.
+                Weights of the source rows and of the labelled target rows.
     target_groups : ndarray or None
         Group of each labelled target row; intervals and tests count groups, not rows.
     failures : tuple of Failure
@@ -263,7 +269,7 @@ class SearchResult:
 
     @property
     def criterion(self) -> str:
-        """The criterion that selects."""
+        """Criterion used for selection."""
         return self.info.criterion
 
     @property
@@ -273,7 +279,7 @@ class SearchResult:
 
     @property
     def labels(self) -> list[str]:
-        """A short name of every cell, with its source where there are several."""
+        """Short name of every cell, with its source if there are several."""
         several = sum(source.name is not None for source in self.sources) > 1
         return [
             f"{cell.name} from {source_name(cell.source)}"
@@ -300,7 +306,7 @@ class SearchResult:
         )
 
     def find_metric(self, metric: str | Metric | None = None) -> Metric:
-        """A metric of the search by its name; by default the one used for selection.
+        """Find a metric of the search by name.
 
         Parameters
         ----------
@@ -324,12 +330,14 @@ class SearchResult:
     def status(
         self, criterion: str | None = None, metric: str | Metric | None = None
     ) -> tuple[Status, ...]:
-        """``"complete"``, ``"stopped"`` or ``"failed"`` for each cell.
+        """Status of each cell: ``"complete"``, ``"stopped"`` or ``"failed"``.
 
         Parameters
         ----------
-        criterion, metric : str, optional
-            By default those used for selection.
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -348,23 +356,16 @@ class SearchResult:
             for number, cell in enumerate(self.cells)
         )
 
-    def _complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
-        """Candidates that were validated to the end."""
-        status = self.status(criterion, metric)
-        return [
-            number
-            for number, cell in enumerate(self.cells)
-            if status[number] == "complete" and cell.role != "baseline"
-        ]
-
     @memoised
     def values(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
-        """The criterion of every cell as a loss, smaller is better; NaN for cells that failed.
+        """Criterion of every cell as a loss (smaller is better); NaN for failed cells.
 
         Parameters
         ----------
-        criterion, metric : str, optional
-            By default those used for selection.
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -383,12 +384,14 @@ class SearchResult:
 
     @memoised
     def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
-        """The metric of every cell by a criterion, as people read it; NaN for cells that failed.
+        """Score of every cell by a criterion, in the unit of the metric; NaN for failed cells.
 
         Parameters
         ----------
-        criterion, metric : str, optional
-            By default those used for selection.
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -398,71 +401,70 @@ class SearchResult:
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
-    def _validated(
+    def validated(
         self, criterion: str, cells: Sequence[int | Literal["vote"]], response: Response
     ) -> tuple[Vector, np.ndarray, VectorLike]:
-        """Labels, predictions (cells × rows …) and weights of the rows that all cells share.
+        """Labels, predictions and weights of the rows shared by all given cells.
 
         Every cell has predictions; for a criterion on source rows all have the same source.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        cells : sequence of int
+            Numbers of the cells.
+        response : {"label", "probability", "number"}
+                        Kind of predictions used by the metric.
+
+        Returns
+        -------
+                tuple
+            Labels, predictions and weights.
         """
-        seen = self._seen(criterion, cells)
         kept = [self.predictions(criterion, cell) for cell in cells]
+        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
         y, weight, _ = self._rows_behind(criterion, cells[0])
         return y[seen], values, None if weight is None else weight[seen]
 
-    def _seen(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> Vector:
-        """Which rows all cells have predictions of."""
-        kept = [self.predictions(criterion, cell) for cell in cells]
-        return np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
-
-    def _groups_of(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> VectorLike:
-        """Groups of the rows that `_validated` returns; None where the rows are independent."""
-        if self.target_groups is None or not CRITERIA[criterion].of_target:
-            return None
-        return self.target_groups[self._seen(criterion, cells)]
-
-    def _replicates(self, metric: Metric, cells: Sequence[Any]) -> np.ndarray | None:
-        """Bootstrap scores on labelled target rows; ``None`` unless cells share the rows."""
-        known = {} if metric.decomposable else self._bootstrap(metric)
-        found = [known[cell] for cell in cells if cell in known]
-        if len(found) < len(cells) or len({rows for rows, _ in found}) != 1:
-            return None
-        return np.stack([scores for _, scores in found])
-
-    @memoised
-    def _bootstrap(self, metric: Metric) -> dict[int, tuple[bytes, Vector]]:
-        """Validated rows of each cell, as bytes, and its bootstrap scores on them."""
-        groups: dict[bytes, list[int]] = {}
-        for cell, status in enumerate(self.status("tlv", metric)):
-            if status != "failed":
-                seen = self.target[cell].seen  # type: ignore[union-attr]
-                groups.setdefault(seen.tobytes(), []).append(cell)
-        found: dict[int, tuple[bytes, Vector]] = {}
-        for rows, cells in groups.items():
-            y, values, weight = self._validated("tlv", cells, metric.response)
-            if y.size >= 2:
-                of_rows = self._groups_of("tlv", cells)
-                scores = bootstrap_scores(metric, y, values, sample_weight=weight, groups=of_rows)
-                found |= {cell: (rows, own) for cell, own in zip(cells, scores, strict=True)}
-        return found
-
-    def predictions(
-        self, criterion: str, cell: int | Literal["vote"] | None = None
-    ) -> Predictions | None:
-        """What a criterion compares with the labels.
+    def groups_of(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> VectorLike:
+        """Groups of the rows that `validated` returns; None if the rows are independent.
 
         Parameters
         ----------
         criterion : str
             Name of a criterion.
-        cell : int or "vote", optional
-            By default the model used by `predict`.
+        cells : sequence of int or "vote"
+            Numbers of the cells.
 
         Returns
         -------
-        Predictions or None
-            ``None`` where nothing was predicted.
+        ndarray or None
+            Numbers of groups.
+        """
+        if self.target_groups is None or not CRITERIA[criterion].of_target:
+            return None
+        kept = [self.predictions(criterion, cell) for cell in cells]
+        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
+        return self.target_groups[seen]
+
+    def predictions(
+        self, criterion: str, cell: int | Literal["vote"] | None = None
+    ) -> Predictions | None:
+        """Predictions that a criterion compares with the labels.
+
+        Parameters
+        ----------
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        cell : int, "vote" or None, optional
+            Number of the cell in ``cells``; by default the model used by `predict`.
+
+        Returns
+        -------
+                Predictions or None
+            None if the cell has no such predictions.
         """
         cell = self.answer if cell is None else cell
         if cell == VOTE:
@@ -474,7 +476,7 @@ class SearchResult:
     def _rows_behind(
         self, criterion: str, cell: int | Literal["vote"]
     ) -> tuple[Vector, VectorLike, Vector]:
-        """Labels, weights and folds of the rows that a criterion validates a cell on."""
+        """Labels, weights and folds of the rows on which a criterion validates a cell."""
         if cell == VOTE or CRITERIA[criterion].of_target:
             return self.y_target, self.sample_weight_target, self.target_folds
         source = self.sources[self.cells[int(cell)].source_index]
@@ -484,7 +486,7 @@ class SearchResult:
         return self.y[source.rows], weight, source.folds
 
     def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        y, values, weight = self._validated(criterion, [cell], metric.response)
+        y, values, weight = self.validated(criterion, [cell], metric.response)
         return self._loss_of_rows(criterion, y, values[0], weight, metric)
 
     def _loss_of_rows(
@@ -501,8 +503,23 @@ class SearchResult:
         by_count = CRITERIA[criterion].weighted and self.sample_weight is None
         return float(weight @ losses / (y.size if by_count else weight.sum()))
 
-    def _fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
-        """The score of each fold; NaN for one that failed or came after the cell was stopped."""
+    def fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
+        """Score of each fold; NaN for failed folds and those after the cell was stopped.
+
+        Parameters
+        ----------
+        cell : int, "vote" or None
+            Number of the cell in ``cells``; by default the model used by `predict`.
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
+
+        Returns
+        -------
+                list of float
+            One score per fold.
+        """
         found, source = self.predictions(criterion, cell), self.cells[cell].source_index
         weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
         unread = metric.response == "probability" and not self.cells[cell].has_proba
@@ -526,7 +543,7 @@ class SearchResult:
 
     @memoised
     def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored]:
-        """Cells that are complete, and the posterior of their target loss.
+        """Complete cells, and the posterior of their target loss.
 
         Parameters
         ----------
@@ -539,34 +556,31 @@ class SearchResult:
             The cells that could be measured and their estimates.
         """
         metric = self.find_metric(metric)
-        cells = self._complete("anchored", metric)
-        y, values, weight = self._validated("tlv", cells, metric.response)
+        cells = [
+            cell
+            for cell, status in enumerate(self.status("anchored", metric))
+            if status == "complete" and self.cells[cell].role != "baseline"
+        ]
+        y, values, weight = self.validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(y, values, weight))
         usable = np.isfinite(measured)
-        groups = self._groups_of("tlv", cells)
+        groups = self.groups_of("tlv", cells)
         cells, values = [c for c, good in zip(cells, usable, strict=True) if good], values[usable]
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         return cells, anchor(
             measured[usable],
-            loss_covariance(
-                metric,
-                y,
-                values,
-                sample_weight=weight,
-                groups=groups,
-                replicates=self._replicates(metric, cells),
-            ),
+            loss_covariance(metric, y, values, sample_weight=weight, groups=groups),
             self._prior(cells, metric),
             n_rows=y.size if groups is None else np.unique(groups).size,
             roles=[self.cells[cell].role for cell in cells],
-            kinds=[self.cells[cell].candidate for cell in cells],
+            kinds=[self.cells[cell].kind for cell in cells],
             unlabelled=self._unlabelled_of(cells),
             scale="ratio" if ratio else "difference",
             distance=DISTANCES.get(metric.label),
         )
 
     def _prior(self, cells: list[int], metric: Metric) -> Vector:
-        """TrCV where every cell has it, else nothing: the unlabelled rows are the whole prior."""
+        """TrCV if every cell has it; otherwise the prior uses only the unlabelled rows."""
         if "trcv" in self.available():
             values = self.values("trcv", metric)[cells]
             if np.isfinite(values).all():
@@ -574,9 +588,9 @@ class SearchResult:
         return np.zeros(len(cells))
 
     def _anchored_values(self, metric: Metric) -> Vector:
-        """The posterior mean; baselines and stopped cells have their own measurement."""
+        """Posterior mean; baselines and stopped cells keep their measured loss."""
         status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        if self._complete("anchored", metric):
+        if any(s == "complete" and c.role != "baseline" for s, c in zip(status, self.cells)):  # noqa: B905
             cells, posterior = self.anchored(metric)
             values[cells] = posterior.mean
         for cell, word in enumerate(status):
@@ -602,8 +616,10 @@ class SearchResult:
 
         Parameters
         ----------
-        criterion, metric : str, optional
-            By default those used for selection.
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -632,8 +648,10 @@ class SearchResult:
 
         Parameters
         ----------
-        criterion, metric : str, optional
-            By default those used for selection.
+        criterion : str, optional
+            Name of a criterion; by default the one used for selection.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -688,25 +706,33 @@ class SearchResult:
 
     @memoised
     def vote(self) -> Vote | None:
-        """The weights of the cells in the vote; ``None`` where nothing can vote.
+        """Weights of the cells in the vote.
 
         Returns
         -------
         Vote or None
-            None where the search does not vote.
+            None if no cell can vote.
         """
-        values = self.values()
-        cells = [cell for cell in self._complete() if np.isfinite(values[cell])]
+        status = self.status()
+        cells = [
+            cell
+            for cell in range(len(self.cells))
+            if status[cell] == "complete"
+            and self.cells[cell].role != "baseline"
+            and np.isfinite(self.values()[cell])
+        ]
         if not cells:
             return None
-        kinds = [self.cells[cell].candidate for cell in cells]
+        kinds, roles = (
+            [getattr(self.cells[cell], name) for cell in cells] for name in ("kind", "role")
+        )
         predictions = None
         if self.target:
-            predictions, found = self._labelled_vote(cells, kinds)
+            predictions, found = self._labelled_vote(cells, kinds, roles)
         else:
             bounded = self.metric.loss_bounds == (0.0, 1.0) and self.baseline is not None
-            guess = float(values[self.baseline]) if bounded else None
-            found = skill_weights(values[cells], guess=guess, kinds=kinds)
+            guess = float(self.values()[self.baseline]) if bounded else None
+            found = skill_weights(self.values()[cells], guess=guess, kinds=kinds)
         members = members_of(found)
         weights, apart = np.zeros(len(self.cells)), np.full(len(self.cells), np.nan)
         weights[cells] = members
@@ -728,18 +754,20 @@ class SearchResult:
         """Predictions within `limits`, as the vote counts them."""
         return values if self.limits is None else np.clip(values, *self.limits)
 
-    def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
-        """Cross-fitted predictions of the labelled rows, and the weights learnt from all."""
-        y, values, _ = self._validated("tlv", cells, "probability")
-        values, seen = self.limited(values), self._seen("tlv", cells)
-        roles = [self.cells[cell].role for cell in cells]
-        crossed = cross_fitted(values, y, self.target_folds[seen], roles=roles, kinds=kinds)
+    def _labelled_vote(
+        self, cells: list[int], kinds: list[str], roles: list[Role]
+    ) -> tuple[Predictions, Vector]:
+        y, values, _ = self.validated("tlv", cells, "probability")
+        values = self.limited(values)
+        seen = np.logical_and.reduce([self.target[cell].seen for cell in cells])  # type: ignore[union-attr]
+        found = vote_weights(values, y, roles=roles, kinds=kinds)
+        folds = self.target_folds[seen]
+        crossed = cross_fitted(values, y, folds, roles=roles, kinds=kinds)
         whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
         whole[seen] = crossed
         labels = None
         if self.classes is not None:
             labels = np.where(seen, np.nan_to_num(whole).argmax(axis=1), -1)
-        found = vote_weights(values, y, roles=roles, kinds=kinds)
         return Predictions(_read_only(whole), labels), found
 
     # Answers
@@ -752,28 +780,28 @@ class SearchResult:
         metric: str | None = None,
         method: str | None = None,
     ) -> SearchInterval:
-        """An interval for the score on the target.
+        """Interval for the score on the target.
 
         Parameters
         ----------
         level : float in (0, 1), default=0.95
             Nominal coverage.
         cell : int or "vote", optional
-            The answer of the search by default: the vote, or the best cell with ``refit="best"``.
+            By default, the selected model: the vote, or the best cell with ``refit="best"``.
         metric : str, optional
             Name of a metric of the search; by default the one used for selection.
         method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
-            ``"anchored"`` and ``"labelled"`` rest on the labelled target rows, around the anchored
-            estimate and around the cell's own score; ``"adjusted"`` is narrower than the latter,
-            with the help of the unlabelled rows, for accuracy, Brier score, MAE, MSE and RMSE.
-            ``"paper"`` is Eq. (15) for accuracy, ``"effective"`` the same with the effective
-            sample size. The default is the first for which the search has what it needs. With
+            ``"anchored"`` and ``"labelled"`` use the labelled target rows and are centred at the
+            anchored estimate and at the cell's own score. ``"adjusted"`` is a narrower version of
+            the latter that also uses the unlabelled rows, for accuracy, Brier score, MAE, MSE and
+            RMSE. ``"paper"`` is Eq. (15) for accuracy, and ``"effective"`` uses the effective
+            sample size instead. The default is the first method that the search supports. With
             ``cv_groups_target`` in `fit`, groups of rows count instead of rows.
 
         Returns
         -------
         interval : SearchInterval
-            Unpacks to ``low, high``; NaN bounds and a reason where the interval is withheld.
+            Unpacks to ``low, high``; NaN bounds and a reason if the interval is withheld.
         """
         return search_interval(self, level, cell=cell, metric=metric, method=method)
 
@@ -781,17 +809,17 @@ class SearchResult:
     def prob_better(
         self, *, method: str | None = None, level: float = 0.95, metric: str | None = None
     ) -> np.ndarray:
-        """P(the row's cell is better on the target than the column's), cells × cells.
+        """Probability that the cell of the row is better than that of the column.
 
         Parameters
         ----------
         method : {"paired", "paper"}, optional
-            ``"paired"`` compares cells on the rows that both were validated on, labelled target
-            rows where there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
+            ``"paired"`` compares cells on common validation rows, which are labelled target rows if
+            there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
         level : float in (0, 1), default=0.95
-            Of the interval behind Eq. (16).
-        metric : str, optional
-            The metric.
+                        Level of the interval used in Eq. (16).
+                metric : str, optional
+            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -802,7 +830,7 @@ class SearchResult:
 
     @memoised
     def worth_transferring(self, level: float = 0.95) -> Verdict:
-        """Say whether the best transfer candidate beats target-only and source-only.
+        """Test whether the best transfer candidate beats target-only and source-only.
 
         Parameters
         ----------
@@ -812,13 +840,13 @@ class SearchResult:
         Returns
         -------
         Verdict
-            What the labels show.
+                        Result of the comparisons.
         """
         return judge_transfer(self, level)
 
     @memoised
     def lead(self, level: float = 0.95) -> Lead | None:
-        """How far the best candidate is ahead, by an e-value that allows looking again.
+        """Lead of the best candidate, with an e-value that allows repeated inspection.
 
         Parameters
         ----------
@@ -849,7 +877,7 @@ class SearchResult:
         return agreement_of(self, level)
 
     def class_report(self, cell: int | Literal["vote"] | None = None) -> ClassReport | None:
-        """Recall and precision per class and the confusion table on labelled target rows.
+        """Recall and precision per class and the confusion matrix on labelled target rows.
 
         ``None`` for regression and without labelled target rows.
 
@@ -866,12 +894,12 @@ class SearchResult:
         cell = self.answer if cell is None else cell
         if self.predictions("tlv", cell) is None or self.classes is None:
             return None
-        y, values, weight = self._validated("tlv", [cell], "label")
+        y, values, weight = self.validated("tlv", [cell], "label")
         return class_report(y, values[0], self.classes, weight)
 
     @property
     def answer(self) -> int | Literal["vote"]:
-        """What `predict` of the search answers with: the vote, its only member or the best cell."""
+        """Model used by `predict` of the search: the vote, its only member or the best cell."""
         vote = self.vote() if self.info.answer == "vote" else None
         if vote is None:
             return self.best
@@ -882,26 +910,26 @@ class SearchResult:
 
         Parameters
         ----------
-        level : float, default=0.9
-            Nominal coverage of the intervals.
+        level : float, default=0.95
+            Nominal coverage.
 
         Returns
         -------
         pandas.DataFrame
-            Best first.
+            One row per cell, best first.
         """
         import pandas as pd
 
-        names = [metric.name for metric in self.metrics]
-        rows = [
-            {**self.row(cell, level), **{name: self.score_of(cell, name) for name in names}}
-            for cell in self.rows()
-        ]
-        order = ["candidate", "source", "role", *names, "low", "high", "weight", "seconds"]
-        return pd.DataFrame(rows, columns=[*order, "status"])
+        rows = []
+        for cell in self.rows():
+            row = self.row(cell, level)
+            row.pop("score")
+            scores = {metric.name: self.score_of(cell, metric) for metric in self.metrics}
+            rows.append({**{name: row.pop(name) for name in list(row)[:3]}, **scores, **row})
+        return pd.DataFrame(rows)
 
     def rows(self) -> list[int | Literal["vote"]]:
-        """The ranking with the vote, where it is the answer, in front.
+        """Ranking of the cells, with the vote in front if it is selected.
 
         Returns
         -------
@@ -921,8 +949,8 @@ class SearchResult:
 
         Parameters
         ----------
-        cell : int or "vote"
-            Number of the cell.
+        cell : int, "vote" or None
+            Number of the cell in ``cells``; by default the model used by `predict`.
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
@@ -954,7 +982,7 @@ class SearchResult:
     def _shown_score(
         self, cell: int | Literal["vote"], metric: Metric, found: SearchInterval | None
     ) -> float:
-        """The estimate of the interval, where that knows more than the labelled rows."""
+        """Estimate of the interval, if it uses more than the labelled rows."""
         check = self.label_check_
         reweighted = check is not None and not check.representative
         knows_more = cell == VOTE or (reweighted and CRITERIA[self.criterion].of_target)
@@ -967,8 +995,8 @@ class SearchResult:
 
         Parameters
         ----------
-        cell : int or "vote"
-            Number of the cell.
+        cell : int, "vote" or None
+            Number of the cell in ``cells``; by default the model used by `predict`.
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.
 
@@ -982,7 +1010,7 @@ class SearchResult:
             return float(self.scores(None, metric)[int(cell)])
         if self.predictions("tlv", VOTE) is None:
             return np.nan
-        y, values, weight = self._validated("tlv", [VOTE], metric.response)
+        y, values, weight = self.validated("tlv", [VOTE], metric.response)
         return float(metric.score(y, values[0], weight))
 
     # Files
@@ -1001,14 +1029,14 @@ class SearchResult:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, scoring: Any = None) -> "SearchResult":
-        """Read what `save` wrote.
+        """Load a result written by `save`.
 
         Parameters
         ----------
         path : path
             File written by `save`.
         scoring : as in `TransferSearchCV`, optional
-            Needed where the search had metrics of your own, which a file cannot hold.
+            Required if the search had user-defined metrics, which are not saved.
         """
         from landbridge.model_selection._search_file import load_result
 
@@ -1017,7 +1045,7 @@ class SearchResult:
     def __getstate__(self) -> dict[str, Any]:
         """Plain text and arrays, so that a saved search needs no pickle.
 
-        Functions of your own as metrics are part of the state; others are found by name again.
+        User-defined metric functions are part of the state; others are restored by name.
         """
         from landbridge.model_selection._search_file import pack
 

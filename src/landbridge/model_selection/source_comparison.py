@@ -1,4 +1,4 @@
-"""Several estimators on the same left-out sources, and the tests between them."""
+"""Comparison of several estimators on the same left-out sources, with paired tests."""
 
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -11,8 +11,8 @@ from landbridge.inference import FriedmanTest, PairedTest, SourceSummary, friedm
 from landbridge.inference.comparison import paired_test_of
 from landbridge.inference.intervals import decimals
 from landbridge.inference.sources import summarise_scores
-from landbridge.metrics.inference import losses_by_unit
 from landbridge.metrics.metric import Metric
+from landbridge.model_selection._source_scores import unit_differences
 from landbridge.model_selection.multi_source_result import KeptPredictions, MultiSourceResult
 
 
@@ -56,7 +56,7 @@ class Comparison(KeptPredictions):
         return chosen.loss(np.stack([result.source_scores(chosen) for result in results]))
 
     def result(self, name: str) -> MultiSourceResult:
-        """The result of one estimator alone.
+        """Return the result of one estimator.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Comparison(KeptPredictions):
         level: float = 0.95,
         metric: Any = None,
     ) -> PairedTest:
-        """The paired test of two estimators, on the sources where none failed.
+        """Test two estimators on the sources on which none failed.
 
         Parameters
         ----------
@@ -120,7 +120,7 @@ class Comparison(KeptPredictions):
         )
 
     def differences(self, first: str, second: str, metric: Any = None) -> SourceSummary:
-        """The loss of the first minus that of the second on each source, with its variance.
+        """Difference in loss (first minus second) per source, with its variance.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class Comparison(KeptPredictions):
         weight = None if self.weight is None else self.weight[there]
         units, n_sources = self.source[there], len(self.source_names)
         predictions = self._read_by(chosen, there, pair)
-        values, variances = losses_by_unit(
+        values, variances = unit_differences(
             chosen, self.y[there], predictions, units, n_sources, weight
         )
         return summarise_scores(
@@ -156,7 +156,7 @@ class Comparison(KeptPredictions):
     def pairs(
         self, method: str = "t", level: float = 0.95, metric: Any = None
     ) -> tuple[PairedTest, ...]:
-        """The paired test of every pair, with Holm's correction over all of them.
+        """Test every pair of estimators, with Holm's correction.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class Comparison(KeptPredictions):
 
 
 def loss_label(metric: Metric) -> str:
-    """What ``metric.loss`` is called: "error", "RMSE", "1 − ROC AUC"."""
+    """Name of ``metric.loss``, such as "error", "RMSE" or "1 − ROC AUC"."""
     if not metric.greater_is_better:
         return metric.label
     if metric.label == "accuracy":

@@ -1,13 +1,12 @@
-"""The search for the source, the algorithm and its parameters."""
+"""Search over sources, algorithms and parameters."""
 
 import importlib
 import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.ma import MaskedArray
@@ -21,11 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import (
-    check_choice,
-    check_groups,
-    check_positive,
-)
+from landbridge._validation import check_choice, check_groups, check_positive, stack_rows
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import fit_candidate, target_rows, without_column
@@ -44,17 +39,14 @@ from landbridge.model_selection.candidates import (
     task_of_candidates,
 )
 from landbridge.model_selection.criteria import choose_criterion
-from landbridge.model_selection.search_inference import check_cell
+from landbridge.model_selection.search_inference import SearchInterval, Verdict, check_cell
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.model_selection.vote import VotingModel, class_probabilities
 from landbridge.weighting import KernelMeanMatching
 
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
-
 
 def _answer_has(method: str) -> Any:
-    """Make a method available where the model that answers has it."""
+    """Make a method available if the selected model has it."""
 
     def check(self: "TransferSearchCV") -> bool:
         model = getattr(self, "_answering", None)
@@ -69,19 +61,6 @@ def _answer_has(method: str) -> Any:
         return method != "decision_function" or self.refit == "best"
 
     return available_if(check)
-
-
-def _of_result(
-    method: Callable[Concatenate[SearchResult, P], Answer],
-) -> Callable[Concatenate["TransferSearchCV", P], Answer]:
-    """A method of the result, with its documentation, as a method of the search."""
-
-    @wraps(method)
-    def ask(self: "TransferSearchCV", *arguments: P.args, **options: P.kwargs) -> Answer:
-        check_is_fitted(self, "results_")
-        return method(self.results_, *arguments, **options)
-
-    return ask
 
 
 class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
@@ -124,10 +103,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Density ratio of `wcv` and `trcv`, fitted once per source. By default
         `KernelMeanMatching`.
     sources : {"each", "pooled", "both"} or list or mapping, default="each"
-        Every group alone, all rows together, both, or explicit subsets of groups.
+        Train on every group separately, on all rows pooled, on both, or on subsets of groups.
     preprocessor : transformer, optional
-        Fitted once on the rows of source and target together, without labels, and applied before
-        everything else: an encoder for tables with text. It becomes the first step of the models.
+        Transformer, for example an encoder for tables with text, that is fitted once on all source
+        and target rows without labels. It becomes the first step of every model.
     racing : bool, default=False
         Stop a candidate early if the paired comparison shows that it is clearly worse.
     cache : str or path, optional
@@ -165,7 +144,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     See Also
     --------
-    MultiSourceCV : How well a model does on a new source.
+    MultiSourceCV : Estimate the score of a model on a new source.
 
     Notes
     -----
@@ -175,18 +154,13 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         TrCV = \frac1n \sum_{i=1}^{k} \sum_{x_{ij} \in S_i} β(x_{ij})\,
         \ell\bigl(y_{ij}, \bar f_i(x_{ij})\bigr),
 
-    where :math:`\bar f_i` is the reverse model of fold i, trained on target rows with the labels
-    that the candidate, trained on the other folds, gives them, and β is the density ratio of
-    target to source.
+    where :math:`\bar f_i` is the reverse model of fold i, trained on target rows with pseudo-labels
+    from the candidate trained on the other folds, and β is the density ratio of target to source.
 
     Deviation 1: without unlabelled rows, the labelled target rows are used instead, because the
     reverse model needs training rows. Deviation 2: a reverse model with a single training class
     predicts that class. Deviation 3: the default is a vote, because averaging good candidates loses
-    less than choosing one of them. Deviation 4: the vote has at most five members, so predicting
-    costs at most five times what its most expensive member costs. It can cost more than five times
-    the best candidate: a vote of linear models and forests took 29 times as long as its best
-    member, a linear model, or 4 µs per row. Measured times do not choose members, because the
-    answer would then differ between runs. Use ``refit="best"`` where speed matters more.
+    less than choosing one of them.
 
     References
     ----------
@@ -270,13 +244,18 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, groups : arrays of length n_rows
-            Source rows, their labels and, optionally, the source of each.
-        X_target, y_target, X_unlabeled : arrays, optional
-            Labelled and unlabelled rows of the target.
-        sample_weight, sample_weight_target : arrays, optional
+        X, y : array-like of shape (n_rows, n_features) and (n_rows,)
+            Source rows and their labels.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row.
+        X_target, y_target : array-like, optional
+            Labelled rows of the target and their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+        sample_weight, sample_weight_target : array-like, optional
             Weights of source and labelled target rows, used in fits and metrics. A candidate that
-            does not accept weights is recorded as failed.
+            does not accept weights is recorded
+            as failed.
         cv_groups, cv_groups_target : arrays, optional
             Groups of rows that stay in one fold (patients). Intervals and tests then count groups
             of labelled target rows instead of rows.
@@ -310,7 +289,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         settings = self._settings(data, cv_groups, cv_groups_target)
         for name in ("best_estimator_", "vote_", "classes_", "refit_time_", "_answering"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        # Columns as they were given, so that those which differ can be named.
+        # Keep the given columns, so that differences can be named.
         check = compare_labelled(given, settings.seed)
         self.results_ = run_search(data, every, source_rows, settings, self._callbacks(), check)
         if data.task == "classification":
@@ -375,10 +354,22 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y, groups : arrays
-            Source rows with the columns, classes and sources of the search.
-        X_target, y_target, X_unlabeled, sample_weight, sample_weight_target : arrays, optional
-            As in `fit`.
+        X : array-like of shape (n_rows, n_features)
+            Source rows, with the columns of the search.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows, with the classes of the search.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row, with the sources of the search.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled target rows.
+        y_target : array-like of shape (n_labelled,), optional
+            Labels of the target rows.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Target rows without labels.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the source rows.
+        sample_weight_target : array-like of shape (n_labelled,), optional
+            Weights of the labelled target rows.
 
         Returns
         -------
@@ -412,7 +403,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 f"{data.classes.tolist()}. Search again with rows of all classes."
             )
         if self.preprocessor is not None:
-            data = data.transformed(self.preprocessor_.transform(data.rows))
+            parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
+            data = data.transformed(self.preprocessor_.transform(stack_rows(parts)))
         everything = np.arange(data.n_rows)
         source_rows = [rows.get(source.name, everything) for source in self.results_.sources]
         self._fitted_on = (data, candidates, seed, source_rows)
@@ -420,23 +412,23 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self
 
     def refit_cell(self, cell: int) -> Any:
-        """Fit another cell of the ranking on everything.
+        """Fit another cell of the ranking on all rows.
 
         Parameters
         ----------
         cell : int
-            Its number in ``results_.cells``.
+                        Number of the cell in ``results_.cells``.
 
         Returns
         -------
         model : fitted estimator
-            With the preprocessor, if any, as its first step.
+                        Model with the preprocessor, if any, as its first step.
         """
         self._require_rows("refit_cell")
         return self._with_preprocessor(self._fit_cell(check_cell(self.results_, cell)))
 
     def predict_unlabelled(self, cells: Sequence[int]) -> np.ndarray:
-        """Refit cells on everything and predict all unlabelled rows of the search.
+        """Refit cells on all rows and predict all unlabelled rows of the search.
 
         ``results_`` keeps the predictions of at most 2000 of these rows.
 
@@ -464,9 +456,72 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     # Answers
 
-    interval = _of_result(SearchResult.interval)
-    prob_better = _of_result(SearchResult.prob_better)
-    worth_transferring = _of_result(SearchResult.worth_transferring)
+    def interval(
+        self,
+        level: float = 0.95,
+        *,
+        cell: int | Literal["vote"] | None = None,
+        metric: str | None = None,
+        method: str | None = None,
+    ) -> SearchInterval:
+        """Interval for the target score of the selected model, or of one cell.
+
+        See `SearchResult.interval` for the parameters.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+        cell : int, "vote" or None, optional
+            Number of the cell in ``cells``; by default the model used by `predict`.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
+        method : str, optional
+            Name of the method.
+
+        Returns
+        -------
+        SearchInterval
+            Unpacks to ``low, high``.
+        """
+        check_is_fitted(self, "results_")
+        return self.results_.interval(level, cell=cell, metric=metric, method=method)
+
+    def prob_better(self, *, method: str | None = None, level: float = 0.95) -> np.ndarray:
+        """Probability that the cell of the row is better than that of the column.
+
+        Parameters
+        ----------
+        method : str, optional
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        ndarray of shape (n_cells, n_cells)
+            Probabilities; NaN for cells that failed.
+        """
+        check_is_fitted(self, "results_")
+        return self.results_.prob_better(method=method, level=level)
+
+    def worth_transferring(self, level: float = 0.95) -> Verdict:
+        """Test whether the best transfer candidate beats target-only and source-only.
+
+        The verdict uses e-values, so it remains valid if it is computed again with more labels.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+
+        Returns
+        -------
+        Verdict
+                        Result of the comparisons.
+        """
+        check_is_fitted(self, "results_")
+        return self.results_.worth_transferring(level)
 
     def plot(self, **options: Any) -> Any:
         """Draw the ranking with intervals.
@@ -482,7 +537,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             With ``ax_`` and ``figure_``.
         """
         check_is_fitted(self, "results_")
-        # Pictures and reports are built on searches, so they are loaded when they are asked for.
+        # Displays and reports import this module, so they are imported on use.
         inspection = importlib.import_module("landbridge.inspection")
         return inspection.SearchRankingDisplay.from_estimator(self, **options)
 
@@ -503,17 +558,18 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         check_is_fitted(self, "results_")
         reports = importlib.import_module("landbridge.report")
-        whole = isinstance(self.random_state, int | np.integer)
-        seed = int(self.random_state) if whole else None  # type: ignore[arg-type]
         summary = reports.summarise(
             title="Which source, which model",
             target="the target",
-            origin=reports.summarise_origin(command="", seed=seed),
+            origin=reports.summarise_origin(command="", seed=self._seed()),
             result=self.results_,
             level=level,
         )
         reports.write_report(summary, Path(path))
         return Path(path)
+
+    def _seed(self) -> int | None:
+        return int(self.random_state) if isinstance(self.random_state, int | np.integer) else None
 
     def _repr_html_(self) -> str:
         if not hasattr(self, "results_"):
@@ -586,7 +642,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 "`preprocessor` must be a transformer, an object with fit and transform like "
                 f"StandardScaler(); got {self.preprocessor!r}. Pass an instance."
             )
-        rows = data.rows
+        parts = [p for p in (data.X, data.X_target, data.X_unlabeled) if p is not None]
+        rows = stack_rows(parts)
         self.preprocessor_ = clone(self.preprocessor).fit(rows)
         return data.transformed(self.preprocessor_.transform(rows))
 
@@ -652,7 +709,9 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         vote = self.results_.vote() if self.refit == "vote" else None
         if vote is not None:
             labels = self.results_.labels
-            fitted |= {c: self._fit_cell(c) for c in vote.members if c != self.best_index_}
+            for cell in vote.members:
+                if cell not in fitted:
+                    fitted[cell] = self._fit_cell(cell)
             model = VotingModel(
                 [(labels[cell], fitted[cell]) for cell in vote.members],
                 vote.weights[vote.members],
@@ -685,7 +744,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return self._answering
 
     def _callbacks(self) -> Callable[[int], Callable[[], None]] | None:
-        """Tell the callbacks of scikit-learn about every finished fit."""
+        """Notify the callbacks of scikit-learn about every finished fit."""
         if not getattr(self, "_skl_callbacks", None):
             return None
 
@@ -708,7 +767,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             context.call_on_fit_task_end(estimator=self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the training rows: a saved or copied search predicts but does not refit."""
+        """Drop the training rows; a saved or copied search can predict but not refit."""
         state = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_fitted_on"}
 
@@ -758,7 +817,7 @@ def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[s
 
 
 def _names(names: list[Any]) -> np.ndarray:
-    """Array of source names without conversion: numbers stay numbers next to ``"pooled"``."""
+    """Array of source names without conversion, because numbers may occur with ``"pooled"``."""
     plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
     return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
 
@@ -767,7 +826,7 @@ def _split_scores(result: SearchResult) -> dict[str, np.ndarray]:
     """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
     criterion = "tlv" if result.criterion == "anchored" else result.criterion
     by_fold = [
-        result._fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
+        result.fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
     ]
     n_most = max(len(scores) for scores in by_fold)
     table = np.full((n_most, len(by_fold)), np.nan)
@@ -795,25 +854,34 @@ def transfer_cross_validate(
     n_jobs: int | None = None,
     random_state: RandomState = None,
 ) -> SearchResult:
-    """Validate one estimator by every criterion that the rows allow.
+    """Validate one estimator by all criteria that the data allow.
 
     Parameters
     ----------
     estimator : estimator
-        Anything that may be a candidate of `TransferSearchCV`. Its errors are raised.
-    X, y, groups, X_target, y_target, X_unlabeled : arrays
-        Rows of source and target, as in `TransferSearchCV.fit`.
+        Estimator that is a valid candidate of `TransferSearchCV`. Its errors are raised.
+        X, y : array-like of shape (n_rows, n_features) and (n_rows,) Source rows and their labels.
+    X_target, y_target : array-like, optional
+        Labelled rows of the target and their labels.
+    X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+        Unlabelled rows of the target.
+    groups : array-like of shape (n_rows,), optional
+        Source of each row.
     criterion : str, list of str, "all" or None, default="all"
         As in `TransferSearchCV`.
-    sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
-        ``"each"`` validates on every source alone.
-    scoring, cv, weighting, n_jobs, random_state : optional
+    scoring : str, callable, list, dict or None, optional
         As in `TransferSearchCV`.
+        cv : int or splitter, optional As in `TransferSearchCV`.
+        weighting : weighting method, optional As in `TransferSearchCV`.
+    sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
+        ``"each"`` validates on every source separately.
+        n_jobs : int, optional As in `TransferSearchCV`.
+        random_state : int, RandomState or None, optional As in `TransferSearchCV`.
 
     Returns
     -------
     result : SearchResult
-        ``result.scores("trcv")`` and so on hold one score per source, then the baseline.
+        ``result.scores("trcv")`` has one score per source, followed by the baseline.
 
     Examples
     --------

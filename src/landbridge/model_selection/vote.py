@@ -1,18 +1,18 @@
-r"""The vote: a weighted average of candidates, its members, and the model that predicts with it.
+r"""Weighted vote of candidates: its members, their weights, and the fitted model.
 
-Averaging the predictions of several cells with good weights loses less than choosing one of them.
-With labelled target rows the weights are learnt by stacking: they minimise, over the simplex,
+A weighted average of several cells is safer than choosing one of them. With labelled target rows,
+the weights are learned by stacking: they minimise, over the simplex,
 
 .. math::
     -\sum_i \log \sum_c w_c\, p_c(y_i \mid x_i) + λ \operatorname{KL}(w \,\|\, π),
 
 with p_c predicted out of fold. For numbers the first term is the likelihood of normal errors,
 :math:`\frac n2 \log \sum_i (y_i - \sum_c w_c f_c(x_i))^2`. The prior π gives most of its mass to
-cells that learn from source and target labels, because they are the safest bet with few labels,
+cells that learn from source and target labels, because they are the safest choice with few labels,
 and shares it equally among the kinds of a role and among the points of a grid. For numbers it is
 divided by the square of each cell's mean squared error, which has no upper end. Without labels a
 cell votes with its skill by the criterion, 1 − loss/(loss of the majority class). A cell that
-predicts one class for the whole target is no better than that class, however small its loss.
+predicts one class for the whole target has no skill, even if its loss is small.
 
 A regressor that extrapolates wildly on a few rows spoils an average even with little weight, so the
 numbers of members are limited, see `number_limits`. On the tasks of
@@ -37,14 +37,14 @@ from landbridge.model_selection.anchored import kind_sizes, role_groups
 # from the target alone. Measured in `benchmarks/search_regret.py`.
 STRENGTH = 5.0
 ROLE_MASS = (0.7, 0.2, 0.1)
-# The probability of the true class counts as at least this, or one confident error of a member
-# without probabilities would decide alone.
+# Lower limit of the probability of the true class, so that a single confident error does not
+# dominate.
 LEAST_PROBABILITY = 1e-3
 # A prior weight is at least this, so that its logarithm is finite.
 LEAST_WEIGHT = 1e-12
-# The vote keeps its heaviest members until they hold this share of the weight, at most so many.
+# The vote keeps its heaviest members up to this share of the weight and this number.
 SHARE, MOST_MEMBERS = 0.95, 5
-# Losses below this part of the largest one count as such, or a loss of zero would be the whole
+# Lower limit of losses relative to the largest one, so that a loss of zero does not take the whole
 # vote.
 LEAST_LOSS = 0.01
 TINY = 1e-300
@@ -55,9 +55,23 @@ MARGIN = 0.5
 def role_prior(roles: Sequence[str], kinds: Sequence[Hashable] | None = None) -> Vector:
     """Prior weights of cells: the mass of each role, shared by its kinds and their grid points.
 
-    Any role but ``"source-only"`` and ``"target-only"`` stands for learning from both. Roles that
-    are absent give their mass to the others in proportion. Without kinds each cell is its own.
+    Roles that are absent give their mass to the others in proportion.
 
+    Parameters
+    ----------
+    roles : sequence of str (cells,)
+        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
+    kinds : sequence (cells,), optional
+        Cells of one kind share its mass. Without kinds each cell has its own.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights that sum to 1.
+
+    Examples
+    --------
+    >>> from landbridge.model_selection.vote import role_prior
     >>> role_prior(["pooled", "source-only", "source-only"]).round(2)
     array([0.78, 0.11, 0.11])
     """
@@ -81,21 +95,42 @@ def vote_weights(
 ) -> Vector:
     """Learn the weights of the vote from labelled target rows by stacking.
 
-    ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows), and
-    ``strength`` is λ, in rows. Of more than ``most`` cells the lightest leaves until ``most`` are
-    left, and the weights of the others are learnt again each time: similar cells share their
-    weight, so several of them would leave together. Of very many cells all but the heaviest
-    ``2 * most`` leave at once.
+    With more than ``most`` cells, the lightest cell is removed and the weights are learned again
+    until ``most`` are left, because similar cells share their weight and would otherwise be removed
+    together. With very many cells, all but the heaviest ``2 * most`` are removed at once.
 
+    Parameters
+    ----------
+    target : ndarray (cells, rows, classes) or (cells, rows)
+        Out-of-fold class probabilities, or numbers, of the labelled target rows.
+    y : ndarray (rows,)
+        Class positions, or numbers.
+    roles, kinds : sequence (cells,)
+        See `role_prior`.
+    strength : float
+                Weight λ of the prior, in rows.
+    most : int
+        Largest number of cells with positive weight.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights that sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import vote_weights
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
-    >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]
-    >>> bool(vote_weights(np.stack([right, wrong]), y, roles=roles)[0] > 0.95)
+    >>> weights = vote_weights(np.stack([right, wrong]), np.array([0, 1] * 20),
+    ...                        roles=["pooled", "pooled"])
+    >>> bool(weights[0] > 0.95)
     True
     """
     target, y = np.asarray(target, float), np.asarray(y)
     prior = role_prior(roles, kinds)
     if target.ndim == 2:
-        # Numbers can be off without limit, so a terrible cell must not keep its share of the prior.
+        # Errors of numbers are unbounded, so a bad cell must not keep its share of the prior.
         prior = _without_terrible(prior, ((target - y) ** 2).mean(axis=1))
     weights = stacked(target, y, prior, strength)
     if weights.size <= most:
@@ -165,9 +200,25 @@ def skill_weights(
 ) -> Vector:
     """Weights of the vote without labels: the skill of each cell by the criterion.
 
-    The skill is 1 − loss/guess, at least 0, where the loss of the majority class is given as
-    ``guess``, otherwise 1/loss. Cells of one kind share its vote; all are equal if none has skill.
+    Parameters
+    ----------
+    losses : ndarray (cells,)
+        The criterion of each cell, a loss.
+    guess : float, optional
+        The criterion of the majority class, for losses between 0 and 1. The skill is then
+        1 − loss/guess, at least 0; otherwise it is 1/loss.
+    kinds : sequence (cells,), optional
+        Cells of one kind share its vote.
 
+    Returns
+    -------
+    ndarray (cells,)
+        Weights that sum to 1; equal if no cell has any skill.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import skill_weights
     >>> skill_weights(np.array([0.1, 0.3, 0.5]), guess=0.5).round(2)
     array([0.67, 0.33, 0.  ])
     """
@@ -184,8 +235,26 @@ def skill_weights(
 
 
 def members_of(weights: Vector, *, share: float = SHARE, most: int = MOST_MEMBERS) -> Vector:
-    """Weights of the members: the heaviest cells until they hold ``share``, at most ``most``.
+    """Drop cells with little weight, so that predicting stays cheap.
 
+    Parameters
+    ----------
+    weights : ndarray (cells,)
+        Weights of all cells.
+    share : float
+        Share of the weight up to which cells are kept, heaviest first.
+    most : int
+                Maximum number of cells.
+
+    Returns
+    -------
+    ndarray (cells,)
+        Weights of the members, which sum to 1, and 0 for all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import members_of
     >>> members_of(np.array([0.02, 0.6, 0.38]))
     array([0.       , 0.6122449, 0.3877551])
     """
@@ -221,9 +290,25 @@ def cross_fitted(
 ) -> np.ndarray:
     """Predictions of the vote for labelled rows, with weights learnt without the row's fold.
 
-    They make the vote a row of the ranking like any other: its score on the labelled rows is not
-    flattered by weights that were learnt from the same labels.
+    They allow a fair score of the vote in the ranking, which is not biased by weights learned from
+    the same labels.
 
+    Parameters
+    ----------
+    target, y, roles, kinds, strength
+        See `vote_weights`.
+    folds : ndarray (rows,)
+        Fold of each labelled row.
+
+    Returns
+    -------
+    ndarray (rows, classes) or (rows,)
+        Class probabilities, or numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import cross_fitted
     >>> y = np.array([1.0, 2.0, 3.0, 4.0])
     >>> cross_fitted(np.stack([y, y]), y, np.array([0, 0, 1, 1]), roles=["pooled", "plain"])
     array([1., 2., 3., 4.])
@@ -240,8 +325,24 @@ def cross_fitted(
 
 
 def disagreement(predictions: np.ndarray, weights: Vector) -> Vector:
-    """How far each cell is from the vote: share of rows, or root mean squared distance.
+    """Distance of each cell from the vote: share of rows, or root mean squared distance.
 
+    Parameters
+    ----------
+    predictions : ndarray (cells, rows, classes) or (cells, rows)
+        Class probabilities, or numbers.
+    weights : ndarray (cells,)
+        Weights of the vote.
+
+    Returns
+    -------
+    ndarray (cells,)
+        For classes the share of rows whose predicted class differs from that of the vote.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.model_selection.vote import disagreement
     >>> disagreement(np.array([[1.0, 3.0], [3.0, 5.0]]), np.array([0.5, 0.5]))
     array([1., 1.])
     """
@@ -310,12 +411,14 @@ class VotingModel(BaseEstimator):
         return self.members[0][1].n_features_in_
 
     def fit(self, X: MatrixLike = None, y: VectorLike = None) -> Self:
-        """Return the model: its members are fitted already.
+        """Return the model unchanged, because its members are already fitted.
 
         Parameters
         ----------
-        X, y : array-like, optional
-            Ignored.
+        X : array-like of shape (n_rows, n_features), optional
+            Source rows.
+        y : array-like of shape (n_rows,), optional
+            Labels of the source rows.
 
         Returns
         -------
@@ -367,7 +470,7 @@ class VotingModel(BaseEstimator):
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
     def disagreement(self, X: MatrixLike) -> Vector:
-        """Share of rows (or root mean squared distance) by which each member is off the vote.
+        """Distance of each member from the vote: share of rows, or root mean squared distance.
 
         Parameters
         ----------

@@ -1,8 +1,7 @@
-"""Pieces of vector pictures: a drawing, a scale with round ticks, text that is escaped.
+"""Building blocks of SVG pictures: drawing, scale with round ticks, escaped text.
 
-Colours come from the style sheet of the page (classes, not values), so that a picture follows the
-page into dark mode. Every text is text: it can be selected, searched and read aloud. Hover details
-are ``<title>`` elements and need no script.
+Colours come from the style sheet of the page, so that pictures adapt to dark mode. Text can be
+selected, searched and read aloud. Hover details are ``<title>`` elements and need no script.
 """
 
 import math
@@ -12,13 +11,13 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 WIDTH = 560
-LETTER = 7.4  # width to allow for a letter at the size that the style sheet sets
+LETTER = 7.4  # width of a letter at the font size of the style sheet
 LONGEST_LABEL = 40
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Numbers to horizontal places."""
+    """Map from numbers to horizontal positions."""
 
     low: float
     high: float
@@ -43,7 +42,7 @@ class Drawing:
     parts: list[Markup] = field(default_factory=list)
 
     def add(self, template: str, *values: object, **named: object) -> None:
-        """Add markup; every value put into it is escaped."""
+        """Add markup; all inserted values are escaped."""
         self.parts.append(Markup(template).format(*values, **named))
 
     def text(self, x: float, y: float, words: object, classes: str = "") -> None:
@@ -73,7 +72,7 @@ class Drawing:
 
 
 def label_width(labels: Iterable[str]) -> float:
-    """Room for the labels at the left, as they are drawn."""
+    """Width of the labels on the left."""
     longest = max((len(shorten(label)) for label in labels), default=0)
     return max(60.0, longest * LETTER + 14)
 
@@ -102,7 +101,7 @@ def spanning_scale(values: Sequence[float], left: float, right: float) -> Scale:
 
 
 def tick_label(tick: float, ticks: Sequence[float]) -> str:
-    """As many digits as tell neighbours apart."""
+    """Tick label with enough digits to distinguish neighbouring ticks."""
     step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(tick) or 1.0
     digits = max(0, -math.floor(math.log10(step) + 1e-9))
     return f"{tick:.{digits}f}"

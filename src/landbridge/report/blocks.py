@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Something to be copied into a shell."""
+    """Command to copy into a shell."""
 
     text: str
     kind: str = "code"
@@ -39,7 +39,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names with a value each."""
+    """Names with values."""
 
     facts: Sequence[tuple[str, str]]
     kind: str = "facts"
@@ -47,10 +47,10 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A picture that is drawn when it is rendered.
+    """Picture that is drawn on rendering.
 
-    Where there are no pictures (Markdown, the terminal) the table beside it says the same, or
-    ``table`` where there is none beside it.
+    Formats without pictures (Markdown, the terminal) show the adjacent table instead, or ``table``
+    if there is none.
     """
 
     caption: str
@@ -61,7 +61,7 @@ class Picture:
 
 # The format of a column of scores in the unit of the label: four digits, rarely an exponent.
 FOUR_DIGITS = "four digits"
-# Two digits; what is too small for a float is shown as an upper bound.
+# Two digits; values too small for a float are shown as an upper bound.
 P_VALUE = "p-value"
 SMALLEST_P = 1e-300
 
@@ -70,7 +70,7 @@ SMALLEST_P = 1e-300
 class Column:
     """Title of a column and the format of its numbers, ``None`` for text.
 
-    A ``minor`` column is left out where lines are too short for all.
+    A ``minor`` column is omitted if the lines are too short.
     """
 
     title: str
@@ -93,7 +93,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Cells of a row; the chosen one stands out."""
+    """Cells of a row; the selected row is highlighted."""
 
     cells: Sequence[Cell]
     chosen: bool = False
@@ -135,7 +135,7 @@ class Page:
 def make_table(
     columns: Sequence[Column], values: Sequence[Sequence[Any]], chosen: int | None = None
 ) -> Table:
-    """A table from plain values; missing numbers are a dash, columns without values left out."""
+    """Table from plain values; missing numbers become dashes, empty columns are omitted."""
     lines = [
         [_cell(column, value) for column, value in zip(columns, line, strict=True)]
         for line in values

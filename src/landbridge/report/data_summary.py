@@ -22,12 +22,12 @@ def summarise_data(
     task: str | None = None,
     audit: ColumnAudit | None = None,
 ) -> dict[str, Any]:
-    """One entry per domain and one per column, with what the audit found about it.
+    """Summarise domains and columns, with the findings of the audit.
 
     Parameters
     ----------
     features : polars.DataFrame
-        Columns that models learn from.
+        Columns used as features.
     domains : ndarray of shape (n_rows,)
         Domain of each row.
     labels : polars.Series, optional
@@ -37,7 +37,7 @@ def summarise_data(
     task : {"classification", "regression"} or None, optional
         Kind of label.
     audit : ColumnAudit, optional
-        Of the same columns, and of those that were left out.
+        Audit of these columns and of those left out.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def column_kind(column: "pl.Series") -> str:
 def _target_only_classes(
     domains: np.ndarray, labels: "pl.Series | None", target: str | None, task: str | None
 ) -> list[str] | None:
-    """Classes that labelled target rows have and no source has; None where there are no classes."""
+    """Classes of labelled target rows that no source has; None without classes."""
     if labels is None or target is None or task != "classification":
         return None
     there, elsewhere = (

@@ -1,4 +1,4 @@
-"""From a summary to a page: which sentences, tables and pictures, in which order."""
+"""Layout of a report: sentences, tables and pictures of a summary, in order."""
 
 import math
 from collections.abc import Callable
@@ -45,7 +45,7 @@ MOST_ROWS = 25
 
 
 def lay_out(summary: dict[str, Any]) -> Page:
-    """The page of a summary; parts that were not computed are left out."""
+    """Lay out a summary as a page; parts that were not computed are omitted."""
     parts: list[tuple[str, Callable[[Any], Section]]] = [
         ("ranking", ranking_section),
         ("shift", shift_section),
@@ -81,7 +81,7 @@ def _overview(ranking: dict[str, Any]) -> Picture | None:
 
 
 def ranking_section(ranking: dict[str, Any]) -> Section:
-    """Candidates from best to worst, the matrix over sources, pairwise probabilities."""
+    """Ranking of candidates, scores by source, pairwise probabilities."""
     blocks: list[Block] = [
         Text(ranking["criterion"]["words"]),
         Picture(
@@ -186,13 +186,13 @@ def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
 
 
 def shift_section(shift: dict[str, Any]) -> Section:
-    """How far the target is from each source, which features moved, what weights can do."""
+    """Distance of the target from each source, features that moved, effect of weights."""
     blocks: list[Block] = [Text(shift["note"])] if shift.get("note") else []
     blocks += [Text(f"{source['source']}: {source['words']}") for source in shift["sources"]]
     blocks.append(shift_table(shift))
     for source in shift["sources"]:
         if not moved_features(source):
-            blocks.append(Text(f"No feature of {source['source']} moved beyond chance."))
+            blocks.append(Text(f"No feature of {source['source']} moved significantly."))
             continue
         blocks += [
             Heading(f"Features that moved: {source['source']} → {shift['target']}"),
@@ -222,7 +222,7 @@ def _moved_picture(source: dict[str, Any]) -> Any:
 
 
 def sources_section(sources: dict[str, Any]) -> Section:
-    """Multiple-source cross-validation: every source left out once, three intervals."""
+    """Scores and intervals of multiple-source cross-validation."""
     return Section(
         "Score on a new source",
         [
@@ -259,7 +259,7 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
 
 
 def features_section(features: dict[str, Any]) -> Section:
-    """T-greedy: the features picked and their effect in every domain."""
+    """Features picked by T-greedy selection and their effect in every domain."""
     if not features["picked"]:
         return Section(
             "Features that keep their meaning", [Text(words) for words in features["words"]]

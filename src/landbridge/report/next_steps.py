@@ -1,19 +1,19 @@
-"""What a reader should do next: at most three steps, the most urgent first."""
+"""Recommended next steps: at most three, the most urgent first."""
 
 from typing import Any
 
 MOST_STEPS = 3
-# What to do about a check that is not ok.
+# Recommendation for each check that failed.
 STEPS = {
     "Target labels": "Label a random sample of target rows; landbridge label proposes them.",
     "Labels are a sample": "Label unlabelled target rows chosen at random, and search again.",
-    "Transfer": "Keep the simpler model, or label more target rows and ask again.",
+    "Transfer": "Keep the simpler model, or label more target rows and search again.",
     "Lead of the best candidate": "Treat the leading candidates as equals, or label more rows.",
     "Class balance": "Compare models by a metric for rare classes, with --metric.",
     "Classes": "Label target rows of the classes that no source has.",
-    "Failed candidates": "Read in the ranking why candidates failed.",
+    "Failed candidates": "See the ranking for the reasons why candidates failed.",
     "Distance to the target": "Look at the features that moved before you use a source model.",
-    "Importance weights": "Do not rely on importance weights: they rest on few rows.",
+    "Importance weights": "Do not rely on importance weights: few rows dominate them.",
     "Missing cells": "Find out why one domain has so many empty cells.",
     "Number of sources": "Collect labelled rows from more sources to predict for a new one.",
 }
@@ -24,7 +24,7 @@ OTHERWISE = (
 
 
 def next_steps(checks: list[dict[str, str]]) -> list[str]:
-    """Steps for problems, or else to use the model; then steps for cautions."""
+    """Steps for problems or, without problems, for using the model; then for cautions."""
     found = {
         state: [STEPS[check["name"]] for check in checks if _is(check, state)]
         for state in ("problem", "caution")

@@ -1,4 +1,4 @@
-"""The pictures of a report: intervals, bars, strips of dots, and matrices of cells."""
+"""Pictures of a report: intervals, bars, strips of dots, and matrices."""
 
 import math
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ NARROWEST_CELL, WIDEST_CELL, SLANT = 38.0, 90.0, 40
 
 
 def three_digits(value: float) -> str:
-    """Three significant digits, zeros at the end among them."""
+    """Format with three significant digits, including trailing zeros."""
     return f"{value:#.3g}".rstrip(".")
 
 
@@ -45,7 +45,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One row of dots: a number for each domain, and the mean of them."""
+    """One row of dots: one number per domain, and their mean."""
 
     label: str
     values: Sequence[float]
@@ -54,7 +54,7 @@ class Strip:
 
 
 def interval_picture(rows: Sequence[Interval], *, title: str, description: str) -> Markup:
-    """A dot with its interval on every row; the chosen row stands out."""
+    """Draw a dot with its interval per row; the selected row is highlighted."""
     left = label_width(row.label for row in rows)
     drawing = Drawing(len(rows) * ROW + AXIS, description)
     ends = [x for row in rows for x in (row.value, row.low, row.high)]
@@ -79,7 +79,7 @@ def interval_picture(rows: Sequence[Interval], *, title: str, description: str) 
 
 
 def bar_picture(rows: Sequence[Bar], *, title: str, description: str, most: float = 0.0) -> Markup:
-    """Horizontal bars from zero, each with its number; ``most`` is the least end of the axis."""
+    """Draw horizontal bars with their values; the axis extends at least to ``most``."""
     left = label_width(row.label for row in rows)
     drawing = Drawing(len(rows) * ROW + AXIS, description)
     scale = spanning_scale([0.0, most, *(row.value for row in rows)], left, drawing.width - 90)
@@ -98,7 +98,7 @@ def bar_picture(rows: Sequence[Bar], *, title: str, description: str, most: floa
 
 
 def strip_picture(rows: Sequence[Strip], *, title: str, description: str) -> Markup:
-    """Dots for the domains and a tick for their mean, with a line at zero."""
+    """Draw dots for the domains and a tick for their mean, with a line at zero."""
     left = label_width(row.label for row in rows)
     drawing = Drawing(len(rows) * ROW + AXIS, description)
     every = [0.0, *(value for row in rows for value in row.values)]
@@ -127,7 +127,7 @@ def matrix_picture(
     digits: int = 3,
     best_is_high: bool = True,
 ) -> Markup:
-    """Cells with numbers; the better the number, the stronger the colour."""
+    """Draw cells with numbers; better numbers have stronger colours."""
     finite = [v for line in values for v in line if math.isfinite(v)] or [0.0]
     lowest = min(finite) if lowest is None else lowest
     highest = max(finite) if highest is None else highest
@@ -167,7 +167,7 @@ def matrix_picture(
 
 
 def _strength(value: float, lowest: float, highest: float, best_is_high: bool) -> float:
-    """Opacity between faint and strong; never so strong that the number is hard to read."""
+    """Opacity of a cell, limited so that the number remains readable."""
     if not math.isfinite(value):
         return 0.0
     share = (value - lowest) / (highest - lowest) if highest > lowest else 0.5

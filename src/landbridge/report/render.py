@@ -1,4 +1,4 @@
-"""A summary as HTML, Markdown or JSON; the three say the same."""
+"""Render a summary as HTML, Markdown or JSON."""
 
 import json
 import os
@@ -13,7 +13,7 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render_html(summary: dict[str, Any]) -> str:
-    """One page with style, script and pictures inside: it asks no other place for anything.
+    """Render a summary as a self-contained HTML page.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def render_html(summary: dict[str, Any]) -> str:
     Returns
     -------
     str
-        A page without external files.
+                HTML page without external files.
     """
     from markupsafe import Markup
 
@@ -39,7 +39,7 @@ def render_html(summary: dict[str, Any]) -> str:
 
 
 def render_markdown(summary: dict[str, Any]) -> str:
-    """The same page as Markdown; where HTML has a picture, its table speaks.
+    """Render a summary as Markdown, with tables instead of pictures.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def render_markdown(summary: dict[str, Any]) -> str:
 
 
 def render_json(summary: dict[str, Any]) -> str:
-    """The summary itself.
+    """Render a summary as JSON.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def render_json(summary: dict[str, Any]) -> str:
 
 
 def write_report(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
-    """Write a report; the ending of the name says in which form.
+    """Write a report in the format given by the file extension.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
     if suffix not in SUFFIXES:
         raise ValueError(
             f"`path` of a report must end in {', '.join(SUFFIXES)}; got {str(path)!r}. "
-            "The ending says in which form it is written."
+            "The ending determines the format."
         )
     return suffix
 
@@ -119,7 +119,7 @@ def _environment(*, escape: bool) -> Any:
 
 
 def _plain_markdown(text: object) -> str:
-    """Text of the user inside Markdown: no markup of its own, no line of its own."""
+    """Escape user text for Markdown, without markup and line breaks."""
     words = " ".join(str(text).split())
     for sign in "\\`*_[]<>|":
         words = words.replace(

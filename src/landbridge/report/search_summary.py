@@ -1,4 +1,4 @@
-"""Summary of a search, as plain dictionaries: the ranking, the vote, the classes, the verdict."""
+"""Summary of a search as plain dictionaries: ranking, vote, classes, verdict."""
 
 import math
 from typing import Any
@@ -19,9 +19,9 @@ REFERENCE_LEVEL = 0.9
 # Desired precision of an accuracy, and of an error relative to its size.
 WITHIN, WITHIN_ERROR = 0.05, 0.2
 CRITERION_WORDS = {
-    "scv": "cross-validation on the source, which knows nothing of the target",
+    "scv": "cross-validation on the source, which ignores the target",
     "wcv": "cross-validation on the source, weighted towards the target",
-    "rv": "reverse validation: pseudo-labels of the target must lead back to the source",
+    "rv": "reverse validation: a model trained on target pseudo-labels must predict the source",
     "trcv": "transfer cross-validation: reverse validation weighted towards the target",
     "tcv": "cross-validation on the labelled target rows alone",
     "stv": "training on the source, validation on the labelled target rows",
@@ -32,7 +32,7 @@ CRITERION_WORDS = {
 
 
 def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Ranking with intervals, the vote, recall per class, the matrix over sources, pairs."""
+    """Ranking with intervals, vote, recall per class, scores by source, pairs."""
     metric = result.metric
     rows = [_row(result, cell, place, level) for place, cell in enumerate(result.rows(), start=1)]
     return {
@@ -62,7 +62,7 @@ def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]
 
 
 def _to_decide(result: SearchResult) -> str | None:
-    """How many more labels would decide between the two best candidates."""
+    """Number of additional labels needed to decide between the two best candidates."""
     found = labels_to_decide(result)
     if found is None:
         return None
@@ -80,7 +80,7 @@ def _to_decide(result: SearchResult) -> str | None:
 
 
 def beats_baseline(result: SearchResult) -> bool | None:
-    """Whether the answer has a better score than the majority class or mean."""
+    """Whether the selected model has a better score than the majority class or mean."""
     if result.baseline is None:
         return None
     own, other = (result.score_of(cell) for cell in (result.answer, result.baseline))
@@ -140,12 +140,12 @@ def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
     cell = result.answer if result.target else result.best
     found: SearchInterval | None = search_interval(result, level, cell=cell, missing_ok=True)
     if found is None:
-        words = "There are no intervals: they rest on labelled target rows."
+        words = "There are no intervals, because they require labelled target rows."
         return {"level": level, "method": None, "words": words, "withheld": None}
     if found.withheld is not None:
         words = f"Intervals are withheld, because {found.withheld}."
     else:
-        words = f"Lines are {100 * level:g} % intervals, resting on {found.rests_on}."
+        words = f"Lines are {100 * level:g} % intervals, based on {found.rests_on}."
         if not found.of_target:
             words += " Without target labels their level is not guaranteed."
         if found.note:
@@ -167,7 +167,7 @@ def _baseline(result: SearchResult) -> dict[str, Any] | None:
 
 
 def _simplest(result: SearchResult) -> str | None:
-    """The simplest candidate within noise of the best, where that is another one."""
+    """Simplest candidate not significantly worse than the best, if it is another one."""
     if not CRITERIA[result.criterion].of_target:
         return None
     near = [cell for cell in result.within_noise() if result.cells[cell].role != "baseline"]
@@ -231,9 +231,9 @@ def _lead(result: SearchResult) -> dict[str, Any] | None:
 
 
 def _agreement(result: SearchResult) -> dict[str, Any] | None:
-    """The reference interval for the accuracy of the answer, where no label measures it.
+    """Reference interval for the accuracy of the selected model without target labels.
 
-    The vote is about as accurate as the candidate nearest to it.
+    A vote is about as accurate as the candidate closest to it.
     """
     if CRITERIA[result.criterion].of_target:
         return None
@@ -262,7 +262,7 @@ def _agreement(result: SearchResult) -> dict[str, Any] | None:
 
 
 def _labels_needed(result: SearchResult) -> dict[str, Any] | None:
-    """How many random labels would measure what no label measures now."""
+    """Number of random labels needed to measure the score, without target labels."""
     if CRITERIA[result.criterion].of_target:
         return None
     if result.classes is None:
@@ -317,7 +317,7 @@ def _pairwise(result: SearchResult) -> dict[str, Any] | None:
     if len(best) < 2:
         return None
     if "tlv" in result.available():
-        words = "Both are judged on the same labelled target rows."
+        words = "Both are compared on the same labelled target rows."
     else:
         words = f"From {result.criterion} alone, without target labels: a hint, not a test."
     np.fill_diagonal(values, np.nan)

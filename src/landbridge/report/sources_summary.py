@@ -1,4 +1,4 @@
-"""Summary of multiple-source cross-validation, as plain dictionaries."""
+"""Summary of multiple-source cross-validation as plain dictionaries."""
 
 from typing import Any
 

@@ -27,7 +27,7 @@ FORMAT = 2
 
 
 def plain(value: Any) -> Any:
-    """The value with Python's own types only; numbers that are not finite become None."""
+    """Convert a value to built-in types; non-finite numbers become None."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -42,7 +42,7 @@ def plain(value: Any) -> Any:
 
 
 def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Ranking with intervals, the vote, recall per class, the matrix over sources, pairs.
+    """Summarise a search: ranking with intervals, vote, classes, scores by source, pairs.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, 
 
 
 def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Score on every source when it was left out, and the three intervals.
+    """Summarise the scores on held-out sources and the three intervals.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
 def summarise_shift(
     diagnoses: Mapping[str, ShiftDiagnosis], *, target: str, alpha: float = 0.05
 ) -> dict[str, Any]:
-    """One diagnosis a source, the nearest source first.
+    """Summarise the shift of each source, the nearest source first.
 
     Parameters
     ----------
@@ -135,16 +135,14 @@ def _diagnosis(name: str, found: ShiftDiagnosis, alpha: float) -> dict[str, Any]
 def summarise_features(
     path: "FeaturePath", names: Sequence[str], *, criterion: str = "t"
 ) -> dict[str, Any]:
-    """The kept steps of a T-greedy path, with the effect of each feature in every domain.
+    """Summarise the kept steps of a T-greedy path, with the effects per domain.
 
     Parameters
     ----------
-    path : str or path
-        Name of the file.
+        path : FeaturePath Path of a fitted `TGreedySelector`.
     names : sequence of str, optional
-        Names to show.
-    criterion : str, optional
-        Name of a criterion; by default the one used for selection.
+        Names of the features.
+        criterion : str, optional Criterion of the selector, to be named in the text.
 
     Returns
     -------
@@ -171,17 +169,17 @@ def summarise_features(
             f"{len(domains)} domains."
         )
     else:
-        found = f"No feature keeps its meaning across {len(domains)} domains."
+        found = f"No feature has a stable effect across {len(domains)} domains."
     words = [
         found,
-        "T is the mean effect divided by its standard error over domains: small where they "
-        "disagree.",
+        "T is the mean effect divided by its standard error over domains. It is small where "
+        "domains disagree.",
     ]
     return plain({"words": words, "domains": domains, "picked": picked})
 
 
 def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str, Any]:
-    """Date, seed, versions and the command.
+    """Summarise the date, seed, versions and command of a run.
 
     Parameters
     ----------
@@ -222,7 +220,7 @@ def summarise(
     features: dict[str, Any] | None = None,
     warnings: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """The whole of a report: its parts, the verdict in a few sentences and the checks.
+    """Assemble a report: its parts, the verdict in a few sentences, and the checks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The tables of a report, which the command line prints, too."""
+"""Tables of a report, which the command line also prints."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from landbridge.report.blocks import FOUR_DIGITS, P_VALUE, Column, Table, make_table
 
 MOST_FEATURES = 12
-# Columns of a confusion table that still fit on a page.
+# Maximum number of columns of a confusion matrix on a page.
 MOST_CLASSES = 12
 
 
@@ -34,7 +34,7 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
 
 
 def _score_title(ranking: dict[str, Any]) -> str:
-    """The metric, and the criterion where that does not measure it on the target."""
+    """The metric, with the criterion if the target has no labels."""
     if ranking["of_target"]:
         return ranking["score"]
     return f"{ranking['score']} by {ranking['criterion']['name']}"
@@ -81,7 +81,7 @@ def classes_table(classes: dict[str, Any]) -> Table:
 
 
 def shift_table(shift: dict[str, Any]) -> Table:
-    """One line a source."""
+    """One row per source."""
     columns = [
         Column("source"),
         Column("rows", "d"),
@@ -117,7 +117,7 @@ def moved_table(source: dict[str, Any]) -> Table:
 
 
 def moved_features(source: dict[str, Any]) -> list[dict[str, Any]]:
-    """Features that moved beyond chance, the furthest first."""
+    """Features that moved significantly, the furthest first."""
     return source["features"][: min(source["n_moved"], MOST_FEATURES)]
 
 
@@ -138,7 +138,7 @@ def per_source_table(sources: dict[str, Any]) -> Table:
 
 
 def intervals_table(sources: dict[str, Any]) -> Table:
-    """The three questions and their answers."""
+    """Intervals for the three questions."""
     columns = [
         Column("question"),
         Column("estimate", FOUR_DIGITS),
@@ -170,7 +170,7 @@ def features_table(features: dict[str, Any]) -> Table:
 
 
 def domains_table(data: dict[str, Any]) -> Table:
-    """Rows, labels and what the labels look like, by domain."""
+    """Number of rows and distribution of labels by domain."""
     columns = [
         Column("domain"),
         Column("role"),
@@ -187,7 +187,7 @@ def domains_table(data: dict[str, Any]) -> Table:
 
 
 def columns_table(data: dict[str, Any]) -> Table:
-    """Name, type, shares of missing cells and of different values, and what the audit found."""
+    """Name, type, shares of missing and distinct values, and audit findings per column."""
     columns = [
         Column("column"),
         Column("type"),
@@ -211,6 +211,6 @@ def checks_table(checks: Sequence[dict[str, str]]) -> Table:
 def matrix_table(
     rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[Any]], form: str
 ) -> Table:
-    """A matrix with its names, for where there are no pictures."""
+    """Matrix as a table, for formats without pictures."""
     heads = [Column(""), *(Column(name, form) for name in columns)]
     return make_table(heads, [[name, *line] for name, line in zip(rows, values, strict=True)])

@@ -1,4 +1,4 @@
-"""The verdict in a few sentences, and the checks that say how far to trust it."""
+"""The verdict in a few sentences, and the checks of its reliability."""
 
 from typing import Any
 
@@ -103,7 +103,7 @@ def _score(ranking: dict[str, Any], row: dict[str, Any]) -> str:
 
 
 def _one_class(ranking: dict[str, Any]) -> str:
-    """Labels of one class only, where sources have several."""
+    """Describe labels of a single class if the sources have several."""
     classes = ranking["classes"]
     if classes is None:
         return ""
@@ -112,7 +112,7 @@ def _one_class(ranking: dict[str, Any]) -> str:
         return ""
     return (
         f"All {sum(classes['rows']):.0f} labelled target rows are of class {present[0]}, so scores "
-        "say nothing about the other classes. Label rows chosen at random."
+        "do not cover the other classes. Label rows chosen at random."
     )
 
 
@@ -192,14 +192,14 @@ def _target_labels(data: dict[str, Any]) -> dict[str, str]:
         return _check(
             "Target labels",
             "problem",
-            "The target has no label: candidates can be ranked, but nothing measures how good "
-            "they are. Label a sample of target rows.",
+            "The target has no labels: candidates can be ranked, but their scores cannot be "
+            "measured. Label a sample of target rows.",
         )
     if labelled < FEW_LABELS:
         return _check(
             "Target labels",
             "caution",
-            f"The target has {labelled} labels, so intervals are wide; {FEW_LABELS} or more help.",
+            f"The target has {labelled} labels, so intervals are wide. Label {FEW_LABELS} or more.",
         )
     return _check("Target labels", "ok", f"The target has {labelled} labels.")
 
@@ -222,7 +222,7 @@ def _representative(ranking: dict[str, Any]) -> dict[str, str] | None:
         "problem",
         f"The {check['labelled']} labelled target rows differ from the {check['unlabelled']} "
         f"unlabelled ones in {', '.join(check['columns']) or 'their columns'} (AUC "
-        f"{check['auc']:.2f}, p = {check['p_value']:.2g}); they are worth about "
+        f"{check['auc']:.2f}, p = {check['p_value']:.2g}); they are equivalent to about "
         f"{check['effective_rows']:.0f} random labels.",
     )
 
@@ -241,7 +241,7 @@ def _balance(ranking: dict[str, Any]) -> dict[str, str] | None:
     return _check(
         "Class balance",
         "caution",
-        f"{text}: accuracy hides how well it is found. Consider --metric "
+        f"{text}: accuracy hides how well it is predicted. Consider --metric "
         f"{classes['suggested_metric']}.",
     )
 
@@ -254,8 +254,8 @@ def _new_classes(data: dict[str, Any]) -> dict[str, str] | None:
         return _check(
             "Classes",
             "caution",
-            f"The target has classes that no source has: {', '.join(new)}. Only labelled target "
-            "rows can teach them.",
+            f"The target has classes that no source has: {', '.join(new)}. They can only be "
+            "learned from labelled target rows.",
         )
     return _check("Classes", "ok", "Every class of the target occurs in a source.")
 
@@ -280,8 +280,8 @@ def _failures(ranking: dict[str, Any]) -> dict[str, str]:
         return _check(
             "Failed candidates",
             "caution",
-            f"{len(failed)} of {len(ranking['candidates'])} could not be validated, the first is "
-            f"{failed[0]}; the ranking says why.",
+            f"{len(failed)} of {len(ranking['candidates'])} could not be validated, for example "
+            f"{failed[0]}; the ranking gives the reasons.",
         )
     return _check("Failed candidates", "ok", "Every candidate could be validated.")
 
@@ -289,21 +289,21 @@ def _failures(ranking: dict[str, Any]) -> dict[str, str]:
 def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
     name, lead = "Lead of the best candidate", ranking["lead"]
     if not ranking["of_target"]:
-        return _check(name, "caution", "The order of the candidates rests on no target label.")
+        return _check(name, "caution", "The ranking of the candidates uses no target labels.")
     if lead is None:
         return None
     looked = f"(probability {_rounded(lead['probability'])} on {lead['rows']} labels)"
     check = ranking["label_check"]
     if lead["decided"] and (check is None or check["representative"]):
         text = (
-            f"{lead['best']} leads, next is {lead['rival']} {looked}; the verdict holds however "
-            "often labels are added."
+            f"{lead['best']} leads, next is {lead['rival']} {looked}; the verdict remains valid "
+            "when labels are added."
         )
         return _check(name, "ok", text)
     if lead["decided"]:
         text = f"{lead['best']} leads {lead['rival']} on these labels, which are not a sample."
         return _check(name, "caution", text)
-    text = f"{lead['best']} is not shown to beat {lead['rival']} {looked}: take them as equals."
+    text = f"{lead['best']} is not shown to beat {lead['rival']} {looked}: treat them as equal."
     if lead["probability"] < UNLIKELY:
         text = (
             f"{lead['rival']} does better than {lead['best']} on the labelled rows {looked}; "
@@ -313,7 +313,7 @@ def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
 
 
 def _rounded(probability: float) -> str:
-    """Two digits, but never a certainty."""
+    """Two digits, but never 0 or 1."""
     if probability > 0.995:
         return "above 0.99"
     return "below 0.01" if probability < 0.005 else f"{probability:.2f}"
@@ -338,8 +338,8 @@ def _distance(shift: dict[str, Any]) -> dict[str, str]:
     nearest = min(shift["sources"], key=lambda s: s["auc"])
     state = "ok" if nearest["auc"] < 0.65 else "caution" if nearest["auc"] < 0.95 else "problem"
     text = (
-        f"The nearest source is {nearest['source']}; a classifier tells it from the target with "
-        f"AUC {nearest['auc']:.2f} (0.5 means alike, 1 means no overlap)."
+        f"The nearest source is {nearest['source']}; a domain classifier has an "
+        f"AUC of {nearest['auc']:.2f} (0.5 means equal, 1 means no overlap)."
     )
     moved = [feature["name"] for feature in nearest["features"][: nearest["n_moved"]]]
     if moved and state != "ok":

@@ -235,9 +235,7 @@ def test_bad_rows():
         fit(X, y)
     with pytest.raises(ValueError, match="at least two domains; got one, 'a'"):
         fit(X, y, groups=np.repeat("a", y.size))
-    with pytest.raises(
-        ValueError, match=r"at least two rows to every domain; got one row in \['z'\]"
-    ):
+    with pytest.raises(ValueError, match=r"at least two rows per domain; got one row in \['z'\]"):
         fit(X, y, groups=np.r_[["z"], groups[1:]])
     with pytest.raises(ValueError, match=r"got one class or number, 1.0, in every row"):
         fit(X, np.ones_like(y), groups=groups)

@@ -61,7 +61,7 @@ def test_the_constants_come_from_the_benchmark():
 
 @pytest.mark.parametrize("shape", [(2, 10), (3, 0), (3,)])
 def test_few_candidates_are_refused(shape):
-    with pytest.raises(ValueError, match="`predicted` must hold the classes that at least 3"):
+    with pytest.raises(ValueError, match="`predicted` must contain the predictions of at least 3"):
         agreement_interval(np.zeros(shape))
 
 

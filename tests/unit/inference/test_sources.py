@@ -86,7 +86,7 @@ def test_a_source_of_one_row_has_no_known_variance():
         ([], [], {}, "`losses` must hold one loss per row"),
         ([0, np.nan, 1], [0, 0, 1], {}, "`losses` must hold finite numbers; got nan in row 1"),
         ([0, 1, -np.inf], [0, 0, 1], {}, "got -inf in row 2"),
-        ([0, 1], ["a", "a"], {}, "at least 2 sources; got 1, 'a'. With one source nothing"),
+        ([0, 1], ["a", "a"], {}, "at least 2 sources; got 1, 'a'. One source does not"),
         ([0, 1], None, {}, "`groups` must name the source of each row; got None"),
         ([0, 1], ["a"], {}, "each of the 2 rows"),
         ([0, 1], ["a", np.nan], {}, "got 1 missing, the first in row 1"),
@@ -110,7 +110,7 @@ def test_bad_input(losses, groups, options, message):
     ("kind", "source", "message"),
     [
         ("theta_9", None, "`kind` must be one of 'theta_2'"),
-        ("theta_b", "a", "`source` must come with kind='theta_omega' or kind='theta_gamma'"),
+        ("theta_b", "a", "`source` requires kind='theta_omega' or kind='theta_gamma'"),
         ("theta_omega", "z", "`source` must be one of the names in groups, .* got 'z'"),
         ("theta_gamma", "a", "`source` must be a pair of sources"),
         ("theta_gamma", ("a", "z"), "got 'z'"),

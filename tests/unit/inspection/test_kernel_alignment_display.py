@@ -61,8 +61,8 @@ def test_eigenfunction_along_a_position_or_the_leading_axis():
     ("options", "message"),
     [
         ({"column": "height"}, "`column` must be one of the columns"),
-        ({"order": 99}, "`order` must lie between 0 and"),
-        ({"order": -1}, "`order` must lie between 0 and"),
+        ({"order": 99}, "`order` must be between 0 and"),
+        ({"order": -1}, "`order` must be between 0 and"),
     ],
 )
 def test_bad_requests_are_refused(options, message):

@@ -108,5 +108,5 @@ def test_a_source_only_model_is_fitted_and_split(task):
 @pytest.mark.parametrize(("n", "n_losses"), [(9, 9), (20, 19)])
 def test_too_few_losses_are_refused(n, n_losses):
     X = np.zeros((n, 1))
-    with pytest.raises(ValueError, match="`losses` must hold one loss for each of at least 10"):
+    with pytest.raises(ValueError, match="`losses` must contain one loss per row, for at least 10"):
         split_loss(X, np.zeros(n_losses), X, np.zeros(n))

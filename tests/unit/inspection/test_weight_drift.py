@@ -66,5 +66,5 @@ def test_what_has_no_drift_is_refused():
     with pytest.raises(NotFittedError):
         WeightDriftDisplay.from_estimator(TrAdaBoostClassifier())
     plain = TrAdaBoostClassifier(TrimmedTreeClassifier(1), 2).fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="`estimator` must have been fitted with labelled target"):
+    with pytest.raises(ValueError, match="`estimator` must be fitted with labelled target"):
         WeightDriftDisplay.from_estimator(plain)

@@ -226,7 +226,7 @@ def test_equal_models_leave_nothing_to_ask():
     twice = np.concatenate([predictions, predictions])
     planner = LabelPlanner("prove", candidate="0", baseline="1", random_state=0)
     assert len(planner.ask_from_predictions(twice)) == 0
-    with pytest.raises(ValueError, match="predict the same classes everywhere"):
+    with pytest.raises(ValueError, match="predict the same class for all rows"):
         how_many_labels(twice, candidate="0", baseline="1")
     assert y.size == 50
 
@@ -249,7 +249,7 @@ def test_parameters_are_checked(options, words):
 def test_rows_and_labels_are_checked(search):
     y, predictions = make_answers(n=60)
     planner = LabelPlanner(random_state=0)
-    with pytest.raises(ValueError, match="pass `search`, or call `ask`"):
+    with pytest.raises(ValueError, match="Pass `search`, or call `ask`"):
         planner.status()
     batch = planner.ask_from_predictions(predictions)
     other = np.setdiff1d(np.arange(60), batch.rows)[0]
@@ -289,7 +289,7 @@ def test_states_are_checked(tmp_path):
         LabelPlanner.from_dict({"format": 7})
     state = LabelPlanner().to_dict()
     del state["names"]
-    with pytest.raises(ValueError, match="got a damaged one"):
+    with pytest.raises(ValueError, match="got damaged values"):
         LabelPlanner.from_dict(state)
     (tmp_path / "state.json").write_text("{")
     with pytest.raises(ValueError, match="not a labelling state"):

@@ -245,7 +245,9 @@ def test_regression_speaks_the_unit_of_the_label():
     assert result.baseline_scores("r2") == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(ValueError, match="must be a regression metric"):
         MultiSourceCV(Ridge(), scoring="accuracy").fit(X, y, groups=GROUPS)
-    with pytest.raises(ValueError, match="`y` must hold numbers for regressors; got 'yes'"):
+    with pytest.raises(
+        ValueError, match="`y` must be numeric for a regressor; got values like 'yes'"
+    ):
         MultiSourceCV(Ridge()).fit(X, np.array(["no", "yes"])[Y], groups=GROUPS)
 
 
@@ -486,7 +488,7 @@ def test_transfer_estimators_get_the_left_out_rows_without_labels():
 
 
 def test_plain_estimators_cannot_take_unlabelled_rows():
-    with pytest.raises(ValueError, match="must accept X_unlabeled in fit .* got GaussianNB"):
+    with pytest.raises(ValueError, match="must take X_unlabeled in fit .* got GaussianNB"):
         MultiSourceCV(GaussianNB(), unlabeled_target=True).fit(X, Y, groups=GROUPS)
 
 
@@ -783,7 +785,7 @@ def test_the_left_out_rows_reach_the_transfer_step_of_a_pipeline():
     wrong = model.predict(scale.transform(X[there])) != Y[there]
     np.testing.assert_array_equal(found.losses()[there], wrong)
     plain = make_pipeline(StandardScaler(), GaussianNB())
-    with pytest.raises(ValueError, match="must accept X_unlabeled.*got Pipeline"):
+    with pytest.raises(ValueError, match="must take X_unlabeled.*got Pipeline"):
         MultiSourceCV(plain, unlabeled_target=True).fit(X, Y, groups=GROUPS)
 
 

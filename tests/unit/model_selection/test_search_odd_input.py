@@ -217,7 +217,7 @@ def test_names_of_groups_can_be_saved_and_holes_in_a_tuple_are_seen(tmp_path):
 def test_labels_of_the_other_task_are_refused():
     with pytest.raises(ValueError, match="`y_target` must hold classes.*got numbers like"):
         search().fit(X, Y, **OF_NUMBERS)
-    with pytest.raises(ValueError, match="`y` must hold numbers for regressors; got 'yes'"):
+    with pytest.raises(ValueError, match="`y` must hold numbers, because the candidates are regr"):
         search({"r": Ridge()}).fit(X, np.where(Y, "yes", "no"), X_unlabeled=X_TARGET)
     with pytest.raises(ValueError, match=r"`y` must hold one label per row; got .*\(60, 2\)"):
         search({"r": Ridge()}).fit(X, np.c_[NUMBERS, NUMBERS], X_unlabeled=X_TARGET)
@@ -442,7 +442,7 @@ def test_numbers_that_name_columns_are_compared_too():
     table, target = pd.DataFrame(X), pd.DataFrame(X_TARGET)
     with pytest.raises(ValueError, match="columns of X in the same order; got them in another"):
         search().fit(table, Y, X_unlabeled=target[[2, 0, 1]])
-    with pytest.raises(ValueError, match=r"got \[0, 1, 2\], which X has not"):
+    with pytest.raises(ValueError, match=r"got \[0, 1, 2\], which X does not have"):
         search().fit(table.add_prefix("x"), Y, X_unlabeled=target)
 
 

@@ -95,7 +95,7 @@ def test_warns_in_words_when_few_rows_carry_everything():
 
 
 def test_a_target_is_needed():
-    with pytest.raises(ValueError, match="`X_target` must hold the rows of the target; got None"):
+    with pytest.raises(ValueError, match="`X_target` must contain the target rows; got None"):
         lb.UniformWeights().fit(np.eye(3), None)
 
 
