@@ -55,8 +55,7 @@ class TaskCache:
     Parameters
     ----------
     directory : path-like
-                Directory of the cache, created if missing. A directory with other files is
-                rejected.
+        Directory of the cache, created if missing. A directory with other files is rejected.
 
     Attributes
     ----------
@@ -136,7 +135,7 @@ class TaskCache:
         Parameters
         ----------
         unused_seconds : float, default=0.0
-                        Remove tasks unused for this many seconds; 0 removes every task.
+            Remove tasks unused for this many seconds; 0 removes every task.
 
         Returns
         -------

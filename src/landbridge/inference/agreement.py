@@ -32,9 +32,9 @@ class AgreementInterval:
     low, high : arrays of shape (n_candidates,)
         Bounds.
     level : float
-                Share of the reference datasets that the interval covers.
+        Share of the reference datasets that the interval covers.
     n_rows : int
-                Number of rows on which the candidates were compared.
+        Number of rows on which the candidates were compared.
     """
 
     estimate: Vector

@@ -81,7 +81,7 @@ class EValue:
         Returns
         -------
         {"first", "second"} or None
-                        None if the evidence does not suffice.
+            None if the evidence does not suffice.
         """
         if not self.decided(alpha):
             return None

@@ -52,7 +52,7 @@ class Interval:
     Parameters
     ----------
     question : {"new_source", "population", "fixed"}
-                Question that the interval answers.
+        Question that the interval answers.
     estimate, low, high : float
         Point estimate and bounds.
     level : float
@@ -127,7 +127,7 @@ class Interval:
         Parameters
         ----------
         why : bool, default=False
-                        Add the number of sources and `advice`.
+            Add the number of sources and `advice`.
 
         Returns
         -------
@@ -321,7 +321,7 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
     rate : float or array
         Observed share.
     n_rows : float or array
-                Number of rows on which the rate was observed.
+        Number of rows on which the rate was observed.
     level : float, default=0.95
         Nominal coverage.
 

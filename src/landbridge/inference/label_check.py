@@ -69,7 +69,7 @@ class LabelCheck:
     Parameters
     ----------
     n_labelled, n_unlabelled : int
-                Number of labelled and of unlabelled target rows.
+        Number of labelled and of unlabelled target rows.
     p_value : float
         Permutation p-value of "the labelled rows are a random sample".
     auc : float
@@ -77,7 +77,7 @@ class LabelCheck:
     representative : bool
         Whether the p-value is above 0.03.
     columns : tuple of LabelledColumn
-                The columns that differ most, the most significant first.
+        The columns that differ most, the most significant first.
     weights : array of shape (n_labelled,)
         Weights with mean 1 that make the labelled rows resemble the unlabelled ones; all 1 if the
         labels are representative.
@@ -158,7 +158,7 @@ def check_labels(
     Returns
     -------
     LabelCheck or None
-                None if either side has fewer than 5 rows.
+        None if either side has fewer than 5 rows.
 
     Examples
     --------

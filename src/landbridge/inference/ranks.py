@@ -27,7 +27,7 @@ class FriedmanTest:
     statistic, p_value : float
         Iman and Davenport's F and its p-value.
     critical_difference : float
-                Smallest significant difference of mean ranks.
+        Smallest significant difference of mean ranks.
     level : float
         Level of the critical difference.
     n_sources : int

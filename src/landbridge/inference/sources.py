@@ -88,7 +88,7 @@ def summarise_sources(
     Parameters
     ----------
     losses : array of shape (n_rows,)
-                One loss per row.
+        One loss per row.
     groups : array of shape (n_rows,)
         The source of each row.
     sample_weight : array of shape (n_rows,), optional

@@ -34,7 +34,7 @@ class TrustedInterval:
     effective_sample_size : float
         Number of random labels that would give the same precision.
     withheld : Withheld or None
-                Reason why there are no bounds.
+        Reason why there are no bounds.
     """
 
     estimate: float

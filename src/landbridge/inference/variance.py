@@ -113,9 +113,8 @@ def cv_variance(
     Returns
     -------
     variance : float
-                Variance of the estimate Σ_k π_k m_k. ``theta_2``, ``theta_5`` and the one-source
-                kinds can be
-        negative.
+        Variance of the estimate Σ_k π_k m_k. ``theta_2``, ``theta_5`` and the one-source kinds can
+        be negative.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class EigenfunctionDisplay(Display):
     source, projected : arrays of shape (n_source,)
         Coordinates of the source rows and the eigenfunction there.
     eigenvalue : float
-                Eigenvalue of the eigenvector.
+        Eigenvalue of the eigenvector.
     coordinate : str
         Name of the coordinate.
 
@@ -83,9 +83,9 @@ class EigenfunctionDisplay(Display):
         X_target : array-like of shape (n_labelled, n_features), optional
             Labelled rows of the target.
         column : int or str, optional
-                        Position or name of the feature on the horizontal axis.
+            Position or name of the feature on the horizontal axis.
         order : int, default=1
-                        Number of the eigenfunction; 0 has the largest eigenvalue.
+            Number of the eigenfunction; 0 has the largest eigenvalue.
         kernel : str or callable, default="rbf"
             Kernel function.
         width : float or "median", default="scale"

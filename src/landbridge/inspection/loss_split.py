@@ -141,7 +141,7 @@ def split_loss(
     Parameters
     ----------
     X : array-like or CSR
-                Numeric source rows.
+        Numeric source rows.
     losses : array-like of shape (n_source,)
         Out-of-fold losses of a model trained only on source rows.
     X_target : array-like or CSR
@@ -248,7 +248,7 @@ def explain_loss(
     task : {"classification", "regression"}
         Kind of label.
     estimator : estimator, optional
-                Estimator to fit; a random forest by default.
+        Estimator to fit; a random forest by default.
     level : float, default=0.9
         Nominal coverage.
     random_state : int, RandomState or None, default=None

@@ -63,9 +63,9 @@ class SearchRankingDisplay(_SearchDisplay):
     Parameters
     ----------
     labels : list of str
-                Names of the candidates, best first.
+        Names of the candidates, best first.
     scores, lows, highs : arrays of shape (n_rows,)
-                Scores and interval bounds; NaN without an interval.
+        Scores and interval bounds; NaN without an interval.
     xlabel : str
         Name of the score, and the level of the intervals.
     baseline : float, optional
@@ -151,7 +151,7 @@ class CriteriaDisplay(_SearchDisplay):
     names : list of str
         Candidate of each cell, shown as its colour.
     xlabel, ylabel : str
-                Labels of the axes.
+        Labels of the axes.
     """
 
     x: Vector
@@ -267,13 +267,13 @@ class SourceCandidateDisplay(_SearchDisplay):
     Parameters
     ----------
     scores : ndarray of shape (n_sources, n_candidates)
-                Scores; NaN for failed cells.
+        Scores; NaN for failed cells.
     sources, candidates : lists of str
-                Names of the columns and rows.
+        Names of the columns and rows.
     label : str
         Name of the quantity shown by the colours.
     best : (source, candidate) positions, optional
-                Cell that is framed.
+        Cell that is framed.
     greater_is_better : bool, default=True
         Whether larger scores are better.
     """

@@ -43,7 +43,7 @@ class WeightedSource:
     method : str
         Name of the weighting method.
     n_rows : int
-                Number of weighted source rows.
+        Number of weighted source rows.
     effective_sample_size : float
         (Σw)² / Σw².
     largest_share : float
@@ -77,15 +77,15 @@ class ShiftDiagnosis:
     n_source_drawn, n_target_drawn : int
         Number of rows sampled for everything except means and variances.
     auc : DomainAUC
-                AUC of the domain classifier, with ``value``, ``low``, ``high``.
+        AUC of the domain classifier, with ``value``, ``low``, ``high``.
     mmd : MMDTest
         Test of equal distributions, with ``value`` and ``p_value``.
     features : tuple of FeatureShift
-                Shift of each feature, largest first.
+        Shift of each feature, largest first.
     weighted : WeightedSource
         Effect of weighting on the source rows.
     labels : LabelShift or None
-                Shift of the labels; None if no labels were given.
+        Shift of the labels; None if no labels were given.
     """
 
     n_source: int
@@ -189,7 +189,7 @@ def diagnose_shift(
     feature_names : sequence of str, default=None
         Names of the columns of arrays and sparse matrices; None uses those of a table.
     weighting : weighting method, default=None
-                Method to weight the source; None is `KernelMeanMatching()`.
+        Method to weight the source; None is `KernelMeanMatching()`.
     classifier : classifier with ``predict_proba``, default=None
         Domain classifier; None is the one described above.
     n_permutations : int, default=500

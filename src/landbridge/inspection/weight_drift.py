@@ -43,7 +43,7 @@ class WeightDriftDisplay(Display):
     Parameters
     ----------
     panels : list of Panel
-                Computed panels to draw.
+        Computed panels to draw.
 
     Examples
     --------

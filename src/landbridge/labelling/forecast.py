@@ -50,7 +50,7 @@ class LabelForecast:
     goal : str
         Goal of the labelling.
     candidate, baseline : str
-                Models that are compared; the second is empty for ``"measure"``.
+        Models that are compared; the second is empty for ``"measure"``.
     budget : int
         Largest number that was considered.
     """
@@ -112,7 +112,7 @@ def how_many_labels(
     budget : int, default=400
         Largest number of labels that is considered.
     batch_size : int, default=20
-                Number of labels between two analyses.
+        Number of labels between two analyses.
     candidate, baseline : str, optional
         Names of models. The default candidate is the model selected by the search; the default
         baseline is the best model without transfer for ``"prove"`` and the runner-up for
@@ -165,7 +165,7 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     Parameters
     ----------
     result : SearchResult
-                Result of a classification search with labelled and unlabelled target rows.
+        Result of a classification search with labelled and unlabelled target rows.
 
     Returns
     -------
@@ -272,15 +272,15 @@ def labels_to_prove(
         Mean and standard deviation of the share of wins of the first model.
     rng : Generator
     budget, batch_size : int
-                Planned number of labels, and number of labels between two analyses.
+        Planned number of labels, and number of labels between two analyses.
     before : three lists of int
-                Wins, informative rows and labels of the known batches.
+        Wins, informative rows and labels of the known batches.
     alpha : float
 
     Returns
     -------
     ndarray (simulations,)
-                Additional labels.
+        Additional labels.
     """
     known = sum(before[2])
     sizes = [batch_size] * max((budget - known) // batch_size, 0)

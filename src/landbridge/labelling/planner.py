@@ -49,7 +49,7 @@ class AskedRow:
     probability : float
         Inclusion probability of the row in its batch.
     why : str
-                Reason for selecting the row, in words.
+        Reason for selecting the row, in words.
     predictions : tuple
         Predictions of every candidate before the label was known: class probabilities, or numbers.
     label : int, float or None
@@ -75,7 +75,7 @@ class Batch:
     probabilities : ndarray
         Inclusion probability of each row.
     reasons : tuple of str
-                Reason for selecting each row.
+        Reason for selecting each row.
     number : int
         Number of the batch, from 0.
     """
@@ -208,9 +208,9 @@ class LabelPlanner:
         Parameters
         ----------
         search : fitted TransferSearchCV, or SearchResult
-                        Search fitted with ``X_unlabeled``. It may be fitted again between batches.
+            Search fitted with ``X_unlabeled``. It may be fitted again between batches.
         X_unlabeled : rows, optional
-                        The same rows, to check their number.
+            The same rows, to check their number.
 
         Returns
         -------

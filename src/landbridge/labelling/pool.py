@@ -120,7 +120,7 @@ def pool_of_search(search: Any) -> tuple[Pool, Vector]:
     -------
     pool : Pool
     rows : ndarray of int
-                Position of each row of the pool among the unlabelled rows of the search.
+        Position of each row of the pool among the unlabelled rows of the search.
     """
     result = getattr(search, "results_", search)
     cells = usable_cells(result)

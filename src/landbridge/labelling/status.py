@@ -18,7 +18,7 @@ class LabelStatus:
     goal : str
         Goal of the labelling.
     n_labels, n_batches : int
-                Number of known labels, and of batches.
+        Number of known labels, and of batches.
     budget : int
         Planned number of labels.
     candidate, baseline : str

@@ -122,9 +122,9 @@ def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
     Parameters
     ----------
     accuracy : array-like of shape (n_models,)
-                True accuracies of the models on the target.
+        True accuracies of the models on the target.
     score : array-like of shape (n_models,)
-                Scores of the models by a criterion, greater is better. Pass ``-loss`` for a loss.
+        Scores of the models by a criterion, greater is better. Pass ``-loss`` for a loss.
 
     Returns
     -------

@@ -79,8 +79,7 @@ class SearchInterval:
     Parameters
     ----------
     estimate, low, high : float
-                Estimate and bounds in the unit of the metric; NaN bounds if the interval is
-                withheld.
+        Estimate and bounds in the unit of the metric; NaN bounds if the interval is withheld.
     level : float
         Nominal coverage.
     metric : Metric

@@ -186,8 +186,7 @@ class Vote:
         Share of unlabelled target rows on which a member differs from the vote; the root mean
         squared distance for numbers. NaN for cells that are not members.
     predictions : Predictions or None
-                Predictions for the labelled target rows, with weights learned without the row's
-                fold.
+        Predictions for the labelled target rows, with weights learned without the row's fold.
     """
 
     weights: Vector
@@ -220,7 +219,7 @@ class SearchResult:
     unlabelled_rows : ndarray
         Positions of the unlabelled rows whose predictions are kept.
     sample_weight, sample_weight_target : ndarray or None
-                Weights of the source rows and of the labelled target rows.
+        Weights of the source rows and of the labelled target rows.
     target_groups : ndarray or None
         Group of each labelled target row; intervals and tests count groups, not rows.
     failures : tuple of Failure
@@ -415,7 +414,7 @@ class SearchResult:
         cells : sequence of int
             Numbers of the cells.
         response : {"label", "probability", "number"}
-                        Kind of predictions used by the metric.
+            Kind of predictions used by the metric.
 
         Returns
         -------
@@ -817,7 +816,7 @@ class SearchResult:
             ``"paired"`` compares cells on common validation rows, which are labelled target rows if
             there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
         level : float in (0, 1), default=0.95
-                        Level of the interval used in Eq. (16).
+            Level of the interval used in Eq. (16).
                 metric : str, optional
             Name of a metric of the search; by default the one used for selection.
 
@@ -840,7 +839,7 @@ class SearchResult:
         Returns
         -------
         Verdict
-                        Result of the comparisons.
+            Result of the comparisons.
         """
         return judge_transfer(self, level)
 

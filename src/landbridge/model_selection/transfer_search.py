@@ -417,12 +417,12 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Parameters
         ----------
         cell : int
-                        Number of the cell in ``results_.cells``.
+            Number of the cell in ``results_.cells``.
 
         Returns
         -------
         model : fitted estimator
-                        Model with the preprocessor, if any, as its first step.
+            Model with the preprocessor, if any, as its first step.
         """
         self._require_rows("refit_cell")
         return self._with_preprocessor(self._fit_cell(check_cell(self.results_, cell)))
@@ -518,7 +518,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         Returns
         -------
         Verdict
-                        Result of the comparisons.
+            Result of the comparisons.
         """
         check_is_fitted(self, "results_")
         return self.results_.worth_transferring(level)

@@ -108,7 +108,7 @@ def vote_weights(
     roles, kinds : sequence (cells,)
         See `role_prior`.
     strength : float
-                Weight λ of the prior, in rows.
+        Weight λ of the prior, in rows.
     most : int
         Largest number of cells with positive weight.
 
@@ -244,7 +244,7 @@ def members_of(weights: Vector, *, share: float = SHARE, most: int = MOST_MEMBER
     share : float
         Share of the weight up to which cells are kept, heaviest first.
     most : int
-                Maximum number of cells.
+        Maximum number of cells.
 
     Returns
     -------

@@ -23,7 +23,7 @@ def render_html(summary: dict[str, Any]) -> str:
     Returns
     -------
     str
-                HTML page without external files.
+        HTML page without external files.
     """
     from markupsafe import Markup
 
