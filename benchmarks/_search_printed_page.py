@@ -270,7 +270,7 @@ def bars(lines: Lines) -> None:
                 np.mean(agreements(own, task, "trained_on_source", criterion)) for task in tasks
             ]
             places = np.arange(len(tasks)) + 0.16 * (k - 2)
-            axis.bar(places, values, width=0.16, label=criterion.upper())
+            axis.bar(places, values, width=0.16, label=criterion.upper().replace("TRCV", "TrCV"))
         axis.set(title=kind, ylabel="corr")
         axis.set_xticks(range(len(tasks)), tasks)
     handles, labels = axes[0].get_legend_handles_labels()

@@ -146,7 +146,7 @@ def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Sel
 
 
 class SeveralSourcesClassifier(VotingClassifier, SourcesEstimator):
-    """Base class that names the sources and records the learners of both estimators."""
+    """Base class that names the sources and records the learners."""
 
     sources_: Vector
 

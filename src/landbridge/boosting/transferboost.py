@@ -6,12 +6,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from landbridge._delegate import linear_learner
-from landbridge._transfer_estimator import SourcesEstimator
 from landbridge._typing import RandomState, Vector
 from landbridge._validation import TransferData, warn_no_target
 from landbridge.baselines import check_target_share
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner, make_learner
+from landbridge.boosting.multi_source_tradaboost import SeveralSourcesClassifier
 from landbridge.boosting.tradaboost import (
     CHANCE,
     CLIP,
@@ -24,7 +24,6 @@ from landbridge.boosting.tradaboost import (
     warn_weak_learner,
 )
 from landbridge.boosting.trimmed_tree import class_codes
-from landbridge.boosting.voting import VotingClassifier
 
 
 def transferability(
@@ -96,7 +95,7 @@ def _target_error(learner: Learner, weights: Vector, inside: Vector, target: Vec
     return formula.weighted_error(weights[target], learner.mistakes(estimator)[target])
 
 
-class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
+class TransferBoostClassifier(SeveralSourcesClassifier):
     """Boosting with several sources, each weighted by how much it helps the target.
 
     Every round fits the base learner to all rows and updates the weights:
@@ -181,12 +180,9 @@ class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on the sources that ``groups`` names and the labelled target rows."""
-        self.classes_ = data.classes
-        n_source = data.X.shape[0]
+        sources, n_source = self._name_sources(data), data.X.shape[0]
         codes, parts, one_class = class_codes(data, data.y), [data.X], False
-        names = np.full(n_source, "source") if data.groups is None else data.groups
-        self.sources_ = np.unique(names)
-        sources, target = [np.flatnonzero(names == s) for s in self.sources_], np.arange(n_source)
+        target = np.arange(n_source)
         if data.X_target is None:
             warn_no_target(self, "AdaBoost fitted on X")
             self.sources_, sources = self.sources_[:0], []
@@ -212,9 +208,9 @@ class TransferBoostClassifier(VotingClassifier, SourcesEstimator):
             self.target_share,
             one_class,
         )
-        self._keep(done, terms)
+        self._record(done, terms)
 
-    def _keep(self, done: Boosted, terms: Vector) -> None:
+    def _record(self, done: Boosted, terms: Vector) -> None:
         self.estimators_ = done.estimators
         self.n_estimators_ = len(done.estimators)
         self.estimator_weights_ = np.array(done.votes)
