@@ -10,8 +10,9 @@ import math
 import os
 import stat
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, NoReturn
 
 import numpy as np
 
@@ -27,6 +28,19 @@ def require_regular_file(path: str | os.PathLike[str]) -> None:
             f"`{path}` must be a regular file; got a folder, a pipe or a device. Pass the path of "
             "a saved file."
         )
+
+
+def write_arrays(
+    file: IO[bytes], arrays: Mapping[str, np.ndarray], *, compress: bool = False
+) -> None:
+    """Write arrays as an ``.npz`` without pickle.
+
+    numpy before 2.1 has no option against pickle and would store the option as another array.
+    """
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"Object arrays cannot be saved; got one named {name!r}.")
+    (np.savez_compressed if compress else np.savez)(file, **arrays)  # type: ignore[arg-type]
 
 
 def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:

@@ -21,7 +21,7 @@ from typing import IO, Any, Self, TypeVar
 
 import numpy as np
 
-from landbridge._archive import check_archive, require_regular_file
+from landbridge._archive import check_archive, require_regular_file, write_arrays
 from landbridge._version import __version__
 
 FORMAT = 1
@@ -106,7 +106,7 @@ def write_archive(
     sealed = np.frombuffer(text, dtype=np.uint8)
     seal = np.frombuffer(hashlib.sha256(text).digest(), dtype=np.uint8)
     with whole_file(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays, **{HEADER: sealed, SEAL: seal})
+        write_arrays(file, {**arrays, HEADER: sealed, SEAL: seal}, compress=True)
 
 
 def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

@@ -58,7 +58,11 @@ PARTS = {
     "sklearn.gaussian_process.kernels": (
         "ConstantKernel DotProduct Matern Product RBF Sum WhiteKernel"
     ),
-    "sklearn._loss.loss": "HalfTweedieLossIdentity",
+    "sklearn._loss.link": "IdentityLink Interval LogLink LogitLink MultinomialLogit",
+    "sklearn._loss.loss": (
+        "AbsoluteError HalfBinomialLoss HalfGammaLoss HalfMultinomialLoss HalfPoissonLoss "
+        "HalfSquaredError HalfTweedieLossIdentity PinballLoss"
+    ),
     "polars.datatypes.classes": (
         "Boolean Categorical Date Datetime Duration Float32 Float64 Int64 String"
     ),

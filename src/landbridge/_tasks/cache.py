@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from landbridge._archive import write_arrays
 from landbridge._storage import DAMAGE, whole_file
 from landbridge._tasks.records import Outcome, join_outcome, split_outcome
 from landbridge._version import __version__
@@ -107,7 +108,7 @@ class TaskCache:
         members = {str(number): array for number, array in enumerate(arrays.values())}
         members[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         content = io.BytesIO()
-        np.savez(content, allow_pickle=False, **members)
+        write_arrays(content, members)
         path = self._path(key)
         path.parent.mkdir(exist_ok=True)
         with whole_file(path) as file:

@@ -108,7 +108,7 @@ def test_many_distinct_values_are_cut_at_quantiles(n, seed):
 
 def test_sparse_columns_with_many_values_stay_within_a_byte():
     rng = np.random.default_rng(1)
-    X = sparse.random_array((2000, 2), density=0.5, rng=rng, format="csr")
+    X = sparse.csr_array(sparse.random(2000, 2, 0.5, random_state=rng))
     rows = bin_rows([X])
     assert np.diff(rows.offsets).max() <= MAX_BINS
     assert_slots_hold_values(rows, X.toarray())
@@ -120,7 +120,7 @@ def test_binning_needs_less_than_the_binned_rows_beside_them(kind):
     if kind == "dense":
         X = rng.normal(size=(50_000, 30))
     else:
-        X = sparse.random_array((4000, 500), density=0.1, rng=rng, format="csr")
+        X = sparse.csr_array(sparse.random(4000, 500, 0.1, random_state=rng))
         X.data = np.ceil(X.data * 3)
     bin_rows([X[:50]])
     tracemalloc.start()

@@ -161,7 +161,7 @@ def test_a_target_without_common_columns_is_refused():
 
 def test_sparse_text_keeps_to_low_rank():
     rng = np.random.default_rng(0)
-    Z, X = (sparse.random_array((n, 500), density=0.05, rng=rng, format="csr") for n in (60, 50))
+    Z, X = (sparse.csr_array(sparse.random(n, 500, 0.05, random_state=rng)) for n in (60, 50))
     surrogate = lb.SurrogateKernelMap(kernel="linear", n_components=20, random_state=0)
     moved = surrogate.fit_transform(Z, X_unlabeled=X)
     assert moved.shape == (60, 20)

@@ -89,7 +89,7 @@ def test_lanczos_and_the_full_decomposition_agree(monkeypatch):
 def test_wide_sparse_rows():
     rng = np.random.default_rng(0)
     source, target = (
-        sparse.random_array((n, 700), density=0.02, rng=rng, format="csr") for n in (300, 260)
+        sparse.csr_array(sparse.random(n, 700, 0.02, random_state=rng)) for n in (300, 260)
     )
     of_sparse = lb.LatentMap(5).fit(source, X_unlabeled=target)
     of_dense = lb.LatentMap(5).fit(source.toarray(), X_unlabeled=target.toarray())

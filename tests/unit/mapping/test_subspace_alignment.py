@@ -81,7 +81,7 @@ def test_never_more_axes_than_either_domain_has():
 
 def test_sparse_rows_with_many_columns():
     rng = np.random.default_rng(0)
-    Z, X = (sparse.random_array((n, 1200), density=0.02, rng=rng, format="csr") for n in (40, 30))
+    Z, X = (sparse.csr_array(sparse.random(n, 1200, 0.02, random_state=rng)) for n in (40, 30))
     of_sparse = lb.SubspaceAlignment(3).fit(Z, X_unlabeled=X).transform(X)
     of_dense = lb.SubspaceAlignment(3).fit(Z.toarray(), X_unlabeled=X.toarray())
     np.testing.assert_allclose(np.abs(of_sparse), np.abs(of_dense.transform(X)), atol=1e-6)
@@ -108,7 +108,7 @@ def test_bad_numbers_of_axes_are_refused(n_components):
 
 def test_one_sparse_row_of_many_columns_has_one_axis():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((30, 1200), density=0.05, format="csr", rng=rng)
+    X = sparse.csr_array(sparse.random(30, 1200, 0.05, random_state=rng))
     model = lb.SubspaceAlignment(5).fit(X, X_unlabeled=X[:1])
     assert model.transform(X).shape == (30, 1)
     assert np.isfinite(model.transform_source(X)).all()

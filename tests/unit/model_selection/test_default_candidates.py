@@ -24,7 +24,7 @@ TASKS = ("classification", "regression")
 RNG = np.random.default_rng(0)
 ROWS = {
     "dense": RNG.normal(size=(60, 5)),
-    "sparse": sparse.random_array((60, 300), density=0.1, format="csr", rng=0),
+    "sparse": sparse.csr_array(sparse.random(60, 300, 0.1, random_state=0)),
     "sparse with few columns": sparse.csr_array(RNG.normal(size=(60, 3))),
     "wide": RNG.normal(size=(60, MOST_COLUMNS + 1)),
 }
