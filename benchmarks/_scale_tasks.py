@@ -91,15 +91,21 @@ def predictions_of(result: Any) -> dict[str, bytes]:
     }
 
 
-def killed_search(cache: Path, seconds: float, number: signal.Signals) -> bool:
-    """Start the search in a child, send it a signal after so many seconds; whether it was hit."""
+def killed_search(cache: Path, moment: float, number: signal.Signals) -> bool:
+    """Start the search in a child and send it a signal; whether it was hit.
+
+    The moment is a share of the fits, finished or begun, so that a busy machine does not matter.
+    """
     child = os.fork()
     if child == 0:
         try:
             search(cache)
         finally:
             os._exit(0)
-    time.sleep(seconds)
+    n_fits, part = divmod(moment * N_FITS, 1)
+    while len(list(cache.glob("??/*.npz"))) < n_fits:
+        time.sleep(0.001)
+    time.sleep(part * 0.02)  # a fit takes about 20 ms
     os.kill(child, number)
     _, status = os.waitpid(child, 0)
     return os.WIFSIGNALED(status)

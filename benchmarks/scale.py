@@ -93,21 +93,19 @@ def resume_time(log: Log) -> None:
 
 def kills(log: Log, n_kills: int = 20) -> None:
     """Kill a search at random moments, resume it, compare with an undisturbed run."""
-    started = time.perf_counter()
     whole = tasks.search(None)
-    seconds = time.perf_counter() - started
     rng = np.random.default_rng(0)
     for number, count in ((signal.SIGKILL, n_kills), (signal.SIGTERM, n_kills // 4)):
         for _ in range(count):
             with tempfile.TemporaryDirectory() as folder:
                 cache = Path(folder) / "cache"
-                moment = rng.uniform(0, seconds)
+                moment = rng.uniform()
                 hit = tasks.killed_search(cache, moment, number)
                 before = _files(cache)
                 resumed = tasks.search(cache)
                 after = _files(cache)
             log.write(
-                part="kills", signal=number.name, moment=moment / seconds, hit=hit,
+                part="kills", signal=number.name, moment=moment, hit=hit,
                 finished=len(before), fits=len(after), identical=resumed == whole,
                 repeated=sum(after.get(name) != inode for name, inode in before.items()),
             )  # fmt: skip

@@ -4,6 +4,7 @@ Shared data is scattered once to all workers; a task carries only its own conten
 tasks of a worker that died on another one, and gives up a task that has ended several workers.
 """
 
+import logging
 import pickle
 import queue
 import threading
@@ -291,6 +292,8 @@ def dask_cluster(address: str) -> Iterator[Any]:
     options: dict[str, Any] = {"address": address, "timeout": 10}
     if place == "local":
         options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": ":0"}
+        # A slow machine stops its workers late, which is no news for a user.
+        options["silence_logs"] = logging.ERROR
     try:
         client = distributed.Client(**options)
     except (OSError, ValueError) as error:
