@@ -1,5 +1,8 @@
 """Tasks on Ray through joblib, where Ray is installed."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -16,7 +19,9 @@ def ray_backend():
     from ray.util.joblib import register_ray
 
     register_ray()
-    ray.init(num_cpus=2, include_dashboard=False)
+    # Workers find the functions of the tests where this process finds them.
+    environment = {"env_vars": {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}}
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env=environment)
     yield
     ray.shutdown()
 
