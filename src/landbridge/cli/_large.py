@@ -74,10 +74,12 @@ class LargeTable:
         """Number of labelled rows of each domain."""
         import polars as pl
 
-        names = pl.col(self.domain).cast(pl.String)
-        known = self.table.filter(pl.col(label).is_not_null()).group_by(names).len()
         with readable(self.place):
-            return dict(known.collect(engine="streaming").iter_rows())
+            is_float = self.table.collect_schema()[label].is_float()
+            known = pl.col(label).fill_nan(None) if is_float else pl.col(label)
+            rows = self.table.filter(known.is_not_null())
+            counts = rows.group_by(pl.col(self.domain).cast(pl.String)).len()
+            return dict(counts.collect(engine="streaming").iter_rows())
 
     def _shuffled(self, table: "pl.LazyFrame", n_rows: int) -> Iterator["pl.DataFrame"]:
         """Pieces of blocks in random order, with their rows in random order."""

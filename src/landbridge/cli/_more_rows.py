@@ -159,7 +159,8 @@ class Learnt:
         """Describe which models were fitted to all rows."""
         if not self.names:
             return "A pass over all rows would take longer than --budget."
-        said = f"Learnt from all labelled rows, in {self.n_passes} passes: {listing(self.names)}."
+        passes = "one pass" if self.n_passes == 1 else f"{self.n_passes} passes"
+        said = f"Learnt from all labelled rows, in {passes}: {listing(self.names)}."
         if self.stopped:
             said += f" --budget ended before the last step of {listing(self.stopped)}."
         return said

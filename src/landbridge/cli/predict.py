@@ -121,31 +121,27 @@ def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFr
     """Predictions, class scores if available, and columns outside the training range."""
     import numpy as np
     import polars as pl
-
-    scores: dict[str, Any] = {}
-    labels = None
-    if hasattr(model, "classes_"):
-        method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
-        found = np.asarray(getattr(model, method)(frame)) if hasattr(model, method) else None
-        if found is not None and found.ndim == 1:
-            scores[f"score_{model.classes_[1]}"] = found
-        elif found is not None:
-            scores |= {f"score_{c}": found[:, k] for k, c in enumerate(model.classes_)}
-            if _predicts_largest(model):
-                labels = np.asarray(model.classes_)[found.argmax(axis=1)]
-    if labels is None:
-        labels = np.asarray(model.predict(frame))
-    return pl.DataFrame({"prediction": labels, **scores, "columns_outside": outside})
-
-
-def _predicts_largest(model: Any) -> bool:
-    """Whether the prediction is the class with the largest score, so one pass suffices."""
     from sklearn.pipeline import Pipeline
 
     from landbridge.model_selection import VotingModel
 
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    return isinstance(last, VotingModel)
+    rows: Any = frame
+    if isinstance(model, Pipeline) and len(model) > 1:  # encode once, for scores and labels
+        rows, model = model[:-1].transform(frame), model[-1]
+    scores: dict[str, Any] = {}
+    labels = None
+    if hasattr(model, "classes_"):
+        method = "predict_proba" if hasattr(model, "predict_proba") else "decision_function"
+        found = np.asarray(getattr(model, method)(rows)) if hasattr(model, method) else None
+        if found is not None and found.ndim == 1:
+            scores[f"score_{model.classes_[1]}"] = found
+        elif found is not None:
+            scores |= {f"score_{c}": found[:, k] for k, c in enumerate(model.classes_)}
+            if isinstance(model, VotingModel):  # predicts the class of the largest score
+                labels = np.asarray(model.classes_)[found.argmax(axis=1)]
+    if labels is None:
+        labels = np.asarray(model.predict(rows))
+    return pl.DataFrame({"prediction": labels, **scores, "columns_outside": outside})
 
 
 def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
