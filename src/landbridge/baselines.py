@@ -131,6 +131,17 @@ class TargetOnly(_Baseline):
     Attributes
     ----------
     estimator_ : the fitted estimator.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from landbridge import TargetOnly
+    >>> from landbridge.datasets import make_concept_shift
+    >>> data = make_concept_shift(random_state=0)
+    >>> model = TargetOnly(LogisticRegression()).fit(
+    ...     data.X, data.y, X_target=data.X_target[:50], y_target=data.y_target[:50])
+    >>> bool(model.score(data.X_target, data.y_target) > 0.8)
+    True
     """
 
     def __init__(self, estimator: Any):
@@ -168,6 +179,17 @@ class Pooled(_Baseline):
     Attributes
     ----------
     estimator_ : the fitted estimator.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from landbridge import Pooled
+    >>> from landbridge.datasets import make_concept_shift
+    >>> data = make_concept_shift(random_state=0)
+    >>> model = Pooled(LogisticRegression(), target_share=0.8).fit(
+    ...     data.X, data.y, X_target=data.X_target[:50], y_target=data.y_target[:50])
+    >>> model.predict(data.X_target).shape
+    (500,)
     """
 
     def __init__(self, estimator: Any, target_share: float | None = 0.5):

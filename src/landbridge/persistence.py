@@ -153,6 +153,17 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     -------
     SavedModel
         The model and its card.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.linear_model import Ridge
+    >>> from landbridge.persistence import load_model, save_model
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = save_model(Ridge().fit([[0.0], [1.0]], [0.0, 1.0]), f"{folder}/model.skops")
+    ...     saved = load_model(f"{folder}/model.skops")
+    >>> type(saved.model).__name__, "versions" in saved.card
+    ('Ridge', True)
     """
     skops_io = _import_skops()
     card = load_card(path)

@@ -1,5 +1,6 @@
 """Docstrings of all public names are complete by numpydoc's rules."""
 
+import dataclasses
 import importlib
 import inspect
 import sys
@@ -14,8 +15,9 @@ from numpydoc.validate import validate
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 from _extension.api import public_names
 
-# Sections that not every object needs, and rules of taste: See Also, extended summary, examples,
-# names of return values, capitals after symbols, verbs (numpydoc takes plurals for verbs).
+# Sections that not every object needs, and rules of taste: See Also, extended summary, names of
+# return values, capitals after symbols, verbs (numpydoc takes plurals for verbs). Examples have a
+# rule of their own below.
 NOT_CONTENT = {"SA01", "ES01", "EX01", "RT02", "PR08", "PR09", "SS05", "GL01", "GL02", "GL03"}
 MOST_PER_OBJECT = 0.1
 
@@ -47,3 +49,43 @@ def test_public_docstrings_are_complete():
     ]
     assert len(names) > 200
     assert len(errors) <= MOST_PER_OBJECT * len(names), "\n".join(errors)
+
+
+# Their input is a search, a diagnosis or a table that takes longer than an example should.
+SHOWN_ELSEWHERE = {
+    "split_loss",
+    "summarise_data",
+    "summarise_features",
+    "summarise_search",
+    "summarise_shift",
+    "summarise_sources",
+}
+
+
+def needs_example(value):
+    """Every public class and function, except those that cannot have a short example.
+
+    These are abstract classes, enumerations and warnings, records (the function that returns one
+    shows it), loaders of data files, and adapters of packages that may not be installed.
+    """
+    if inspect.isclass(value):
+        if issubclass(value, Enum | Warning) or inspect.isabstract(value):
+            return False
+        if dataclasses.is_dataclass(value) and not value.__name__.endswith("Display"):
+            return False
+    is_loader = value.__name__.startswith("fetch_")
+    is_adapter = value.__module__.startswith("landbridge.interop")
+    return not (is_loader or is_adapter or value.__name__ in SHOWN_ELSEWHERE)
+
+
+def test_public_classes_and_functions_have_an_example():
+    missing = []
+    for room, names in public_names().items():
+        module = importlib.import_module(f"landbridge.{room}")
+        values = [getattr(module, name) for name in names]
+        missing += [
+            f"{room}.{value.__name__}"
+            for value in values
+            if needs_example(value) and "    >>> " not in (value.__doc__ or "")
+        ]
+    assert not missing

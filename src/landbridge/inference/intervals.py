@@ -301,6 +301,14 @@ def source_intervals(
     -------
     tuple of ndarray (low, high)
         Bounds per source.
+
+    Examples
+    --------
+    >>> from landbridge.inference import source_intervals
+    >>> losses, groups = [0, 1, 0, 0, 1, 1, 1, 0], list("aaaabbbb")
+    >>> low, high = source_intervals(losses, groups, level=0.9)
+    >>> low.round(2), high.round(2)
+    (array([0.06, 0.36]), array([0.64, 0.94]))
     """
     check_level(level)
     summary = summarise_sources(losses, groups, sample_weight=sample_weight)
@@ -329,6 +337,12 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
     -------
     tuple of ndarray (low, high)
         Bounds.
+
+    Examples
+    --------
+    >>> from landbridge.inference import score_interval
+    >>> [round(float(bound), 3) for bound in score_interval(0.9, 50, 0.95)]
+    [0.786, 0.957]
     """
     check_level(level)
     rate, n = np.clip(rate, 0.0, 1.0), np.asarray(n_rows, dtype=np.float64)

@@ -39,6 +39,17 @@ class MultiSourceDisplay(Display):
         Where to draw a vertical line; by default at the estimate.
     level : float
         Coverage of every interval, for the label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inspection import MultiSourceDisplay
+    >>> means = np.array([0.1, 0.2])
+    >>> display = MultiSourceDisplay(
+    ...     ["a", "b"], means, means - 0.05, means + 0.05, [("a new source", 0.15, 0.0, 0.3)],
+    ...     "error").plot()
+    >>> display.ax_.get_xlabel()
+    'error, 95 % intervals'
     """
 
     names: list[str]

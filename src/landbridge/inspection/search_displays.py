@@ -70,6 +70,16 @@ class SearchRankingDisplay(_SearchDisplay):
         Name of the score, and the level of the intervals.
     baseline : float, optional
         Score of the majority class or mean, drawn as a line.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inspection import SearchRankingDisplay
+    >>> scores = np.array([0.9, 0.8])
+    >>> display = SearchRankingDisplay(
+    ...     ["pooled", "source-only"], scores, scores - 0.05, scores + 0.05, "accuracy").plot()
+    >>> display.ax_.get_xlabel()
+    'accuracy'
     """
 
     labels: list[str]
@@ -152,6 +162,15 @@ class CriteriaDisplay(_SearchDisplay):
         Candidate of each cell, shown as its colour.
     xlabel, ylabel : str
         Labels of the axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inspection import CriteriaDisplay
+    >>> display = CriteriaDisplay(
+    ...     np.array([0.8, 0.7]), np.array([0.9, 0.6]), ["a", "b"], "scv", "trcv").plot()
+    >>> display.ax_.get_ylabel()
+    'trcv'
     """
 
     x: Vector
@@ -213,6 +232,15 @@ class PairwiseDisplay(_SearchDisplay):
         Names on both axes.
     title : str
         Title of the picture.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inspection import PairwiseDisplay
+    >>> probabilities = np.array([[0.5, 0.9], [0.1, 0.5]])
+    >>> display = PairwiseDisplay(probabilities, ["a", "b"], "P(row better)").plot()
+    >>> display.ax_.get_title()
+    'P(row better)'
     """
 
     probabilities: np.ndarray
@@ -276,6 +304,15 @@ class SourceCandidateDisplay(_SearchDisplay):
         Cell that is framed.
     greater_is_better : bool, default=True
         Whether larger scores are better.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.inspection import SourceCandidateDisplay
+    >>> display = SourceCandidateDisplay(
+    ...     np.array([[0.8, 0.9]]), ["red"], ["linear", "trees"], "accuracy").plot()
+    >>> display.ax_.get_yticklabels()[0].get_text()
+    'linear'
     """
 
     scores: np.ndarray

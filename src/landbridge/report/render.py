@@ -24,6 +24,13 @@ def render_html(summary: dict[str, Any]) -> str:
     -------
     str
         HTML page without external files.
+
+    Examples
+    --------
+    >>> from landbridge.report import render_html, summarise, summarise_origin
+    >>> summary = summarise(title="Wines", target="white", origin=summarise_origin(seed=0))
+    >>> render_html(summary).startswith("<!doctype html>")
+    True
     """
     from markupsafe import Markup
 
@@ -50,6 +57,13 @@ def render_markdown(summary: dict[str, Any]) -> str:
     -------
     str
         The summary as Markdown.
+
+    Examples
+    --------
+    >>> from landbridge.report import render_markdown, summarise, summarise_origin
+    >>> summary = summarise(title="Wines", target="white", origin=summarise_origin(seed=0))
+    >>> render_markdown(summary).splitlines()[0]
+    '# Wines'
     """
     return _environment(escape=False).get_template("report.md").render(page=lay_out(summary))
 
@@ -66,6 +80,14 @@ def render_json(summary: dict[str, Any]) -> str:
     -------
     str
         The summary as JSON.
+
+    Examples
+    --------
+    >>> from landbridge.report import render_json, summarise, summarise_origin
+    >>> summary = summarise(title="Wines", target="white", origin=summarise_origin(seed=0))
+    >>> import json
+    >>> json.loads(render_json(summary))["title"]
+    'Wines'
     """
     return json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
@@ -79,6 +101,17 @@ def write_report(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
         Summary made by `summarise`.
     path : str or path
         Name of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from landbridge.report import summarise, summarise_origin, write_report
+    >>> summary = summarise(title="Wines", target="white", origin=summarise_origin(seed=0))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(summary, f"{folder}/wines.md")
+    ...     print(Path(f"{folder}/wines.md").read_text().splitlines()[0])
+    # Wines
     """
     path = Path(path)
     render = {".html": render_html, ".htm": render_html, ".md": render_markdown}.get(

@@ -192,6 +192,12 @@ def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str,
     -------
     dict
         A section of the summary.
+
+    Examples
+    --------
+    >>> from landbridge.report import summarise_origin
+    >>> sorted(summarise_origin(command="landbridge select wine.csv", seed=0))
+    ['command', 'date', 'seed', 'versions']
     """
     import scipy
     import sklearn
@@ -249,6 +255,13 @@ def summarise(
     -------
     dict
         Input of `render_html` and the other renderers.
+
+    Examples
+    --------
+    >>> from landbridge.report import summarise, summarise_origin
+    >>> summary = summarise(title="Wines", target="white", origin=summarise_origin(seed=0))
+    >>> summary["title"], summary["ranking"]
+    ('Wines', None)
     """
     summary: dict[str, Any] = {
         "kind": "landbridge report",
