@@ -117,7 +117,7 @@ class AnyClassifier:
         _set_random_states(estimator, self.rng)
         # A sum of 1, as in scikit-learn's AdaBoost, lets a penalty outweigh the rows.
         scale = 1.0 / weights[inside].mean()
-        if self.alone:  # a power of two rounds nothing: trees stay scikit-learn's to the last bit
+        if self.alone:  # a power of two causes no rounding, so trees equal scikit-learn's
             scale = 2.0 ** np.round(np.log2(scale))
         given: Vector | None = weights[inside] * scale
         if not self.weighted:

@@ -175,8 +175,8 @@ class TrAdaBoostClassifier(VotingClassifier):
     target labels, its accuracy was 3 points below that of pooled logistic regression and 5 points
     above that of the best source-only model (benchmark ``defaults``).
 
-    Without labelled target rows it is AdaBoost (SAMME) on the source, and warns; unlabelled
-    rows are left alone.
+    Without labelled target rows, it is AdaBoost (SAMME) on the source, with a warning. Unlabelled
+    rows are ignored.
 
     Parameters
     ----------

@@ -169,7 +169,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
     weights, and the step with the smallest cross-validated target error is kept.
 
     Without labelled target rows it is AdaBoost.R2 (with weights, not resampling) on the source,
-    and warns; unlabelled rows are left alone.
+    with a warning. Unlabelled rows are ignored.
 
     Parameters
     ----------

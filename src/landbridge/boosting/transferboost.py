@@ -111,7 +111,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
     pooled logistic regression, and 1 point with three sources (benchmark ``defaults``).
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
-    AdaBoost (SAMME) on the source, and warns; unlabelled rows are left alone.
+    AdaBoost (SAMME) on the source, with a warning. Unlabelled rows are ignored.
 
     Parameters
     ----------

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 DEFAULT_DOMAIN = "domain"
-# Rows from which the types of columns are guessed first; a later surprise reads the whole file.
+# Number of rows from which column types are inferred; if a later row does not fit, the whole file
+# is read.
 GUESS_FROM = 10_000
 
 
@@ -78,7 +79,7 @@ def read_table(
     encoding: str | None = None,
     missing: Sequence[str] = (),
 ) -> "pl.DataFrame":
-    """Read one file; every way in which it can be wrong raises with a clear message.
+    """Read one file; raise with a clear message if it is malformed.
 
     Columns named in ``text`` stay as they are written in text files; None stands for all.
     """
@@ -105,7 +106,7 @@ def read_table(
 
 
 def require_column(columns: Sequence[str], name: str, option: str) -> None:
-    """Raise for a column that is not there, with the nearest name."""
+    """Raise if a column does not exist, and suggest the most similar name."""
     if name not in columns:
         raise InputError(
             f"{option} must name a column of the table; got {name!r}."
@@ -171,7 +172,7 @@ def _read_excel(path: Path, missing: Sequence[str]) -> "pl.DataFrame":
 
 
 def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "pl.DataFrame":
-    """Decimals as ordinary numbers, NaN as a missing cell; infinite and huge cells are refused."""
+    """Convert decimals to floats and NaN to missing; raise for infinite and huge numbers."""
     import polars as pl
     import polars.selectors as cs
 
@@ -289,7 +290,7 @@ def _codes(table: "pl.DataFrame") -> list[str]:
 
 
 def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFrame":
-    """One table below the other, with a column of domain names."""
+    """Stack the tables, with a column of domain names."""
     import polars as pl
 
     domain = domain or DEFAULT_DOMAIN

@@ -1,4 +1,4 @@
-"""Pieces of a report in the terminal, within its width."""
+"""Print parts of a report within the width of the terminal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ NARROWEST_TEXT = 24
 
 
 def print_block(console: "Console", block: Block | None) -> None:
-    """A piece of the report in the terminal; a picture is shown as its table."""
+    """Print a part of the report; a picture is shown as its table."""
     if block is None:
         return
     if isinstance(block, Picture):
@@ -37,7 +37,7 @@ def print_block(console: "Console", block: Block | None) -> None:
 
 
 def print_table(console: "Console", table: Table) -> None:
-    """A table of the report, in parts below each other where one line cannot hold its columns."""
+    """Print a table, split into several tables if its columns do not fit on one line."""
     from rich import box
     from rich.table import Table as RichTable
 
@@ -84,7 +84,7 @@ def _line(widths: Sequence[int]) -> int:
 
 
 def _parts(columns: Sequence[Column], spaces: Sequence[_Space], width: int) -> list[list[int]]:
-    """Columns that share a line; minor ones are left out first, and the first is repeated."""
+    """Split columns into lines; minor columns are omitted first, and the first is repeated."""
     kept = list(range(len(columns)))
 
     def too_wide(part: Sequence[int]) -> bool:
@@ -102,7 +102,7 @@ def _parts(columns: Sequence[Column], spaces: Sequence[_Space], width: int) -> l
 
 
 def _widths(spaces: Sequence[_Space], width: int) -> list[int]:
-    """The whole width for columns in need of little, and as much as fits for the others."""
+    """Full width for narrow columns, and the remaining space for the others."""
     limit = max(space.whole for space in spaces)
     widths = [space.whole for space in spaces]
     while _line(widths) > width and limit > 1:

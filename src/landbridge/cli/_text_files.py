@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SEPARATORS = ",;\t|"
 # A character that no table has between its columns: with it, polars reads whole lines.
 NO_SEPARATOR = "\x1f"
-# Cells that mean "nothing here"; everything else is kept as it is written.
+# Cells that are read as missing; all other cells are kept unchanged.
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 BLOCK = 1 << 20
 
@@ -43,7 +43,7 @@ class TextFile:
     def open(
         cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()
     ) -> "TextFile":
-        """Read the first line of a file, and all of it where it must be decoded.
+        """Read the first line of a file, or the whole file if it must be decoded.
 
         Cells in ``missing`` are read as empty, in addition to the usual markers.
         """
@@ -80,7 +80,7 @@ class TextFile:
         )
 
     def source(self) -> Path | io.BytesIO:
-        """What polars reads."""
+        """Source from which polars reads."""
         return self.path if self.content is None else io.BytesIO(self.content)
 
     def raise_not_utf8(self) -> NoReturn:
@@ -139,7 +139,7 @@ def check_rectangular(file: TextFile) -> None:
 
 
 def _first_ragged_row(file: TextFile) -> tuple[int, int] | None:
-    """Line number and number of cells of the first row of another width."""
+    """Line number and number of cells of the first row with a different number of cells."""
     import polars as pl
 
     lines = pl.scan_csv(

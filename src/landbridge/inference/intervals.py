@@ -3,7 +3,7 @@
 ========== =================================================== ====================================
 question   asks for                                            interval
 ========== =================================================== ====================================
-new_source the mean loss on one source nobody has seen         μ̂ ± t_{K−1} √max(S_b²(1 + 1/K), θ_A)
+new_source the mean loss on one new source                     μ̂ ± t_{K−1} √max(S_b²(1 + 1/K), θ_A)
 population the mean loss over all sources of this kind         μ̂ ± t_{K−1} √max(f θ^γ, θ_A)
 fixed      the mean loss over these K sources, rows drawn anew μ̂ ± z √θ_B
 ========== =================================================== ====================================

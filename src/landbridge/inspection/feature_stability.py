@@ -127,7 +127,7 @@ class FeatureStabilityDisplay(Display):
 
     def _size(self) -> tuple[float, float]:
         shown = min(self.n_features, len(set(self.names)))
-        return 13, max(3.8, 1.2 + 0.2 * shown)  # every name has its line
+        return 13, max(3.8, 1.2 + 0.2 * shown)  # one line per name
 
     def _draw(self, ax: Any) -> None:
         self._draw_statistics(ax[0])

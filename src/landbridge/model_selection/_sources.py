@@ -211,7 +211,7 @@ def _splits(cv: Any, y: Vector, groups: VectorLike) -> list[tuple[Vector, Vector
     except ValueError as error:
         raise NoFoldsError(str(error)) from error
     if any(np.max(part, initial=0) >= n_rows for split in splits for part in split):
-        raise NoFoldsError(f"it holds out rows beyond the {n_rows} that there are.")
+        raise NoFoldsError(f"it holds out rows beyond the {n_rows} rows of the source.")
     return splits
 
 
@@ -283,5 +283,5 @@ def _dealt_by_class(y: Vector, cv: int, seed: int) -> Vector:
 
 
 def source_name(source: Any) -> str:
-    """The name of a source as a person reads it."""
+    """Display name of a source."""
     return "all sources" if source == POOLED else str(source)

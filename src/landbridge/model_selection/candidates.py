@@ -222,7 +222,7 @@ def _learners(task: Task, X: MatrixLike) -> dict[str, Any]:
 
 def _classifiers(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[str, Any]]:
     # On columns scaled to [0, 1] the solver needs a tenth of the iterations that it needs on
-    # columns far from zero, and C=4 is the penalty that C=1 is on [-1, 1].
+    # columns far from zero, and C=4 gives the same penalty as C=1 on [-1, 1].
     scaler, penalty = (MaxAbsScaler(), 1.0) if is_sparse else (MinMaxScaler(), 4.0)
     linear = make_pipeline(scaler, LogisticRegression(C=penalty, max_iter=1000))
     return linear, {

@@ -45,7 +45,7 @@ class KeptPredictions(Saved):
     sample_weight : ndarray of shape (n_rows,)
         Empty without weights.
     scoring : tuple of str
-        Names of the metrics; the first one comes first in every answer.
+        Names of the metrics; the first one is the default.
     """
 
     y: Vector

@@ -230,8 +230,8 @@ def _from_rows(
         return replace(
             answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
         )
-    # Weights remove what the columns explain, and nobody knows how much else differs: the interval
-    # reaches as far as the unweighted one, too.
+    # Weights correct only differences that the columns explain, so the interval reaches as far as
+    # the unweighted one, too.
     seen = result.predictions("tlv", cell).seen  # type: ignore[union-attr]
     own = check.weights[seen]  # type: ignore[union-attr]
     weight = own if weight is None else weight * own

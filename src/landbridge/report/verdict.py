@@ -12,7 +12,7 @@ FEW_SOURCES = 5
 MANY_MISSING = 0.2
 # This many labels of a single class are not due to chance if the sources have several.
 FEWEST_OF_ONE_CLASS = 10
-# Below this probability of a lead, the labels speak against it.
+# Below this probability, the labels contradict the lead.
 UNLIKELY = 0.1
 
 

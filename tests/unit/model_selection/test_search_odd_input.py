@@ -163,7 +163,7 @@ def test_a_splitter_that_cannot_split_one_source_leaves_the_others():
     assert found.best_source_ == "large"
     assert found.results_.status() == ("complete", "failed", "complete")
     fixed = PredefinedSplit(np.arange(60) % 3)
-    with pytest.raises(ValueError, match="holds out rows beyond the 20 that there are"):
+    with pytest.raises(ValueError, match="holds out rows beyond the 20 rows"):
         search(cv=fixed).fit(X, Y, groups=GROUPS, **TARGET)
     assert search(cv=fixed).fit(X, Y, **TARGET).results_.sources[0].folds.tolist() == [0, 1, 2] * 20
 
