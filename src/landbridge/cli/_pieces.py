@@ -144,5 +144,5 @@ def readable(place: str, file: TextFile | None = None) -> Iterator[None]:
             file.raise_not_utf8()
         raise InputError(
             f"{place}: cannot be read as one table: {str(error).splitlines()[0]}. Its files must "
-            "be whole and have the same columns and types."
+            "be complete and have the same columns and types."
         ) from error

@@ -76,7 +76,7 @@ class Sampler:
         self.bounds: pl.DataFrame | None = None
 
     def add(self, piece: "pl.DataFrame") -> None:
-        """Look at the next rows of the table."""
+        """Add the next rows of the table."""
         import polars as pl
 
         numbers = pl.Series("number", self.rng.random(piece.height))

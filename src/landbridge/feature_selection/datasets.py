@@ -38,7 +38,7 @@ class Sums:
 
 
 def sums_of_batch(batch: Batch, labels: Labels) -> Sums:
-    """Moments of one batch, with the labels of those before it."""
+    """Moments of one batch; ``labels`` are those of the earlier batches."""
     parts = []
     for rows, y in batch.parts:
         labels = labels.extend(y)

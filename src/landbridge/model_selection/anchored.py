@@ -10,9 +10,9 @@ form the prior mean,
     θ_c \sim N(a + r_{ρ(c)} + b\,p_c + e\,d_c,\; τ^2),
 
 where t_c is the measured loss and v_c the variance of its error relative to the average cell (all
-cells are judged on the same rows, so the noise they share does not rank them). The level a is that
-of the labelled rows. The *role* ρ(c) says whether a cell learns from source labels, target labels
-or both. TrCV and dissent are biased against cells that learn from target labels, so both are
+cells are evaluated on the same rows, so shared noise does not affect the ranking). The level a is
+that of the labelled rows. The *role* ρ(c) says whether a cell learns from source labels, target
+labels or both. TrCV and dissent are biased against cells that learn from target labels, so both are
 centred within roles, and each role has its own intercept r ~ N(0, s²), which the labels determine.
 The slopes b ~ N(1, 1) and e ~ N(0, 1), neither negative, and τ, half of Student's t with 3 degrees
 of freedom and scale s, are learnt from the cells themselves (empirical Bayes). The criterion is the

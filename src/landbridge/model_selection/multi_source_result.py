@@ -314,7 +314,7 @@ class MultiSourceResult(KeptPredictions):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """The questions that these predictions can answer."""
+        """Questions for which intervals are available."""
         summary = self.summary()
         about_others = self.scheme == "source" and summary.n_sources > 2
         can = {"new_source": about_others, "population": about_others}
