@@ -25,13 +25,13 @@ OF_NUMBERS = (20, 50)
 FLOOR = 1e-3
 
 
-def regression_lines(done: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def regression_lines(done: set[tuple[str, str, str]]) -> Iterator[dict[str, Any]]:
     """Searches of `search_regression`, which are kept."""
     for task in [*_regression_tasks.tasks(), *_regression_tasks.further_tasks()]:
-        if (task.dataset, task.name) in done:
+        if ("regression", task.dataset, task.name) in done:
             continue
         part = "development" if part_of(task) == "development" else "confirmation"
-        about = {"part": part, "dataset": task.dataset, "task": task.name}
+        about = {"kind": "regression", "part": part, "dataset": task.dataset, "task": task.name}
         for labels in [n for n in OF_NUMBERS if n_test(task, n) >= FEWEST_TEST]:
             found = [errors_of_numbers(run_search(task, draw, labels)) for draw in range(DRAWS)]
             yield {**about, "labels": labels, **merged(found)}
@@ -118,8 +118,6 @@ def _proxies(metric: Any, own: np.ndarray, other: np.ndarray, means: Any) -> lis
 def _compare(add: Any, metric: Any, rows: Any, proxies: Any, truth: float) -> None:
     own, y = rows
     losses = metric.pointwise(y, own)
-    if losses.std() == 0:
-        return
     _, effective, moved = adjust_mean(losses, *proxies)
     factor = metric.out_of_fold_factor
     plain = metric_interval(metric, y, own, LEVEL, variance_factor=factor)
@@ -132,7 +130,8 @@ def _compare(add: Any, metric: Any, rows: Any, proxies: Any, truth: float) -> No
         variance_factor=factor * y.size / effective,
         shrunk=False,
     )
-    add(figures(plain, adjusted, truth))
+    if plain.low < plain.high:
+        add(figures(plain, adjusted, truth))
 
 
 def figures(plain: Any, adjusted: Any, truth: float) -> list[float]:

@@ -103,7 +103,7 @@ def label_section(lines: list[Line]) -> list[str]:
         ),
         "Missed samples have labelled rows whose features look like the others. If a table is "
         "sorted by class, all labels are of one class, and the verdict of a search begins with "
-        "that. Reweighted intervals are rare and cover less often than their nominal level.",
+        "that; where the columns differ too, no interval is given. Reweighted intervals are rare.",
     ]
 
 
@@ -173,7 +173,10 @@ def variate_section(lines: list[Line]) -> list[str]:
             ],
             rows,
         ),
-        "Must hold: width ratio ≤ 0.92 with coverage between 0.87 and 0.93.",
+        "Must hold: width ratio ≤ 0.92 with coverage between 0.87 and 0.93. With 20 labels on the "
+        "confirmation tasks it is 0.864, with a standard error of 0.02 over tasks, where the plain "
+        "interval covers 0.881. For the mean vote of all candidates the accuracy gains less than "
+        "for one candidate: its intervals were 2 to 4 % narrower.",
     ]
 
 

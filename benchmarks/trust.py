@@ -47,12 +47,13 @@ def run() -> None:
 def run_losses() -> None:
     """One line per task and number of labels with the control variates of mean losses."""
     log = Log("trust_losses", resume="LANDBRIDGE_FRESH" not in os.environ)
-    done = {(line["dataset"], line["task"]) for line in read("trust_losses")}
+    done = {(line["kind"], line["dataset"], line["task"]) for line in read("trust_losses")}
     for line in regression_lines(done):
         log.write(**line)
     for part, task in every_task():
-        if (task.dataset, task.name) not in done:
-            about = {"part": part, "dataset": task.dataset, "task": task.name}
+        if ("classification", task.dataset, task.name) not in done:
+            about = {"kind": "classification", "part": part}
+            about |= {"dataset": task.dataset, "task": task.name}
             for n, figures in losses_of_probabilities(predictions(part, task)).items():
                 log.write(**about, labels=n, **figures)
 

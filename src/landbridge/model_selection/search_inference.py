@@ -18,7 +18,7 @@ Each result states which rows it is based on. The intervals are:
 
 The vote has a separate interval, ``"cross-fitted"``, from predictions whose weights were learned
 without the fold of the row. The control variate is used for accuracy, Brier score and log loss. For
-regression errors it made intervals only 1 to 7 % narrower, so it is not used.
+regression errors it made intervals only 2 to 5 % narrower, so it is not used.
 
 With groups of target rows (``cv_groups_target`` in `fit`), the groups are independent and not their
 rows: intervals and paired tests resample or sum whole groups, without a control variate.

@@ -156,7 +156,9 @@ def test_words_for_each_question():
         "Expected error on a new source: 0.5, 90 % between -0.1 and 1.1 (6 sources; "
     )
     population = interval(LOSSES, GROUPS, "population").describe(why=False)
-    assert population == "Mean loss over all sources of this kind: 0.49, 95 % between 0.16 and 0.82"
+    mean = "Mean loss over all sources of this kind (approximate): 0.49, 95 % between 0.16 and 0.82"
+    assert population == mean
+    assert "nominal 90 % intervals of this kind held" in str(interval(LOSSES, GROUPS, "population"))
     fixed = str(interval(LOSSES, GROUPS, "fixed"))
     assert fixed.startswith("Mean loss over these 6 sources: 0.49, 95 % between 0.39 and 0.59")
     assert "more rows help" in fixed
