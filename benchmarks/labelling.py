@@ -20,12 +20,14 @@ import numpy as np
 from benchmarks import _labelling_page
 from benchmarks._harness import Log, read, write_page
 from benchmarks._labelling_cells import DRAWS, Pool, fit_pools, pools, train_tasks
+from benchmarks._labelling_numbers import DRAWS as NUMBER_DRAWS
+from benchmarks._labelling_numbers import number_figures, number_tasks, sizes_of
 from benchmarks._labelling_rivals import RIVALS
 from benchmarks._labelling_train import train_runs
 from landbridge import LabelPlanner, how_many_labels
 from landbridge.inference import score_interval
 
-NAME, TRAIN = "labelling", "labelling_train"
+NAME, TRAIN, NUMBERS = "labelling", "labelling_train", "labelling_numbers"
 SIZES = (20, 50, 100)
 TWICE = {20: 40, 50: 100, 100: 200}
 LEADERS, BASELINES = ("vote", "pooled"), ("source-only", "target-only", "pooled")
@@ -41,6 +43,7 @@ def run() -> None:
     fit_pools()
     simulate()
     train()
+    numbers()
     report()
 
 
@@ -66,10 +69,21 @@ def train() -> None:
             log.write(group=group, dataset=task.dataset, task=task.name, **line)
 
 
+def numbers() -> None:
+    """All goals for regression."""
+    log = Log(NUMBERS, resume=True)
+    done = {(x["dataset"], x["task"], x["draw"]) for x in read(NUMBERS)}
+    for draw, (group, task) in product(range(NUMBER_DRAWS), number_tasks()):
+        about = {"dataset": task.dataset, "task": task.name, "draw": draw}
+        if tuple(about.values()) not in done:
+            log.write(group=group, **about, **number_figures(task, draw))
+
+
 def report() -> None:
     """Write ``docs/benchmarks/labelling.md`` from the results."""
     title, introduction = __doc__.split("\n\n")[:2]
-    write_page(NAME, _labelling_page.page(title, introduction, read(NAME), read(TRAIN)))
+    text = _labelling_page.page(title, introduction, read(NAME), read(TRAIN), read(NUMBERS))
+    write_page(NAME, text)
 
 
 def figures(pool: Pool, seed: int) -> dict[str, Any]:
@@ -101,9 +115,10 @@ def choose(pool: Pool, seed: int) -> dict[str, dict[str, float]]:
 
 
 def _choices(pool: Pool, sizes: tuple[int, ...], random_share: float, seed: int) -> dict[int, int]:
-    planner = LabelPlanner("choose", batch_size=10, random_share=random_share, random_state=seed)
+    planner = LabelPlanner("choose", random_share=random_share, random_state=seed)
     chosen = {}
-    for n in range(10, max(sizes) + 1, 10):
+    for n, size in sizes_of(sizes):
+        planner.batch_size = size
         _label(planner, pool.proba, pool.y)
         if n in sizes:
             chosen[n] = planner.names_.index(planner.status().candidate)

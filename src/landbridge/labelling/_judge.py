@@ -14,11 +14,16 @@ from landbridge.inference import e_value
 from landbridge.labelling.design import design_weights, prove_scores, risk_of
 from landbridge.labelling.estimates import Level, Relative, mean_loss, relative_losses
 from landbridge.labelling.forecast import (
+    FEWEST_NUMBERS,
+    expected_effect,
     expected_wins,
     labels_to_measure,
     labels_to_prove,
+    labels_to_prove_numbers,
     quantiles,
+    updated_effect,
     updated_wins,
+    wanted_width,
 )
 from landbridge.labelling.pool import Pool, consensus_weights, make_pool
 from landbridge.labelling.sequential import (
@@ -71,15 +76,15 @@ class Known:
 class Judge:
     """Estimates from the known labels."""
 
-    def __init__(self, pool: Pool, known: Known, metric: Metric | None):
-        self.pool, self.known, self.metric = pool, known, metric
+    def __init__(self, pool: Pool, known: Known, metric: Metric | None, strength: float):
+        self.pool, self.known, self.metric, self.strength = pool, known, metric, strength
 
     @cached_property
-    def consensus_weights(self) -> Vector:
+    def consensus_weights(self) -> Vector | None:
         """Weights of the candidates in the consensus."""
         if self.known.y.size == 0:
-            return np.full(len(self.pool.values), 1.0 / len(self.pool.values))
-        return consensus_weights(self.known.values, self.known.y)
+            return None
+        return consensus_weights(self.known.values, self.known.y, self.strength)
 
     @cached_property
     def consensus(self) -> np.ndarray:
@@ -266,18 +271,24 @@ class Judge:
             level = self.level(cell, planner.level)
             risk, error = level.estimate, level.error
         half = (found["high"] - found["low"]) / 2
-        reached = bool(half <= planner.width)
+        width = wanted_width(
+            planner.width,
+            found["estimate"],
+            self.metric,
+            is_classification=self.pool.is_classification,
+        )
+        enough = self.zero_one or n >= FEWEST_NUMBERS
+        reached = bool(half <= width and enough)
         rng = np.random.default_rng(0)
         if reached:
             counts = np.zeros(1)
         elif self.zero_one:
-            counts = np.maximum(
-                labels_to_measure(risk, error, planner.width, planner.level, rng) - n, 1.0
-            )
+            counts = np.maximum(labels_to_measure(risk, error, width, planner.level, rng) - n, 1.0)
         elif n >= FEWEST:
             # Widths fall as 1/√n; the estimated width itself is uncertain by about 1/√(2n).
             factor = rng.normal(1.0, 1 / math.sqrt(2 * n), 400)
-            counts = np.maximum(n * (factor * half / planner.width) ** 2 - n, 1.0)
+            counts = np.maximum(n * (factor * half / width) ** 2, FEWEST_NUMBERS) - n
+            counts = np.maximum(counts, 1.0)
         else:
             counts = np.full(1, math.inf)
         low, left, high = map(np.ceil, quantiles(counts))
@@ -382,11 +393,9 @@ class Judge:
     def _prove_numbers(
         self, gap: Vector, first: int, second: int, planner: "LabelPlanner"
     ) -> dict[str, Any]:
-        """Compare the standardised sum of loss differences with normal boundaries."""
-        shares = np.cumsum(self.known.sizes) / planner.budget
-        boundaries = (
-            sequential_z_boundaries(shares.tolist(), alpha=ALPHA) if gap.size else np.empty(0)
-        )
+        """Differences of numbers: a standardised sum against normal boundaries."""
+        shares = (np.cumsum(self.known.sizes) / planner.budget).tolist()
+        boundaries = sequential_z_boundaries(shares, alpha=ALPHA)
         rejected, statistic = False, 0.0
         for look, boundary in enumerate(boundaries):
             parts = gap[self.known.batches <= look]
@@ -400,12 +409,18 @@ class Judge:
         evidence = 1.0
         if gap.size and scale > 0:
             evidence = float(e_value(-gap, scale=scale).first_better)
-        left = math.inf
-        if rejected:
-            left = 0.0
-        elif statistic > 0:
-            needed = gap.size * (2.5 / statistic) ** 2 - gap.size
-            left = max(needed, 1.0) if gap.size + needed <= planner.budget else math.inf
+        low = left = high = 0.0
+        if not rejected:
+            _, effect, sd = expected_effect(self.pool, first, second)
+            observed = statistic / math.sqrt(max(gap.size, 1))
+            counts = labels_to_prove_numbers(
+                *updated_effect(effect, sd, observed, gap.size),
+                np.random.default_rng(0),
+                budget=planner.budget,
+                batch_size=planner.batch_size,
+                before=(statistic, self.known.sizes),
+            )
+            low, left, high = quantiles(counts)
         test = SequentialTest(
             rejected,
             int((gap > 0).sum()),
@@ -414,12 +429,11 @@ class Judge:
             float(min(shares[-1], 1.0)) if gap.size else 0.0,
             float(stats.t.sf(statistic, max(gap.size - 1, 1))),
         )
-        wide = (0.4 * left, 2.5 * left)
         return {
             "reached": rejected,
             "e_value": evidence,
             "test": test,
-            "left": float(math.ceil(left)) if math.isfinite(left) else left,
-            "left_low": float(math.ceil(wide[0])) if math.isfinite(left) else left,
-            "left_high": float(math.ceil(wide[1])) if math.isfinite(left) else left,
+            "left": left,
+            "left_low": low,
+            "left_high": high,
         }

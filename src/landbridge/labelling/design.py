@@ -62,8 +62,11 @@ def choose_scores(pool: Pool, consensus: np.ndarray, weights: Vector, noise: flo
         squares = weights @ centred**4 - (weights @ centred**2) ** 2
         # Var_c of (f − y)² for y = consensus + noise.
         variance = squares + 4 * noise**2 * spread
-    leader = int(np.argmax(weights))
-    return Scores(np.sqrt(np.maximum(variance, 0)), np.argsort(risk_of(pool, consensus, leader)))
+    # Neighbours in the order are alike in what they say about the two likely best candidates.
+    leader, rival = np.argsort(-weights, kind="stable")[[0, min(1, weights.size - 1)]]
+    risk = risk_of(pool, consensus, leader)
+    order = np.lexsort((risk, risk - risk_of(pool, consensus, rival)))
+    return Scores(np.sqrt(np.maximum(variance, 0)), order)
 
 
 def prove_scores(pool: Pool, first: int, second: int) -> Scores:
@@ -89,18 +92,15 @@ def measure_scores(pool: Pool, consensus: np.ndarray, cell: int, noise: float) -
 def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector) -> Scores:
     """1 for the n remaining rows with the smallest margin between two classes, else 0.
 
-    For regression, it selects the rows on which the candidates differ most.
+    For regression, how much the candidates differ: rows are drawn in proportion, since the rows on
+    which they differ most are outliers from which nothing general is learnt.
     """
-    if consensus.ndim == 2:
-        top = np.partition(consensus, -2, axis=1)[:, -2:]
-        doubt = top[:, 0] - top[:, 1]
-    else:
-        doubt = values.std(axis=0)
-    doubt = np.where(left, doubt, -np.inf)
-    n = min(n, doubt.size)
-    chosen = np.argpartition(-doubt, n - 1)[:n]
+    if consensus.ndim == 1:
+        return Scores(values.std(axis=0))
+    top = np.partition(consensus, -2, axis=1)[:, -2:]
+    doubt = np.where(left, top[:, 0] - top[:, 1], -np.inf)
     scores = np.zeros(doubt.size)
-    scores[chosen] = 1.0
+    scores[np.argpartition(-doubt, min(n, doubt.size) - 1)[:n]] = 1.0
     return Scores(scores)
 
 

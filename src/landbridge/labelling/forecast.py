@@ -1,6 +1,7 @@
 """Forecasts of the number of labels needed, with intervals by simulation."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +20,9 @@ from landbridge.labelling.pool import (
     pool_of_search,
     usable_cells,
 )
-from landbridge.labelling.sequential import sequential_sign_test
-from landbridge.model_selection.search_result import SearchResult
+from landbridge.labelling.sequential import sequential_sign_test, sequential_z_boundaries
+from landbridge.metrics.metric import Metric
+from landbridge.model_selection.search_result import VOTE, SearchResult
 
 # Chosen on the development tasks of the benchmark so that intervals have their coverage: the
 # consensus underestimates the accuracy of a candidate and the share of disputed rows that a leader
@@ -30,6 +32,14 @@ WINS_BIAS, WINS_SD = 0.05, 0.07
 # Number of random labels equivalent to one label of goal "measure", and the spread of its
 # logarithm.
 WORTH, WORTH_SD = 1.2, 0.2
+# Numbers: the noise of y relative to the spread of the candidates; standard deviation of the
+# logarithm of a score's spread without labels; and of the effect of a label on a proof.
+NOISE_FACTOR, SPREAD_SD = 1.7, 0.25
+EFFECT_BIAS, EFFECT_SD = -0.04, 0.15
+# Width of "measure" if none is given: of scores, and of errors relative to the estimate.
+WIDTH, RELATIVE_WIDTH = 0.05, 0.1
+# Squared errors have heavy tails: with fewer labels, intervals of numbers are too short.
+FEWEST_NUMBERS = 50
 # Coverage of a forecast's interval.
 LEVEL = 0.8
 # Two cells are distinguished if one is better with this probability.
@@ -81,7 +91,7 @@ def how_many_labels(
     search: Any,
     *,
     goal: str = "prove",
-    width: float = 0.05,
+    width: float | None = None,
     gap: float | None = None,
     level: float = 0.9,
     budget: int = 400,
@@ -96,17 +106,19 @@ def how_many_labels(
     Parameters
     ----------
     search : fitted TransferSearchCV, SearchResult, or array of predictions
-        Predictions for unlabelled rows: (candidates, rows, classes). Only classification is
-        supported.
+        Predictions for unlabelled rows: (candidates, rows, classes), or (candidates, rows) for
+        regression. A search forecasts its own metric, with the help of its labelled rows.
     goal : {"prove", "choose", "measure"}, default="prove"
         ``"prove"`` and ``"choose"``: number of labelled rows on which two models differ until one
         is shown to be better. ``"measure"``: number of labels until the interval of one model is
         narrow enough.
-    width : float, default=0.05
-        For ``"measure"``: half-width of the interval.
+    width : float, optional
+        For ``"measure"``: half-width of the interval, in the unit of the score. The default is
+        0.05 for scores and 10 % of the estimate for errors such as RMSE.
     gap : float, optional
-        For the other goals: difference in accuracy to detect. The default is the difference
-        expected by the consensus of the candidates; the interval allows for its uncertainty.
+        For the other goals: difference to detect, in accuracy or, for regression, in RMSE. The
+        default is the difference expected by the consensus of the candidates; the interval allows
+        for its uncertainty.
     level : float, default=0.9
         Coverage of the interval of ``"measure"``.
     budget : int, default=400
@@ -138,25 +150,87 @@ def how_many_labels(
     True
     """
     check_choice(goal, "goal", ("prove", "choose", "measure"))
-    check_positive(width, "width")
+    if width is not None:
+        check_positive(width, "width")
     pool, first, second = _models(search, goal, candidate, baseline, names)
-    if not pool.is_classification:
-        raise ValueError(
-            "`search` must predict classes for a forecast; got numbers. Label a first batch and "
-            "use `status` of a LabelPlanner."
-        )
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     if goal == "measure":
-        risk = float(risk_of(pool, pool.consensus(), first).mean())
-        risk = max(risk - ACCURACY_BIAS, 0.0)
-        counts = labels_to_measure(risk, ACCURACY_SD, width, level, rng)
+        counts = _counts_to_measure(search, pool, first, width, level, rng)
         counts = np.where(counts > budget, np.inf, counts)
         return _forecast(counts, goal, pool.names[first], "", budget)
-    share, wins, spread = expected_wins(pool, first, second, gap)
-    counts = labels_to_prove(wins, spread, rng, budget=budget, batch_size=batch_size)
-    available = share * pool.n_rows
-    counts = np.where(counts > available, np.inf, counts)
+    if pool.is_classification:
+        share, wins, spread = expected_wins(pool, first, second, gap)
+        counts = labels_to_prove(wins, spread, rng, budget=budget, batch_size=batch_size)
+    else:
+        share, effect, spread = expected_effect(pool, first, second, gap=gap)
+        counts = labels_to_prove_numbers(effect, spread, rng, budget=budget, batch_size=batch_size)
+    counts = np.where(counts > share * pool.n_rows, np.inf, counts)
     return _forecast(counts, goal, pool.names[first], pool.names[second], budget)
+
+
+def _counts_to_measure(
+    search: Any, pool: Pool, cell: int, width: float | None, level: float, rng: np.random.Generator
+) -> Vector:
+    result = getattr(search, "results_", search)
+    metric = result.metric if isinstance(result, SearchResult) else None
+    if pool.is_classification and (metric is None or metric.name == "accuracy"):
+        risk = float(risk_of(pool, pool.consensus(), cell).mean())
+        risk = max(risk - ACCURACY_BIAS, 0.0)
+        return labels_to_measure(risk, ACCURACY_SD, width or WIDTH, level, rng)
+    z, uncertainty = float(stats.norm.ppf((1 + level) / 2)), SPREAD_SD
+    score, spread = simulated_score(pool, cell, metric, rng)
+    if metric is not None and result.target:
+        name = pool.names[cell]
+        known = result.interval(level, cell=VOTE if name == VOTE else result.labels.index(name))
+        if math.isfinite(known.low):
+            n = result.info.n_labelled
+            score, spread = known.estimate, (known.high - known.low) / 2 / z * math.sqrt(n)
+            # The standard deviation of n numbers is off by 1/√(2n), more with heavy tails.
+            uncertainty = 1 / math.sqrt(n) + WORTH_SD
+    width = wanted_width(width, score, metric, is_classification=pool.is_classification)
+    spreads = spread * np.exp(rng.normal(0.0, uncertainty, N_SIMULATIONS))
+    return np.maximum(np.ceil((z * spreads / width) ** 2 / WORTH), FEWEST_NUMBERS)
+
+
+def wanted_width(
+    width: float | None, score: float, metric: Metric | None, *, is_classification: bool
+) -> float:
+    """Half-width that is asked for; by default absolute for scores and relative for errors."""
+    if width is not None:
+        return width
+    is_error = not is_classification if metric is None else not metric.greater_is_better
+    return RELATIVE_WIDTH * abs(score) if is_error else WIDTH
+
+
+def simulated_score(
+    pool: Pool, cell: int, metric: Metric | None, rng: np.random.Generator, n: int = 100
+) -> tuple[float, float]:
+    """Score of a candidate and √n times its standard error, with labels from the consensus."""
+    consensus, scores = pool.consensus(), []
+    noise = candidate_noise(pool)
+    for _ in range(60):
+        rows = rng.integers(pool.n_rows, size=n)
+        said = np.asarray(pool.values[cell][rows], float)
+        if pool.is_classification:
+            # The inverse of the distribution function draws one class per row.
+            edges = np.cumsum(consensus[rows], axis=1)
+            y = (rng.random((n, 1)) > edges[:, :-1]).sum(axis=1)
+            if metric is not None and metric.response == "label":
+                said = np.eye(said.shape[1])[said.argmax(axis=1)]
+        else:
+            y = consensus[rows] + noise * rng.normal(size=n)
+        if metric is not None:
+            scores.append(metric.score(y, said))
+        else:
+            scores.append(math.sqrt(np.mean((said - y) ** 2)))
+    return float(np.nanmean(scores)), float(np.nanstd(scores)) * math.sqrt(n)
+
+
+def candidate_noise(pool: Pool) -> float:
+    """Standard deviation of numbers around the consensus, judged by how candidates differ."""
+    # Medians, since one terrible candidate says nothing about the noise.
+    spread = np.median(np.abs(pool.values - np.median(pool.values, axis=0)), axis=0)
+    return NOISE_FACTOR * 1.48 * float(np.sqrt(np.mean(spread**2))) + 1e-12
 
 
 def labels_to_decide(result: SearchResult) -> LabelForecast | None:
@@ -165,7 +239,7 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     Parameters
     ----------
     result : SearchResult
-        Result of a classification search with labelled and unlabelled target rows.
+        Of a search with labelled and unlabelled target rows.
 
     Returns
     -------
@@ -173,7 +247,7 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
         ``None`` if the two predict the same, one is already better, or there are no labels.
     """
     cells = [cell for cell in result.ranking() if cell in usable_cells(result)][:2]
-    if result.classes is None or not result.target or len(cells) < 2:
+    if not result.target or len(cells) < 2:
         return None
     if not 0.05 < float(result.prob_better()[cells[0], cells[1]]) < DECIDED:
         return None
@@ -181,11 +255,20 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     first, second = (pool.names.index(result.labels[cell]) for cell in cells)
     if not prove_scores(pool, first, second).values.any():
         return None
-    share, wins, spread = expected_wins(pool, first, second)
-    known = [result.target[cell].labels == result.y_target for cell in cells]  # type: ignore[union-attr]
-    won, lost = int((known[0] & ~known[1]).sum()), int((known[1] & ~known[0]).sum())
-    mean, sd = updated_wins(wins - WINS_BIAS, spread, won, won + lost)
-    counts = labels_to_prove(mean, sd, np.random.default_rng(0), budget=400, batch_size=20)
+    rng = np.random.default_rng(0)
+    known = [result.target[cell] for cell in cells]
+    if result.classes is None:
+        said = np.stack([one.values for one in known])  # type: ignore[union-attr]
+        share, effect, spread = expected_effect(pool, first, second)
+        observed, n = measured_effect(said, np.asarray(result.y_target))
+        mean, sd = updated_effect(effect - EFFECT_BIAS, spread, observed, n)
+        counts = labels_to_prove_numbers(mean, sd, rng, budget=400, batch_size=20)
+    else:
+        share, wins, spread = expected_wins(pool, first, second)
+        right = [one.labels == result.y_target for one in known]  # type: ignore[union-attr]
+        won, lost = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
+        mean, sd = updated_wins(wins - WINS_BIAS, spread, won, won + lost)
+        counts = labels_to_prove(mean, sd, rng, budget=400, batch_size=20)
     counts = np.where(counts > share * result.info.n_unlabelled, np.inf, counts)
     return _forecast(counts, "choose", pool.names[first], pool.names[second], 400)
 
@@ -240,10 +323,7 @@ def expected_wins(
     """Share of disputed rows, and the share of these won by the first model, with its sd."""
     disputed = np.flatnonzero(prove_scores(pool, first, second).values)
     if disputed.size == 0:
-        raise ValueError(
-            f"`candidate` and `baseline` must differ on some row; {pool.names[first]!r} and "
-            f"{pool.names[second]!r} predict the same class for all rows. Compare other models."
-        )
+        raise ValueError(_same(pool, first, second))
     share = disputed.size / pool.n_rows
     consensus = pool.consensus()[disputed]
     places = np.arange(disputed.size)
@@ -283,18 +363,115 @@ def labels_to_prove(
         Additional labels.
     """
     known = sum(before[2])
-    sizes = [batch_size] * max((budget - known) // batch_size, 0)
-    if known + sum(sizes) < budget:
-        sizes.append(budget - known - sum(sizes))
+    sizes = _sizes(budget, batch_size, known)
+    if not sizes:
+        return np.full(1, np.inf)
     shares = (known + np.cumsum(sizes)) / budget
     boundaries = _boundaries(before, sizes, shares, budget, alpha)
     chances = np.clip(rng.normal(wins, spread, N_SIMULATIONS), 0.02, 0.98)
-    counts = rng.binomial(np.array(sizes, int)[:, None], chances) if sizes else np.empty((0, 1))
+    counts = rng.binomial(np.array(sizes, int)[:, None], chances)
     totals = sum(before[0]) + np.cumsum(counts, axis=0)
-    crossed = totals >= boundaries[:, None]
-    ended = crossed.any(axis=0)
-    labels = np.cumsum(sizes)[crossed.argmax(axis=0)] if sizes else np.zeros(ended.size)
-    return np.where(ended, labels, np.inf)
+    return _first_crossing(totals >= boundaries[:, None], np.cumsum(sizes))
+
+
+def expected_effect(
+    pool: Pool, first: int, second: int, *, gap: float | None = None
+) -> tuple[float, float, float]:
+    """Share of rows on which two models of numbers differ, and the effect of a label with its sd.
+
+    The difference of two squared errors is (f₁ − f₂)(2y − f₁ − f₂). Rows are drawn in proportion to
+    |f₁ − f₂|, so a label weighs sign(f₁ − f₂)(2y − f₁ − f₂); the effect is its mean over its
+    standard deviation.
+    """
+    one, two = (np.asarray(pool.values[cell], float) for cell in (first, second))
+    distance = np.abs(one - two)
+    if not distance.any():
+        raise ValueError(_same(pool, first, second))
+    share, noise = float((distance > 0).mean()), candidate_noise(pool)
+    signs = np.sign(one - two) * (2 * pool.consensus() - one - two)
+    mean = float(np.average(signs, weights=distance))
+    spread = math.sqrt(float(np.average((signs - mean) ** 2, weights=distance)) + 4 * noise**2)
+    if gap is not None:
+        risk = math.sqrt(float(np.mean((one - pool.consensus()) ** 2)) + noise**2)
+        return share, 2 * risk * gap / (float(distance.mean()) * spread), 0.0
+    return share, mean / spread + EFFECT_BIAS, EFFECT_SD
+
+
+def measured_effect(values: np.ndarray, y: Vector) -> tuple[float, float]:
+    """The effect of `expected_effect` on labelled rows, and the number of rows that it is worth."""
+    one, two = np.asarray(values, float)
+    distance = np.abs(one - two)
+    known = np.isfinite(distance) & (distance > 0)
+    if known.sum() < 3:
+        return 0.0, 0.0
+    weights, signs = distance[known], (np.sign(one - two) * (2 * y - one - two))[known]
+    mean = float(np.average(signs, weights=weights))
+    spread = math.sqrt(float(np.average((signs - mean) ** 2, weights=weights)))
+    n = float(weights.sum() ** 2 / (weights @ weights))
+    return mean / max(spread, 1e-12), n
+
+
+def updated_effect(effect: float, sd: float, observed: float, n: float) -> tuple[float, float]:
+    """Normal posterior of the effect of a label after n labels, whose own variance is 1."""
+    precision = 1 / sd**2 + n
+    return (effect / sd**2 + n * observed) / precision, 1 / math.sqrt(precision)
+
+
+def labels_to_prove_numbers(
+    effect: float,
+    spread: float,
+    rng: np.random.Generator,
+    *,
+    budget: int,
+    batch_size: int,
+    before: tuple[float, Sequence[int]] = (0.0, ()),
+) -> Vector:
+    """Simulated numbers of further labels at which the normal test ends; ∞ if it does not.
+
+    Parameters
+    ----------
+    effect, spread : float
+        Mean and standard deviation of what is known about the effect of a label.
+    rng : Generator
+    budget, batch_size : int
+        Planned labels, and labels between two looks.
+    before : float and sequence of int
+        Standardised sum of the labels that are known, and the sizes of their batches.
+
+    Returns
+    -------
+    ndarray (simulations,)
+    """
+    past = list(before[1])
+    sizes = _sizes(budget, batch_size, sum(past))
+    if not sizes:
+        return np.full(1, np.inf)
+    totals = np.cumsum([*past, *sizes])
+    boundaries = sequential_z_boundaries((totals / budget).tolist())[len(past) :]
+    ahead = np.array(sizes)[:, None]
+    effects = rng.normal(effect, spread, N_SIMULATIONS)
+    steps = rng.normal(ahead * effects, np.sqrt(ahead))
+    sums = before[0] * math.sqrt(sum(past)) + np.cumsum(steps, axis=0)
+    crossed = sums / np.sqrt(totals[len(past) :, None]) >= boundaries[:, None]
+    return _first_crossing(crossed, np.cumsum(sizes))
+
+
+def _sizes(budget: int, batch_size: int, known: int) -> list[int]:
+    """Sizes of the batches up to the planned number of labels."""
+    sizes = [batch_size] * max((budget - known) // batch_size, 0)
+    rest = budget - known - sum(sizes)
+    return [*sizes, rest] if rest > 0 else sizes
+
+
+def _first_crossing(crossed: np.ndarray, labels: Vector) -> Vector:
+    return np.where(crossed.any(axis=0), labels[crossed.argmax(axis=0)], np.inf)
+
+
+def _same(pool: Pool, first: int, second: int) -> str:
+    return (
+        f"`candidate` and `baseline` must differ on some row; {pool.names[first]!r} and "
+        f"{pool.names[second]!r} predict the same everywhere. Compare others."
+    )
 
 
 def _boundaries(

@@ -29,7 +29,14 @@ from landbridge.labelling.design import (
     train_scores,
 )
 from landbridge.labelling.forecast import expected_ranking, place_of
-from landbridge.labelling.pool import Pool, make_pool, pair_of_search, pool_of_search
+from landbridge.labelling.pool import (
+    STRENGTH,
+    STRENGTH_TO_CHOOSE,
+    Pool,
+    make_pool,
+    pair_of_search,
+    pool_of_search,
+)
 from landbridge.labelling.status import LabelStatus
 from landbridge.model_selection.search_result import SearchResult
 
@@ -107,16 +114,17 @@ class LabelPlanner:
     batch_size : int, default=20
         Rows per batch.
     random_share : float in [0, 1], default=0.25
-        Share of a batch that is drawn uniformly; it bounds the weights of rows.
+        Share of a batch that is drawn uniformly; it bounds the weights of rows. With 1 a batch is
+        a simple random sample (of disputed rows for ``"prove"``).
     budget : int, default=100
         Planned number of labels. The test of ``"prove"`` spends its level evenly over them.
     candidate, baseline : str, optional
-        Names of the models of ``"prove"`` and ``"measure"``. By default, the model selected by the
-        search and its best model without transfer; for plain predictions, the two models that agree
-        most with the consensus.
-    width : float, default=0.05
-        ``"measure"`` is reached when the mean distance of the interval bounds from the estimate is
-        at most this value.
+        Names of the models of ``"prove"`` and ``"measure"``. By default the model selected by the
+        search and its best model without transfer; of plain predictions the two that agree most
+        with the consensus.
+    width : float, optional
+        ``"measure"`` is reached when the interval is at most this far from the estimate on average.
+        The default is 0.05 for scores and 10 % of the estimate for errors such as RMSE.
     gap : float, default=0.02
         ``"choose"`` is reached when the leader is at most this much worse than any other candidate
         with a probability of 95 %.
@@ -166,7 +174,7 @@ class LabelPlanner:
         budget: int = 100,
         candidate: str | None = None,
         baseline: str | None = None,
-        width: float = 0.05,
+        width: float | None = None,
         gap: float = 0.02,
         level: float = 0.9,
         random_state: RandomState = None,
@@ -302,7 +310,8 @@ class LabelPlanner:
         probabilities = inclusion_probabilities(scores, self.batch_size, self.random_share, left)
         if probabilities.sum() < 0.5:
             return Batch(np.empty(0, int), np.empty(0), (), number)
-        chosen = np.sort(systematic_sample(probabilities, scores.order, rng))
+        order = None if self.random_share == 1 else scores.order  # simple random rows
+        chosen = np.sort(systematic_sample(probabilities, order, rng))
         reasons = _reasons.reasons(self, pool, chosen, scores, weights)
         for place, why in zip(chosen, reasons, strict=True):
             self.asked_.append(
@@ -453,7 +462,8 @@ class LabelPlanner:
         )
 
     def _judge(self, pool: Pool, after: int | None = None) -> Judge:
-        return Judge(pool, self._known(after), self._metric)
+        strength = STRENGTH_TO_CHOOSE if self.goal == "choose" else STRENGTH
+        return Judge(pool, self._known(after), self._metric, strength)
 
     # Files
 

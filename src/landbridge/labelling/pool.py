@@ -13,8 +13,9 @@ from landbridge.model_selection.vote import stacked
 
 # The consensus never excludes a class, because candidates are overconfident in a new domain.
 LEAST_PROBABILITY = 1e-3
-# Strength of the prior of equal weights in the consensus, in rows.
-STRENGTH = 5.0
+# Strength of the prior of equal weights in the consensus, in rows. The consensus judges the
+# candidates of "choose", so it must not lean towards some of them too early.
+STRENGTH, STRENGTH_TO_CHOOSE = 5.0, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +47,13 @@ class Pool:
         return self.labels is not None
 
     def consensus(self, weights: Vector | None = None) -> np.ndarray:
-        """Weighted mean of the candidates: probabilities bounded away from 0, or numbers."""
+        """Weighted mean of the candidates: probabilities bounded away from 0, or numbers.
+
+        Without weights, the mean of probabilities and the median of numbers, which one terrible
+        candidate cannot spoil.
+        """
+        if weights is None and not self.is_classification:
+            return np.median(self.values, axis=0).astype(np.float64)
         count = len(self.values)
         weights = np.full(count, 1.0 / count) if weights is None else np.asarray(weights, float)
         total = np.zeros(self.values.shape[1:])
@@ -171,7 +178,7 @@ def pair_of_search(search: Any) -> tuple[str, str | None]:
     return leader, result.labels[(plain or rivals)[0]] if rivals else None
 
 
-def consensus_weights(values: np.ndarray, y: Vector) -> Vector:
+def consensus_weights(values: np.ndarray, y: Vector, strength: float = STRENGTH) -> Vector:
     """Weights of the candidates in the consensus, from labelled rows by stacking.
 
     Parameters
@@ -180,6 +187,8 @@ def consensus_weights(values: np.ndarray, y: Vector) -> Vector:
         Predictions of the labelled rows, made before their labels were known.
     y : ndarray (rows,)
         Positions of classes, or numbers.
+    strength : float
+        Strength of the prior of equal weights, in rows.
 
     Returns
     -------
@@ -188,4 +197,4 @@ def consensus_weights(values: np.ndarray, y: Vector) -> Vector:
     """
     count = len(values)
     equal = np.full(count, 1.0 / count)
-    return equal if y.size == 0 else stacked(np.asarray(values, float), y, equal, STRENGTH)
+    return equal if y.size == 0 else stacked(np.asarray(values, float), y, equal, strength)

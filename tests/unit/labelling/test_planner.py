@@ -11,7 +11,14 @@ from sklearn.tree import DecisionTreeRegressor
 from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.labelling import ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
-from landbridge.labelling.forecast import labels_to_decide, updated_wins
+from landbridge.labelling.forecast import (
+    labels_to_decide,
+    labels_to_prove_numbers,
+    measured_effect,
+    updated_effect,
+    updated_wins,
+)
+from landbridge.labelling.pool import make_pool
 
 GOALS = ["choose", "prove", "measure", "train"]
 
@@ -226,7 +233,7 @@ def test_equal_models_leave_nothing_to_ask():
     twice = np.concatenate([predictions, predictions])
     planner = LabelPlanner("prove", candidate="0", baseline="1", random_state=0)
     assert len(planner.ask_from_predictions(twice)) == 0
-    with pytest.raises(ValueError, match="predict the same class for all rows"):
+    with pytest.raises(ValueError, match="predict the same everywhere"):
         how_many_labels(twice, candidate="0", baseline="1")
     assert y.size == 50
 
@@ -264,6 +271,28 @@ def test_rows_and_labels_are_checked(search):
     with pytest.raises(ValueError, match="must be the 210 rows"):
         LabelPlanner().ask(search[0], search[1][:5])
     assert y.size == 60
+
+
+def test_a_random_share_of_one_is_a_simple_random_sample():
+    _, predictions = make_answers()
+    batch = ask_from_predictions(predictions, random_share=1.0, random_state=0)
+    np.testing.assert_allclose(batch.probabilities, 20 / 600)
+    assert set(batch.reasons) != {""}
+
+
+def test_one_terrible_model_does_not_spoil_the_consensus_of_numbers():
+    y, predictions = make_numbers(n=50)
+    pool = make_pool(np.concatenate([predictions, 1e9 * np.ones((1, 50))]))
+    assert np.abs(pool.consensus() - y).max() < 5
+    assert pool.consensus(np.full(4, 0.25)).min() > 1e8
+
+
+def test_intervals_of_numbers_need_fifty_labels():
+    y, predictions = make_numbers()
+    planner = LabelPlanner("measure", candidate="0", width=10.0, random_state=0)
+    history = run(planner, y, predictions, 3).history()
+    assert [one.reached for one in history] == [False, False, True]
+    assert history[1].left_low >= 10
 
 
 def test_numbers_that_are_none_are_refused():
@@ -327,11 +356,65 @@ def test_forecasts_of_a_search(search):
     assert (other.candidate, other.baseline) == ("pooled", "target")
 
 
-def test_forecasts_need_classes_and_two_models():
-    with pytest.raises(ValueError, match="must predict classes"):
-        how_many_labels(np.random.default_rng(0).normal(size=(2, 50)))
+def test_forecasts_need_two_models():
     with pytest.raises(ValueError, match="at least two models"):
         how_many_labels(np.full((1, 20, 2), 0.5))
+    with pytest.raises(ValueError, match="'0' and '1' predict the same everywhere"):
+        how_many_labels(np.zeros((2, 20)))
+
+
+def make_numbers(n=1500, skills=(0.4, 0.6, 0.6), seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=n)
+    return y, np.stack([y + s * rng.normal(size=n) for s in skills])
+
+
+def test_forecasts_of_numbers_grow_with_what_is_asked():
+    _, predictions = make_numbers()
+    options = {"goal": "measure", "budget": 10**6}
+    narrow, wide = (how_many_labels(predictions, width=w, **options) for w in (0.02, 0.04))
+    assert 3 < narrow.labels / wide.labels < 5
+    # The default is relative, so it does not depend on the unit of the label.
+    one, thousand = (how_many_labels(k * predictions, goal="measure") for k in (1, 1000))
+    assert one == thousand
+    small, large = (how_many_labels(predictions, gap=gap, budget=2000) for gap in (0.02, 0.2))
+    assert small.labels > large.labels
+    found = how_many_labels(predictions, goal="choose")
+    assert found.low <= found.labels <= found.high
+    assert "decide between" in str(found)
+
+
+def test_the_effect_of_a_label_is_that_of_the_labels():
+    """Its sign points to the winner, and it decides how many labels a proof takes."""
+    y, predictions = make_numbers(n=4000, skills=(0.3, 0.9))
+    observed, n = measured_effect(predictions, y)
+    assert observed > 0.2
+    assert 1000 < n < 4000
+    swapped, _ = measured_effect(predictions[::-1], y)
+    assert swapped == pytest.approx(-observed)
+    mean, sd = updated_effect(0.0, 0.1, observed, n)
+    assert mean == pytest.approx(observed, rel=0.1)
+    assert sd == pytest.approx(1 / np.sqrt(n + 100))
+    # A sum of n labels with effect δ has the mean δ√n in standard errors: 1.64 at n = 68 for 0.2.
+    counts = labels_to_prove_numbers(0.2, 0.0, np.random.default_rng(0), budget=68, batch_size=68)
+    assert np.isfinite(counts).mean() == pytest.approx(0.5, abs=0.08)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "accuracy"])
+def test_forecasts_of_any_metric(search, scoring):
+    _, rows, y = search
+    other = TransferSearchCV(
+        {"target": TargetOnly(LogisticRegression()), "pooled": Pooled(GaussianNB())},
+        scoring=scoring,
+        cv=3,
+        random_state=0,
+    )
+    for labels in ({}, {"X_target": rows[100:130], "y_target": y[100:130]}):
+        other.fit(rows[:100], y[:100], X_unlabeled=rows[130:], **labels)
+        found = how_many_labels(other, goal="measure", budget=10**6)
+        assert 10 <= found.low <= found.labels <= found.high < np.inf
+        wide = how_many_labels(other, goal="measure", width=0.2, budget=10**6)
+        assert wide.labels < found.labels
 
 
 def test_a_census_is_the_truth():
