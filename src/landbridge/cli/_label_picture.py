@@ -39,6 +39,9 @@ def label_picture(history: Sequence[LabelStatus]) -> str:
         band = [(across(o.n_labels), up(o.high)) for o in known]
         band += [(across(o.n_labels), up(o.low)) for o in reversed(known)]
         drawing.add('<polygon class="band" points="{}"/>', _points(band))
+        for one in known:  # a band has no width after one batch
+            x = across(one.n_labels)
+            drawing.line(x, up(one.low), x, up(one.high), "curve")
         _curve(drawing, [(across(o.n_labels), up(o.estimate)) for o in known])
         if proof:
             drawing.line(LEFT, up(0.0), RIGHT, up(0.0), "limit")

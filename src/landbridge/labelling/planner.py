@@ -104,6 +104,9 @@ class LabelPlanner:
     known, so the search may be fitted again with the new labels at any time. Row numbers refer to
     ``X_unlabeled``, which must not change.
 
+    In the benchmark ``"choose"`` was better than as many random labels and worse than twice as
+    many. Intervals of ``"measure"`` for regression cover about 80 % instead of 90 %.
+
     Parameters
     ----------
     goal : {"choose", "prove", "measure", "train"}, default="choose"
