@@ -470,7 +470,7 @@ def _first_crossing(crossed: np.ndarray, labels: Vector) -> Vector:
 def _same(pool: Pool, first: int, second: int) -> str:
     return (
         f"`candidate` and `baseline` must differ on some row; {pool.names[first]!r} and "
-        f"{pool.names[second]!r} predict the same everywhere. Compare others."
+        f"{pool.names[second]!r} predict the same for all rows. Compare other models."
     )
 
 

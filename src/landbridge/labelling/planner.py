@@ -122,12 +122,13 @@ class LabelPlanner:
     budget : int, default=100
         Planned number of labels. The test of ``"prove"`` spends its level evenly over them.
     candidate, baseline : str, optional
-        Names of the models of ``"prove"`` and ``"measure"``. By default the model selected by the
-        search and its best model without transfer; of plain predictions the two that agree most
-        with the consensus.
+        Names of the models of ``"prove"`` and ``"measure"``. By default, the model selected by the
+        search and its best model without transfer; for plain predictions, the two models that agree
+        most with the consensus.
     width : float, optional
-        ``"measure"`` is reached when the interval is at most this far from the estimate on average.
-        The default is 0.05 for scores and 10 % of the estimate for errors such as RMSE.
+        ``"measure"`` is reached when the mean distance of the interval bounds from the estimate is
+        at most this value. The default is 0.05 for scores and 10 % of the estimate for errors such
+        as RMSE.
     gap : float, default=0.02
         ``"choose"`` is reached when the leader is at most this much worse than any other candidate
         with a probability of 95 %.

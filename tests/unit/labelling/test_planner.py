@@ -233,7 +233,7 @@ def test_equal_models_leave_nothing_to_ask():
     twice = np.concatenate([predictions, predictions])
     planner = LabelPlanner("prove", candidate="0", baseline="1", random_state=0)
     assert len(planner.ask_from_predictions(twice)) == 0
-    with pytest.raises(ValueError, match="predict the same everywhere"):
+    with pytest.raises(ValueError, match="predict the same for all rows"):
         how_many_labels(twice, candidate="0", baseline="1")
     assert y.size == 50
 
@@ -359,7 +359,7 @@ def test_forecasts_of_a_search(search):
 def test_forecasts_need_two_models():
     with pytest.raises(ValueError, match="at least two models"):
         how_many_labels(np.full((1, 20, 2), 0.5))
-    with pytest.raises(ValueError, match="'0' and '1' predict the same everywhere"):
+    with pytest.raises(ValueError, match="'0' and '1' predict the same for all rows"):
         how_many_labels(np.zeros((2, 20)))
 
 
