@@ -17,7 +17,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from benchmarks import _domains
 from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge import datasets
-from landbridge.metrics.inference import bootstrap_weights, metric_interval
+from landbridge.metrics.inference import bootstrap_scores, metric_interval
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
 
@@ -140,10 +140,9 @@ def coverage(
         found = []
         for _ in range(DRAWS):
             rows = rng.choice(len(y), n_rows, replace=False)
-            weights = bootstrap_weights(y[rows], n_replicates=500, seed=int(rng.integers(1 << 31)))
-            found.append(
-                metric_interval(metric, y[rows], predictions[rows], LEVEL, weights=weights)
-            )
+            drawn, seed = (y[rows], predictions[rows]), int(rng.integers(1 << 31))
+            scores = bootstrap_scores(metric, drawn[0], drawn[1][None], n_replicates=500, seed=seed)
+            found.append(metric_interval(metric, *drawn, LEVEL, replicates=scores[0]))
         yield {
             "rows": n_rows,
             "draws": DRAWS,

@@ -17,11 +17,22 @@ from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import Task, check_estimator_given, check_rows
 
 
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or the last step of a pipeline."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+def task_of_estimator(estimator: Any) -> Task:
+    """Regression for regressors, otherwise classification."""
+    check_estimator_given(estimator)
+    return "regression" if is_regressor(estimator) else "classification"
+
+
 def takes_sample_weight(estimator: Any) -> bool:
     """Whether ``estimator`` (for a pipeline, its last step) accepts row weights in ``fit``."""
-    if isinstance(estimator, Pipeline):
-        return takes_sample_weight(estimator.steps[-1][1])
-    return has_fit_parameter(estimator, "sample_weight")
+    return has_fit_parameter(last_step(estimator), "sample_weight")
 
 
 def require_sample_weight(estimator: Any, reason: str) -> None:
@@ -93,8 +104,7 @@ class DelegatingEstimator(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def task_(self) -> Task:
-        check_estimator_given(self.estimator)
-        return "regression" if is_regressor(self.estimator) else "classification"
+        return task_of_estimator(self.estimator)
 
     @property
     def classes_(self) -> Vector:

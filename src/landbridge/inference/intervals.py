@@ -28,6 +28,7 @@ the folds do. Rely on ``new_source``, which covered .86 to .91.
 import math
 import warnings
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -396,11 +397,13 @@ def decimals(standard_error: float) -> int:
     return max(0, -exponent + leads_with_one)
 
 
+@cache
 def normal_quantile(level: float) -> float:
     """z of a two-sided interval."""
     return float(stats.norm.ppf((1 + level) / 2))
 
 
+@cache
 def t_quantile(level: float, freedom: float) -> float:
     """t of a two-sided interval."""
     return float(stats.t.ppf((1 + level) / 2, freedom))

@@ -32,7 +32,6 @@ Coverage of nominal 90 % on real predictions is measured in ``benchmarks/metric_
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -44,6 +43,7 @@ from landbridge.inference.intervals import (
     score_interval,
     t_quantile,
 )
+from landbridge.inference.sources import summarise_sources
 from landbridge.metrics._kernels import log_losses
 from landbridge.metrics.metric import Metric, format_number
 
@@ -51,6 +51,8 @@ N_REPLICATES = 1000
 # Metrics that are called once per replicate get fewer replicates; the standard error is accurate to
 # 5 %.
 N_LOOPED = 200
+# The variances of sources are averaged over sources, so each needs fewer.
+N_BY_UNIT = 400
 # Kurtosis of squared normal errors, E(z² − 1)⁴ / 2², because few rows do not suffice to estimate
 # it.
 KURTOSIS = 15.0
@@ -93,42 +95,37 @@ class MetricInterval:
 
 
 def bootstrap_weights(
-    y: VectorLike,
+    n_rows: int,
     *,
     n_replicates: int = N_REPLICATES,
     seed: int = 0,
-    stratify: bool = False,
     groups: VectorLike = None,
 ) -> np.ndarray:
-    """Dirichlet weights of rows, for the Bayesian bootstrap.
-
-    Parameters
-    ----------
-    y : array of shape (n_rows,)
-        Class indices if ``stratify``; otherwise only the number of rows is used.
-    n_replicates : int, default=1000
-    seed : int, default=0
-    stratify : bool, default=False
-        Whether every class keeps its total weight.
-    groups : array of shape (n_rows,), optional
-        Rows of one group share their weight.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_replicates, n_rows)
-        Weights with a mean of 1 in every replicate (and class).
-    """
-    y = np.asarray(y)
-    codes = None if groups is None else _codes(groups)
-    size = (n_replicates, y.shape[0] if codes is None else codes.max() + 1)
+    """Dirichlet weights of rows with a mean of 1, (replicates, rows); groups share a weight."""
+    codes = np.arange(n_rows) if groups is None else _codes(groups)
+    size = (n_replicates, codes.max() + 1)
     weights = np.random.default_rng(seed).standard_exponential(size)
-    if codes is not None:
-        weights = weights[:, codes]
-    if not stratify:
-        return weights / weights.mean(axis=1, keepdims=True)
-    for k in np.unique(y):
-        weights[:, y == k] /= weights[:, y == k].mean(axis=1, keepdims=True)
-    return weights
+    weights = weights if groups is None else weights[:, codes]
+    return weights / weights.mean(axis=1, keepdims=True)
+
+
+def bootstrap_scores(
+    metric: Metric,
+    y: VectorLike,
+    predictions: VectorLike,
+    *,
+    sample_weight: VectorLike = None,
+    groups: VectorLike = None,
+    n_replicates: int = N_REPLICATES,
+    seed: int = 0,
+) -> np.ndarray:
+    """Scores of cells under `bootstrap_weights`, the same for all, (cells, replicates)."""
+    if not metric.vectorised:
+        n_replicates = min(n_replicates, N_LOOPED)
+    weights = bootstrap_weights(len(y), n_replicates=n_replicates, seed=seed, groups=groups)
+    if sample_weight is not None:
+        weights = weights * np.asarray(sample_weight)
+    return metric.replicates(y, predictions, weights)
 
 
 def metric_interval(
@@ -140,8 +137,7 @@ def metric_interval(
     estimate: float | None = None,
     sample_weight: VectorLike = None,
     groups: VectorLike = None,
-    weights: np.ndarray | None = None,
-    seed: int = 0,
+    replicates: VectorLike = None,
     variance_factor: float = 1.0,
     shrunk: bool = True,
 ) -> MetricInterval:
@@ -158,10 +154,8 @@ def metric_interval(
     sample_weight : array of shape (n_rows,), optional
     groups : array of shape (n_rows,), optional
         Group of each row; rows of one group are not independent.
-    weights : ndarray of shape (n_replicates, n_rows), optional
-        Result of `bootstrap_weights`, to be shared by several calls.
-    seed : int, default=0
-        Seed of the weights, if they are not given.
+    replicates : array of shape (n_replicates,), optional
+        `bootstrap_scores` of the cell, if they are known.
     variance_factor : float, default=1.0
         Variance of the error relative to that of a model that was fixed before the rows were drawn;
         `Metric.out_of_fold_factor` for predictions out of fold.
@@ -201,7 +195,7 @@ def metric_interval(
     if y.shape[0] < 2:
         note = "a single row does not show how much rows vary"
         return MetricInterval(centre, *metric.bounds, level, "none", note)
-    options = {"sample_weight": sample_weight, "groups": groups, "weights": weights, "seed": seed}
+    options = {"sample_weight": sample_weight, "groups": groups, "replicates": replicates}
     errors = _standard_errors(metric, y, predictions, own, independent, **options)
     widening = math.sqrt(variance_factor * metric.variance_factor)
     of_score, of_log = (widening * error for error in errors)
@@ -235,8 +229,7 @@ def paired_probability(
     *,
     sample_weight: VectorLike = None,
     groups: VectorLike = None,
-    weights: np.ndarray | None = None,
-    seed: int = 0,
+    replicates: VectorLike = None,
 ) -> np.ndarray:
     """Probability that the cell of each row is better than that of each column.
 
@@ -249,8 +242,10 @@ def paired_probability(
     metric : Metric
     y : array of shape (n_rows,)
     predictions : array of shape (n_cells, n_rows) or (n_cells, n_rows, n_classes)
-    sample_weight, groups, weights, seed
+    sample_weight, groups
         As in `metric_interval`.
+    replicates : array of shape (n_cells, n_replicates), optional
+        `bootstrap_scores` of the cells, if they are known.
 
     Returns
     -------
@@ -266,8 +261,7 @@ def paired_probability(
         predictions,
         sample_weight=sample_weight,
         groups=groups,
-        weights=weights,
-        seed=seed,
+        replicates=replicates,
     )
     own = np.diag(covariance)
     error = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0))
@@ -285,8 +279,7 @@ def loss_covariance(
     *,
     sample_weight: VectorLike = None,
     groups: VectorLike = None,
-    weights: np.ndarray | None = None,
-    seed: int = 0,
+    replicates: VectorLike = None,
 ) -> np.ndarray:
     """Covariance of the errors of ``metric.loss(score)``, (n_cells, n_cells).
 
@@ -300,9 +293,47 @@ def loss_covariance(
         if groups is not None:
             return _clustered_covariance(losses, sample_weight, groups)
         return np.atleast_2d(np.cov(losses, aweights=sample_weight)) / n
-    options = {"sample_weight": sample_weight, "groups": groups, "weights": weights, "seed": seed}
-    scores = _replicates(metric, y, predictions, **options)
-    return np.atleast_2d(np.cov(scores)) * inflation(n)
+    if replicates is None:
+        options = {"sample_weight": sample_weight, "groups": groups}
+        replicates = bootstrap_scores(metric, y, predictions, **options)
+    return np.atleast_2d(np.cov(replicates)) * inflation(n)
+
+
+def losses_by_unit(
+    metric: Metric,
+    y: Vector,
+    predictions: np.ndarray,
+    units: Vector,
+    n_units: int,
+    sample_weight: VectorLike,
+) -> tuple[Vector, Vector]:
+    """Loss of one cell, or of the first minus that of the second, and its variance, by unit.
+
+    A unit is a source or a block of rows; both values are NaN for a unit without rows. A mean of
+    pointwise losses has the variance of `summarise_sources`, any other metric that of its
+    replicates.
+    """
+    values, variances = np.full((2, n_units), np.nan)
+    if metric.decomposable:
+        losses = _difference(metric.pointwise(y, predictions))
+        summary = summarise_sources(losses, units, sample_weight=sample_weight)
+        values[summary.names], variances[summary.names] = summary.mean, summary.mean_variance
+        return values, variances
+    for unit in np.unique(units):
+        rows = units == unit
+        own = None if sample_weight is None else sample_weight[rows]
+        cells, n = predictions[:, rows], effective_rows(rows.sum(), own)
+        values[unit] = _difference(metric.loss(metric.score(y[rows], cells, own)))
+        if n > 1:
+            scores = bootstrap_scores(
+                metric, y[rows], cells, sample_weight=own, n_replicates=N_BY_UNIT
+            )
+            variances[unit] = np.var(_difference(metric.loss(scores)), ddof=1) * inflation(n)
+    return values, variances
+
+
+def _difference(losses: np.ndarray) -> np.ndarray:
+    return losses[0] if len(losses) == 1 else losses[0] - losses[1]
 
 
 def effective_rows(n_rows: int, sample_weight: VectorLike, groups: VectorLike = None) -> float:
@@ -350,47 +381,31 @@ def degrees_of_freedom(n: float) -> float:
 
 
 def _standard_errors(
-    metric: Metric, y: Vector, predictions: np.ndarray, score: float, n: float, **options: Any
+    metric: Metric,
+    y: Vector,
+    predictions: np.ndarray,
+    score: float,
+    n: float,
+    *,
+    sample_weight: VectorLike,
+    groups: VectorLike,
+    replicates: VectorLike,
 ) -> tuple[float, float]:
     """Standard errors of the score of one cell and of the logarithm of its loss."""
+    options = {"sample_weight": sample_weight, "groups": groups}
     if metric.decomposable:
-        of_score = math.sqrt(
-            loss_covariance(
-                metric,
-                y,
-                predictions[None],
-                sample_weight=options["sample_weight"],
-                groups=options["groups"],
-            )[0, 0]
-        )
+        of_score = math.sqrt(loss_covariance(metric, y, predictions[None], **options)[0, 0])
         loss = metric.loss(score)
         return of_score, of_score / loss if loss > 0 else 0.0  # the delta method
-    scores = _replicates(metric, y, predictions[None], **options)[0]
+    scores = replicates
+    if scores is None:
+        scores = bootstrap_scores(metric, y, predictions[None], **options)[0]
     factor = math.sqrt(inflation(n))
     of_score = factor * float(np.std(scores, ddof=1))
     if metric.loss_bounds[0] != 0.0:
         return of_score, 0.0
     logs = np.log(np.maximum(metric.loss(scores), np.finfo(np.float64).tiny))
     return of_score, factor * float(np.std(logs, ddof=1))
-
-
-def _replicates(
-    metric: Metric,
-    y: Vector,
-    predictions: np.ndarray,
-    *,
-    sample_weight: VectorLike,
-    groups: VectorLike,
-    weights: np.ndarray | None,
-    seed: int,
-) -> np.ndarray:
-    if weights is None:
-        weights = bootstrap_weights(y, seed=seed, groups=groups)
-    if not metric.vectorised:
-        weights = weights[:N_LOOPED]
-    if sample_weight is not None:
-        weights = weights * np.asarray(sample_weight)
-    return metric.replicates(y, predictions, weights)
 
 
 def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:

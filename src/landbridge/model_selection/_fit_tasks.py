@@ -23,7 +23,7 @@ fold of the target.
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from sklearn import config_context
@@ -38,9 +38,12 @@ from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
 from landbridge.exceptions import LandbridgeWarning
 from landbridge.metrics.metric import Response
-from landbridge.model_selection._search_data import SearchData
+from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection._sources import Folds, Source
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
+
+if TYPE_CHECKING:
+    from landbridge.model_selection.search_result import Cell
 
 Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
 # Names of the stored predictions of a cell.
@@ -73,14 +76,6 @@ class Predictions:
         if response != "label" or self.labels is None:
             return self.values
         return (self.labels[:, None] == np.arange(self.values.shape[1])).astype(np.float64)
-
-
-@dataclass(frozen=True, slots=True)
-class CellKey:
-    """One candidate on one source, by index."""
-
-    candidate: int
-    source: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,42 +114,24 @@ class FitContext:
     weight_rows: tuple[Matrix, Matrix] | None = None
 
 
-def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[CellKey]:
-    """All pairs of candidate and source; candidates that ignore the source get the last one."""
-    named = [number for number, source in enumerate(sources) if source.name is not None]
-    cells = [
-        CellKey(number, source)
-        for source in named
-        for number, candidate in enumerate(candidates)
-        if candidate.uses_source
-    ]
-    # The last source holds all rows (see `_run.make_sources`).
-    return cells + [
-        CellKey(number, len(sources) - 1)
-        for number, candidate in enumerate(candidates)
-        if not candidate.uses_source
-    ]
-
-
-def plan_fits(
-    cells: Sequence[CellKey], context: FitContext, needs: frozenset[str]
-) -> list[FitTask]:
-    """Fits required for the arrays in ``needs``; none for a source with a problem."""
+def plan_fits(cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
+    """The fits behind the arrays that ``needs`` names; none for a source with a problem."""
     return [
         fit
         for number, cell in enumerate(cells)
-        if not context.sources[cell.source].problem
+        if not context.sources[cell.source_index].problem
         for fit in _fits_of_cell(number, cell, context, needs)
     ] + list(_shared_target_fits(cells, context, needs))
 
 
 def _fits_of_cell(
-    number: int, cell: CellKey, context: FitContext, needs: frozenset[str]
+    number: int, cell: "Cell", context: FitContext, needs: frozenset[str]
 ) -> Iterator[FitTask]:
-    candidate, source = context.candidates[cell.candidate], context.sources[cell.source]
+    candidate = context.candidates[cell.candidate_index]
+    source = context.sources[cell.source_index]
 
     def fit(stage: Stage, fold: int, *fills: str) -> FitTask:
-        return FitTask(stage, fold, cell.candidate, cell.source, (number,), fills)
+        return FitTask(stage, fold, cell.candidate_index, cell.source_index, (number,), fills)
 
     from_source = tuple(name for name in ("source", "reverse") if name in needs)
     # Unlabelled rows are predicted by the models most similar to the final one.
@@ -176,7 +153,7 @@ def _fits_of_cell(
 
 
 def _shared_target_fits(
-    cells: Sequence[CellKey], context: FitContext, needs: frozenset[str]
+    cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]
 ) -> Iterator[FitTask]:
     """Fits on labelled target rows alone, shared by a candidate's cells on all sources."""
     if context.target_folds is None:
@@ -189,12 +166,12 @@ def _shared_target_fits(
         elif only:
             fills = (*fills, "unlabelled")
         sharing = tuple(
-            cell
-            for cell, key in enumerate(cells)
-            if key.candidate == number and not context.sources[key.source].problem
+            place
+            for place, cell in enumerate(cells)
+            if cell.candidate_index == number and not context.sources[cell.source_index].problem
         )
         if fills and sharing:
-            source = cells[sharing[0]].source
+            source = cells[sharing[0]].source_index
             for fold in range(len(context.target_folds)):
                 yield FitTask("target_alone", fold, number, source, sharing, fills)
 
@@ -428,60 +405,51 @@ class _FitRun:
 
     def _source_fold(self) -> None:
         train, test = self.source.split(self.task.fold)
-        positions = self.source.folds.splits[self.task.fold][1]
         kept = self.context.kept_rows[test]
         X_kept = _safe_indexing(self.data.X, test[kept])
-        self.arrays["rows"] = positions[kept]
+        self.arrays["rows"] = self.source.folds.splits[self.task.fold][1][kept]
         model = self._fit(forward_rows(self.data, self.candidate.estimator, train))
         if "source" in self.task.fills:
-            self._predict("source", model, X_kept)
-        if "unlabelled" in self.task.fills:
-            self._predict_unlabelled(model)
+            self._predict(model, X_kept, "source")
+        self._predict_unlabelled(model)
         if "reverse" in self.task.fills:
             labels = self._timed(_checked_labels, model, self.data.rows_to_label)
-            self.data.encode(labels)  # raises for labels that y does not have
+            encode_labels(labels, self.data.classes)  # refuses labels that y does not have
             back = reverse_rows(self.data, self.candidate.estimator, labels, test)
-            self._predict("reverse", self._fit(back), X_kept)
+            self._predict(self._fit(back), X_kept, "reverse")
 
     def _target_fold(self) -> None:
-        train, test = self._target_split()
+        train, test = self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
         self._on_target(target_rows(self.data, self.source.rows, train), test)
 
     def _target_alone(self) -> None:
-        train, test = self._target_split()
+        train, test = self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
         self._on_target(target_alone_rows(self.data, train), test)
 
     def _source_to_target(self) -> None:
         rows = source_to_target_rows(self.data, self.source.rows)
         self._on_target(rows, np.arange(self.data.n_labelled))
 
-    def _target_split(self) -> tuple[Vector, Vector]:
-        return self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
-
     def _on_target(self, rows: Training, test: Vector) -> None:
         model = self._fit(rows)
         self.arrays["rows"] = test
-        X = _safe_indexing(self.data.X_target, test)
         names = [name for name in self.task.fills if name != "unlabelled"]
         if names:
-            found = self._timed(predict_rows, model, X, self.data)
-            for name in names:
-                self._keep(name, found)
-        if "unlabelled" in self.task.fills:
-            self._predict_unlabelled(model)
+            self._predict(model, _safe_indexing(self.data.X_target, test), *names)
+        self._predict_unlabelled(model)
 
     def _predict_unlabelled(self, model: Any) -> None:
-        X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
-        found = self._timed(predict_rows, model, X, self.data)
-        self.arrays["unlabelled.values"] = found.values.astype(np.float32)
+        if "unlabelled" in self.task.fills:
+            X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
+            found = self._timed(predict_rows, model, X, self.data.classes)
+            self.arrays["unlabelled.values"] = found.values.astype(np.float32)
 
-    def _predict(self, name: str, model: Any, X: MatrixLike) -> None:
-        self._keep(name, self._timed(predict_rows, model, X, self.data))
-
-    def _keep(self, name: str, found: Predictions) -> None:
-        self.arrays[f"{name}.values"] = found.values
-        if found.labels is not None:
-            self.arrays[f"{name}.labels"] = found.labels
+    def _predict(self, model: Any, X: MatrixLike, *names: str) -> None:
+        found = self._timed(predict_rows, model, X, self.data.classes)
+        for name in names:
+            self.arrays[f"{name}.values"] = found.values
+            if found.labels is not None:
+                self.arrays[f"{name}.labels"] = found.labels
 
     def _fit(self, rows: Training) -> Any:
         started = working_time()
@@ -503,20 +471,20 @@ class _FitRun:
         return answer
 
 
-def predict_rows(model: Any, X: MatrixLike, data: SearchData) -> Predictions:
-    """Labels and probabilities of a classifier in the order of ``data.classes``, or numbers."""
+def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
+    """Labels and probabilities of a classifier in the order of ``classes``, or numbers."""
     if isinstance(model, OneClass):
         X = np.zeros((_num_samples(X), 1))
-    labels = data.encode(_checked_labels(model, X))
-    if data.classes is None:
+    labels = encode_labels(_checked_labels(model, X), classes)
+    if classes is None:
         return Predictions(labels)
-    n_rows, n_classes = labels.size, len(data.classes)
+    n_rows, n_classes = labels.size, len(classes)
     values = np.zeros((n_rows, n_classes))
     if not hasattr(model, "predict_proba"):
         values[np.arange(n_rows), labels] = 1.0
         return Predictions(values, labels)
     found = np.asarray(model.predict_proba(X), dtype=np.float64)
-    columns = data.encode(np.asarray(model.classes_))
+    columns = encode_labels(np.asarray(model.classes_), classes)
     if found.shape != (n_rows, columns.size):
         raise ValueError(
             f"`estimator` must give one probability per row and class, shape {n_rows, columns.size}"

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 import sklearn
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from landbridge._tasks import (
     SharedData,
@@ -35,15 +36,13 @@ from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._fit_tasks import (
     KEPT,
-    CellKey,
     FitContext,
     FitTask,
     Predictions,
-    plan_cells,
     plan_fits,
     run_fit,
 )
-from landbridge.model_selection._search_data import SearchData, numeric_rows
+from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
 from landbridge.model_selection._sources import (
     Folds,
     Source,
@@ -212,13 +211,40 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
     return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
 
 
+def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
+    """Every candidate on every source; once, on the last source, where it ignores the source."""
+    named = [number for number, source in enumerate(sources) if source.name is not None]
+    places = [
+        (number, source)
+        for source in named
+        for number, candidate in enumerate(candidates)
+        if candidate.uses_source
+    ]
+    # The last source holds all rows (see `make_sources`).
+    places += [(n, len(sources) - 1) for n, c in enumerate(candidates) if not c.uses_source]
+    return [
+        Cell(
+            candidate=candidates[number].name,
+            params={name: _plain(value) for name, value in candidates[number].params.items()},
+            source=sources[source].name if candidates[number].uses_source else None,
+            role=candidates[number].role,
+            source_index=source,
+            candidate_index=number,
+            complexity=candidates[number].complexity,
+        )
+        for number, source in places
+    ]
+
+
 class _Run:
     """A running search, which starts tasks and collects their results."""
 
-    def __init__(self, context: FitContext, cells: Sequence[CellKey], settings: Settings):
-        self.context, self.keys, self.settings = context, cells, settings
-        self.data = context.data
-        self.cells = [self._new_cell(key) for key in cells]
+    def __init__(self, context: FitContext, cells: Sequence[Cell], settings: Settings):
+        self.context, self.cells, self.settings = context, list(cells), settings
+        self.data = data = context.data
+        self.y, self.y_target = encode_labels(data.y, data.classes), data.y_target
+        if data.y_target is not None:
+            self.y_target = encode_labels(data.y_target, data.classes)
         self.kept: dict[str, list[Predictions | None]] = {}
         self.folds_of_unlabelled: dict[int, dict[int, np.ndarray]] = {}
         self.weights: dict[int, Vector] = {}
@@ -227,21 +253,10 @@ class _Run:
         self.cut: dict[int, list[FitTask]] = {}  # fits that the time budget did not allow
         self.done: Counter[int] = Counter()  # fits of each cell
         self.weight_seconds = 0.0
+        self.cache_keys = None if settings.cache is None else _CacheKeys(context)
         for number, source in enumerate(context.sources):
             if source.problem:
                 self._fail_source(number, "source", KEPT, f"ValueError: {source.problem}")
-
-    def _new_cell(self, key: CellKey) -> Cell:
-        candidate = self.context.candidates[key.candidate]
-        return Cell(
-            candidate=candidate.name,
-            params={name: _plain(value) for name, value in candidate.params.items()},
-            source=self.context.sources[key.source].name if candidate.uses_source else None,
-            role=candidate.role,
-            source_index=key.source,
-            candidate_index=key.candidate,
-            complexity=candidate.complexity,
-        )
 
     # Running
 
@@ -255,7 +270,6 @@ class _Run:
             rounds = deque(self._one_candidate_after_the_other(fits))
         else:
             rounds = deque(racing_rounds(fits) if settings.racing else [list(fits)])
-        keys = self._cache_keys()
         kinds = [self.context.candidates[fit.candidate].name for fit in fits]
         with (
             SharedData(self.context) as shared,
@@ -266,15 +280,15 @@ class _Run:
                 deadline=deadline,
             ) as progress,
         ):
-            first: list[Task] = self._weight_tasks(keys)
+            first = self._weight_tasks()
             while rounds:
                 group = rounds.popleft()
-                running = [fit for fit in group if not self._all_stopped(fit)]
+                tasks, first = first, []
                 for fit in group:
                     if self._all_stopped(fit):
                         progress.drop(self.context.candidates[fit.candidate].name)
-                tasks = first + [self._task(fit, keys) for fit in running]
-                first = []
+                    else:
+                        tasks.append(self._task(fit))
                 for result in run_tasks(
                     run_task,
                     tasks,
@@ -294,27 +308,22 @@ class _Run:
                 if deadline is not None:
                     self._postpone(rounds, group[0].candidate, progress, deadline)
 
-    def _task(self, fit: FitTask, keys: "_CacheKeys | None") -> Task:
-        candidate = self.context.candidates[fit.candidate]
-        key = None if keys is None else keys.of_fit(fit)
-        return Task(content=fit, kind=candidate.name, key=key)
+    def _task(self, content: "FitTask | WeightTask") -> Task:
+        kind = "weights"
+        if isinstance(content, FitTask):
+            kind = self.context.candidates[content.candidate].name
+        key = None if self.cache_keys is None else self.cache_keys.of(content)
+        return Task(content=content, kind=kind, key=key)
 
-    def _weight_tasks(self, keys: "_CacheKeys | None") -> list[Task]:
+    def _weight_tasks(self) -> list[Task]:
         """One task per sound source, if weights are needed; they overlap with the first fits."""
         if "weights" not in self.settings.choice.needs:
             return []
         return [
-            Task(
-                content=WeightTask(number, self.settings.weighting),
-                kind="weights",
-                key=None if keys is None else keys.of_weights(number, self.settings.weighting),
-            )
+            self._task(WeightTask(number, self.settings.weighting))
             for number, source in enumerate(self.context.sources)
             if not source.problem
         ]
-
-    def _cache_keys(self) -> "_CacheKeys | None":
-        return None if self.settings.cache is None else _CacheKeys(self.context)
 
     def _one_candidate_after_the_other(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
         """Rounds of a search with a time budget: simple candidates first, one after the other.
@@ -385,7 +394,7 @@ class _Run:
     def _empty(self, name: str, cell: int) -> Predictions:
         """Allocate predictions, filled with NaN and −1."""
         of_source = name in ("source", "reverse")
-        source = self.context.sources[self.keys[cell].source]
+        source = self.context.sources[self.cells[cell].source_index]
         n_rows = source.rows.size if of_source else self.data.n_labelled
         kind = np.float32 if of_source else np.float64
         if self.data.classes is None:
@@ -433,8 +442,8 @@ class _Run:
     def _fail_source(
         self, source: int, stage: str, arrays: Sequence[str], message: str, traceback: str = ""
     ) -> None:
-        for number, key in enumerate(self.keys):
-            if key.source == source:
+        for number, cell in enumerate(self.cells):
+            if cell.source_index == source:
                 self.failures.append(Failure(number, stage, -1, tuple(arrays), message, traceback))
 
     # Racing
@@ -458,7 +467,7 @@ class _Run:
         if len(running) > 2:
             for cell in clearly_behind({n: losses[n] for n in running}):  # type: ignore[misc]
                 if cell in waiting:
-                    folds = self._folds_seen(cell)
+                    folds = max(self.folds_of_unlabelled.get(cell, {0: None})) + 1
                     self.cells[cell] = replace(self.cells[cell], stopped_after=folds)
 
     def _losses_so_far(self, cell: int) -> Vector | None:
@@ -467,12 +476,9 @@ class _Run:
         found = self.kept.get(name, [None] * len(self.cells))[cell]
         if found is None:
             return None
+        rows = self.context.sources[self.cells[cell].source_index].rows
         of_target = CRITERIA[self.settings.choice.criterion].of_target
-        y = (
-            self._y_target
-            if of_target
-            else self._y[self.context.sources[self.keys[cell].source].rows]
-        )
+        y = self.y_target if of_target else self.y[rows]
         if self.data.classes is None:
             losses = (found.values - y) ** 2
         else:
@@ -480,19 +486,8 @@ class _Run:
         if of_target:
             return losses
         whole = np.full(self.data.n_rows, np.nan)
-        whole[self.context.sources[self.keys[cell].source].rows] = losses
+        whole[rows] = losses
         return whole
-
-    @property
-    def _y(self) -> Vector:
-        return self.data.encode(self.data.y)
-
-    @property
-    def _y_target(self) -> VectorLike:
-        return None if self.data.y_target is None else self.data.encode(self.data.y_target)
-
-    def _folds_seen(self, cell: int) -> int:
-        return max(self.folds_of_unlabelled.get(cell, {0: None})) + 1
 
     def _leader(self) -> str:
         means = {}
@@ -528,8 +523,8 @@ class _Run:
         return SearchResult(
             cells=tuple(self.cells),
             sources=sources,
-            y=self._y,
-            y_target=self._y_target,
+            y=self.y,
+            y_target=self.y_target,
             classes=data.classes,
             target_folds=numbers,
             unlabelled_rows=self.context.kept_unlabelled,
@@ -712,23 +707,20 @@ class _CacheKeys:
         }
         self.sources = {
             number: describe_rows(
-                _rows_of(data.X, source.rows),
+                _safe_indexing(data.X, source.rows),
                 data.y[source.rows],
                 None if data.sample_weight is None else data.sample_weight[source.rows],
             )
             for number, source in enumerate(context.sources)
         }
 
-    def of_weights(self, source: int, weighting: Any) -> str | None:
-        """Key of the density ratios of one source."""
-        text = describe_candidate("weighting", weighting)
-        return (
-            None if text is None else task_key("weights", self.sources[source], self.target, text)
-        )
-
-    def of_fit(self, fit: FitTask) -> str | None:
-        """Key of one fit."""
-        text = self.describe[fit.candidate]
+    def of(self, content: FitTask | WeightTask) -> str | None:
+        """Key of one fit, or of the density ratios of one source."""
+        if isinstance(content, WeightTask):
+            text = describe_candidate("weighting", content.weighting)
+            rows = self.sources[content.source]
+            return None if text is None else task_key("weights", rows, self.target, text)
+        fit, text = content, self.describe[content.candidate]
         if text is None:
             return None
         context, source = self.context, self.context.sources[fit.source]
@@ -757,12 +749,6 @@ def _is_short(progress: TaskProgress, deadline: float) -> bool:
     """Whether the remaining time is unlikely to suffice, so that racing is enabled."""
     seconds = progress.work_left()
     return seconds is not None and seconds > deadline - time.monotonic()
-
-
-def _rows_of(X: Any, rows: Vector) -> Any:
-    from sklearn.utils import _safe_indexing
-
-    return _safe_indexing(X, rows)
 
 
 def _plain(value: Any) -> Any:

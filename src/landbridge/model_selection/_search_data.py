@@ -64,6 +64,12 @@ class SearchData:
         return _num_samples(self.rows_to_label)
 
     @property
+    def rows(self) -> MatrixLike:
+        """All rows: source, labelled target, unlabelled target."""
+        parts = (self.X, self.X_target, self.X_unlabeled)
+        return stack_rows([part for part in parts if part is not None])
+
+    @property
     def target_rows(self) -> MatrixLike:
         """All target rows, labelled first."""
         return stack_rows([part for part in (self.X_target, self.X_unlabeled) if part is not None])
@@ -79,19 +85,6 @@ class SearchData:
         if self.task == "regression":
             return None
         return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
-
-    def encode(self, labels: Vector) -> Vector:
-        """Labels as their positions in ``classes``; numbers as floats."""
-        if self.classes is None:
-            return np.asarray(labels, dtype=np.float64)
-        places = np.searchsorted(self.classes, labels).clip(max=self.classes.size - 1)
-        unknown = np.asarray(labels)[self.classes[places] != labels]
-        if unknown.size:
-            raise ValueError(
-                f"`estimator` must predict classes that y has, like {self.classes.tolist()[:5]}; "
-                f"got {unknown.tolist()[0]!r}. Pass a classifier that learns y."
-            )
-        return places
 
     def check_finite(self) -> None:
         """Raise if a numeric matrix has NaN or infinity, with the name of the argument.
@@ -116,6 +109,20 @@ class SearchData:
             X_target=None if self.X_target is None else X[n:m],
             X_unlabeled=None if self.X_unlabeled is None else X[m:],
         )
+
+
+def encode_labels(labels: Vector, classes: VectorLike) -> Vector:
+    """Labels as their positions in ``classes``; numbers, without classes, as floats."""
+    if classes is None:
+        return np.asarray(labels, dtype=np.float64)
+    places = np.searchsorted(classes, labels).clip(max=classes.size - 1)
+    unknown = np.asarray(labels)[classes[places] != labels]
+    if unknown.size:
+        raise ValueError(
+            f"`estimator` must predict classes that y has, like {classes.tolist()[:5]}; got "
+            f"{unknown.tolist()[0]!r}. Pass a classifier that learns y."
+        )
+    return places
 
 
 def check_search_data(
@@ -146,7 +153,7 @@ def check_search_data(
     if task == "classification":
         _check_classes(y, "y")
     else:
-        y = _numbers(y)
+        y = check_numbers(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
         y_target = check_target_labels(plain_labels(y_target), X_target, y, task)
@@ -172,9 +179,9 @@ def check_search_data(
 
 
 def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
-    """Compare labelled with unlabelled target rows, if there are enough of both.
+    """Compare labelled with unlabelled target rows, where there are enough of both.
 
-    If they differ and have only one class, weights cannot replace the other classes, so
+    Where they differ and have one class only, no weights can stand in for the other classes, so
     estimates are withheld.
     """
     rows = [data.X_target, data.X_unlabeled]
@@ -265,13 +272,14 @@ def _check_classes(y: Vector, name: str) -> None:
         ) from error
 
 
-def _numbers(y: Vector) -> Vector:
+def check_numbers(y: Vector) -> Vector:
+    """Labels of a regression as numbers."""
     try:
         return y if y.dtype.kind in "biuf" else y.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"`y` must hold numbers, because the candidates are regressors; got {y.tolist()[0]!r}. "
-            "Pass classifiers for named classes, or convert y."
+            f"`y` must hold numbers for regressors; got {y.tolist()[0]!r}. Pass classifiers for "
+            "named classes, or convert y."
         ) from error
 
 

@@ -97,14 +97,12 @@ def _unpack(
     scoring: Any,
     metrics: tuple[Metric, ...] | None,
 ) -> SearchResult:
-    info = _info(header["info"])
+    header = _storage.as_tuple(header)
+    info = SearchInfo(**header["info"])
     if metrics is None:
         metrics = _metrics(info, arrays.get("classes"), scoring, path)
-    cells = tuple(
-        Cell(**{**values, "source": _storage.as_tuple(values["source"])})
-        for values in header["cells"]
-    )
-    sources = _sources(_storage.as_tuple(header["sources"]), arrays, path)
+    cells = tuple(Cell(**values) for values in header["cells"])
+    sources = _sources(header["sources"], arrays, path)
     parts: dict[str, Any] = {name: arrays.get(name) for name in PLAIN}
     _check_rows(parts, sources, cells, path)
     for name in header["kept"]:
@@ -117,7 +115,7 @@ def _unpack(
     return SearchResult(
         cells=cells,
         sources=sources,
-        failures=tuple(_failure(values) for values in header["failures"]),
+        failures=tuple(Failure(**values) for values in header["failures"]),
         info=info,
         metrics=metrics,
         label_check_=_label_check(header["label_check"]),
@@ -151,23 +149,13 @@ def _metrics(info: Any, classes: Any, scoring: Any, path: Any) -> Any:
         ) from error
 
 
-def _info(values: dict[str, Any]) -> SearchInfo:
-    lists = {"criteria": tuple(values["criteria"]), "scoring": tuple(values["scoring"])}
-    return SearchInfo(**{**values, **lists})
-
-
-def _failure(values: dict[str, Any]) -> Failure:
-    return Failure(**{**values, "arrays": tuple(values["arrays"])})
-
-
 def _label_check(values: dict[str, Any] | None) -> LabelCheck | None:
     if values is None:
         return None
+    columns = tuple(LabelledColumn(**column) for column in values["columns"])
+    arrays = {name: np.asarray(values[name]) for name in ("weights", "rows_to_label")}
     known = {name: values[name] for name in {part.name for part in fields(LabelCheck)}}
-    known["columns"] = tuple(LabelledColumn(**column) for column in values["columns"])
-    for name in ("weights", "rows_to_label"):
-        known[name] = np.asarray(values[name])
-    return LabelCheck(**known)
+    return LabelCheck(**known | arrays | {"columns": columns})
 
 
 def _sources(names: list[Any], arrays: dict[str, np.ndarray], path: Any) -> tuple[SourceRows, ...]:

@@ -8,15 +8,12 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn import config_context
-from sklearn.base import is_regressor
 from sklearn.model_selection._search import BaseSearchCV
 from sklearn.model_selection._split import GroupsConsumerMixin
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from landbridge._delegate import clone_with_seed
+from landbridge._delegate import clone_with_seed, last_step
 from landbridge._tasks import (
     Task,
     TaskCache,
@@ -30,11 +27,13 @@ from landbridge._tasks import (
 )
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import Task as Kind
-from landbridge._validation import check_estimator_given, missing_values, plain_numbers
+from landbridge._validation import missing_values
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
 from landbridge.metrics.metric import Metric
-from landbridge.model_selection._search_data import plain_labels
+from landbridge.model_selection._fit_tasks import Training, fit_with_target, predict_rows
+from landbridge.model_selection._search_data import check_numbers, plain_labels
+from landbridge.model_selection.candidates import steps_that_take
 
 
 @dataclass(frozen=True)
@@ -92,12 +91,6 @@ class AllPredictions:
     failures: list[tuple[int, str, str]]
 
 
-def task_of(estimator: Any) -> Kind:
-    """Regression for regressors, otherwise classification."""
-    check_estimator_given(estimator)
-    return "regression" if is_regressor(estimator) else "classification"
-
-
 def deal_folds(
     X: MatrixLike,
     y: VectorLike,
@@ -129,7 +122,7 @@ def deal_folds(
     names, source = encode_groups(groups, n_rows)
     require_two_sources(names)
     if task == "regression":
-        labels, classes = _numbers(labels), np.array([])
+        labels, classes = check_numbers(labels).astype(np.float64), np.array([])
     else:
         classes = np.unique(labels)
     fold = source if scheme == "source" else random_blocks(n_rows, len(names), rng)
@@ -236,104 +229,26 @@ def predict_fold(context: FoldContext, task: FoldTask) -> dict[str, Any]:
     is_test = folds.fold == task.fold
     train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
     X_test = _safe_indexing(folds.X, test)
-    model = fit_with_options(
-        clone_with_seed(estimator, task.seed),
+    rows = Training(
         _safe_indexing(folds.X, train),
         folds.labels[train],
-        groups=folds.source_names[folds.source[train]] if _takes_groups(estimator) else None,
         X_unlabeled=X_test if context.unlabeled_target else None,
         sample_weight=folds.sample_weight[train] if folds.sample_weight.size else None,
     )
-    return {
-        "predicted": predict_labels(model, X_test, folds.classes),
-        "probabilities": predict_probabilities(
-            model, X_test, folds.classes, context.needs_probabilities
-        ),
-    }
-
-
-def fit_with_options(
-    model: Any, X: MatrixLike, y: Vector, *, groups: VectorLike, **options: Any
-) -> Any:
-    """Fit with the options that are not None, passed to the pipeline steps that accept them."""
-    given = {name: value for name, value in options.items() if value is not None}
-    direct = {} if groups is None else {"groups": groups}
-    if not given or not isinstance(model, Pipeline):
-        return model.fit(X, y, **given, **direct)
-    with config_context(enable_metadata_routing=True):
-        model.set_params(transform_input=[name for name in given if name.startswith("X")])
-        for _, step in model.steps:
-            wanted = [name for name in given if _takes(step, name)]
-            if wanted:
-                step.set_fit_request(**dict.fromkeys(wanted, True))
-        return model.fit(X, y, **given, **direct)
-
-
-def predict_labels(model: Any, X: MatrixLike, classes: Vector) -> Vector:
-    """Numbers, or positions in ``classes``."""
-    labels = plain_numbers(np.asarray(model.predict(X)))
-    labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    if labels.shape != (_num_samples(X),):
+    groups = folds.source_names[folds.source[train]]
+    options = {"groups": groups} if _takes_groups(estimator) else {}
+    model = fit_with_target(clone_with_seed(estimator, task.seed), rows, **options)
+    if not folds.classes.size:
+        return {"predicted": predict_rows(model, X_test, None).values, "probabilities": np.nan}
+    has_proba = hasattr(model, "predict_proba")
+    if context.needs_probabilities and not has_proba:
         raise ValueError(
-            f"`estimator` must predict one label for each of {_num_samples(X)} rows; got an array "
-            f"of shape {labels.shape}. Check its predict."
+            f"`estimator` must have predict_proba for the metric {context.needs_probabilities!r}; "
+            f"got {type(last_step(model)).__name__}, which has none. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or use a metric of labels."
         )
-    if not classes.size:
-        _check_finite(labels)
-        return labels
-    return _positions(labels, classes)
-
-
-def predict_probabilities(
-    model: Any, X: MatrixLike, classes: Vector, needed_by: str
-) -> np.ndarray | float:
-    """Probabilities with a column for each of ``classes``; NaN without ``predict_proba``."""
-    if not classes.size:
-        return np.nan
-    if not hasattr(model, "predict_proba"):
-        if needed_by:
-            last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-            raise ValueError(
-                f"`estimator` must have predict_proba for the metric {needed_by!r}; got "
-                f"{type(last).__name__}, which has none. Wrap it in "
-                "sklearn.calibration.CalibratedClassifierCV, or use a metric of labels."
-            )
-        return np.nan
-    found = np.asarray(model.predict_proba(X), dtype=np.float64)
-    _check_finite(found)
-    probabilities = np.zeros((found.shape[0], classes.size))
-    probabilities[:, _positions(np.asarray(model.classes_), classes)] = found
-    return probabilities
-
-
-def _positions(labels: Vector, classes: Vector) -> Vector:
-    places = np.searchsorted(classes, labels).clip(max=classes.size - 1)
-    strange = classes[places] != labels
-    if strange.any():
-        raise ValueError(
-            f"`estimator` must predict classes of y; got {labels[strange].tolist()[0]!r}. The "
-            f"classes are {classes.tolist()[:10]}."
-        )
-    return places
-
-
-def _check_finite(values: np.ndarray) -> None:
-    if not np.isfinite(values).all():
-        row = int(np.argwhere(~np.isfinite(values))[0][0])
-        raise ValueError(
-            f"`estimator` predicted NaN or infinity for row {row} of the left-out source; check "
-            "how it handles such input."
-        )
-
-
-def _numbers(y: Vector) -> Vector:
-    try:
-        return y.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"`y` must be numeric for a regressor; got values like {y.tolist()[0]!r}. Pass a "
-            "classifier for named classes."
-        ) from error
+    found = predict_rows(model, X_test, folds.classes)
+    return {"predicted": found.labels, "probabilities": found.values if has_proba else np.nan}
 
 
 def _report_failures(failures: list[tuple[int, str, str]], n_folds: int, n_estimators: int) -> None:
@@ -366,15 +281,8 @@ def _takes_groups(estimator: Any) -> bool:
     return has_fit_parameter(estimator, "groups")
 
 
-def _takes(estimator: Any, name: str) -> bool:
-    """Whether ``fit`` of the estimator, or of any pipeline step, has this parameter."""
-    if isinstance(estimator, Pipeline):
-        return any(_takes(step, name) for _, step in estimator.steps if hasattr(step, "fit"))
-    return has_fit_parameter(estimator, name)
-
-
 def _require_argument(estimator: Any, name: str, when: str) -> None:
-    if not _takes(estimator, name):
+    if not steps_that_take(estimator, name):
         raise ValueError(
             f"`estimator` must take {name} in fit {when}; got {type(estimator).__name__}, which "
             "does not. Pass an estimator that does, or leave the option out."

@@ -103,15 +103,8 @@ def agreement_of(
 
 def _voters(result: "SearchResult") -> list[int]:
     """Complete candidates with predictions of unlabelled rows."""
-    status = result.status()
-    return [
-        number
-        for number, cell in enumerate(result.cells)
-        if cell.role != "baseline"
-        and status[number] == "complete"
-        and result.unlabelled
-        and result.unlabelled[number] is not None
-    ]
+    kept = result.unlabelled
+    return [cell for cell in result._complete() if kept and kept[cell] is not None]
 
 
 def _unlabelled(result: "SearchResult", cell: int | Literal["vote"]) -> Predictions | None:

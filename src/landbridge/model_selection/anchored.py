@@ -117,19 +117,16 @@ def anchor(
 
     Parameters
     ----------
-    measured : ndarray (cells,)
-        Loss of each cell on the labelled target rows.
-    covariance : ndarray (cells, cells)
-        Covariance of the errors of ``measured``.
+    measured, covariance : ndarrays (cells,), (cells, cells)
+        Loss of each cell on the labelled target rows, and the covariance of their errors.
     prior : ndarray (cells,)
         TrCV loss of each cell. Its level within a role is irrelevant.
     n_rows : int
         Number of labelled rows behind ``measured``.
-    roles : sequence of str (cells,), optional
-        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
-        By default all cells have the same role.
-    kinds : sequence (cells,), optional
-        Cells of one kind (points of a grid) share one vote. By default each cell has its own vote.
+    roles, kinds : sequences (cells,), optional
+        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both;
+        cells of one kind (points of a grid) share one vote. By default all cells have the same
+        role, and each has its own vote.
     unlabelled : ndarray (cells, rows, classes) or (cells, rows), optional
         Class probabilities, or numbers, predicted for unlabelled target rows.
     scale : {"difference", "ratio"}
@@ -137,15 +134,8 @@ def anchor(
     distance : {"rmse", "mse", "mae"}, optional
         Kind of distance, if the loss is a distance between labels and predictions.
 
-    Returns
-    -------
-    Anchored
-        Posterior mean and standard deviations, in the order of the cells.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from landbridge.model_selection.anchored import anchor
     >>> posterior = anchor(
     ...     np.array([0.2, 0.4]), np.diag([0.01, 0.01]), np.array([0.3, 0.3]), n_rows=20
     ... )

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, clone, is_regressor
+from sklearn.base import BaseEstimator, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
@@ -26,6 +26,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
+from landbridge._delegate import last_step, task_of_estimator
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
@@ -135,7 +136,7 @@ def steps_that_take(estimator: Any, name: str) -> list[Any]:
 
 def role_of(estimator: Any) -> Role:
     """Role of an estimator: which of source and target it is trained on."""
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    last = last_step(estimator)
     roles: dict[type, Role] = {
         SourceOnly: "source-only", TargetOnly: "target-only", Pooled: "pooled",
     }  # fmt: skip
@@ -167,8 +168,9 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
 
 def task_of_candidates(candidates: list[Candidate]) -> Task:
     """Regression or classification, the same for all."""
-    regressors = [candidate.name for candidate in candidates if is_regressor(candidate.estimator)]
-    others = [candidate.name for candidate in candidates if candidate.name not in regressors]
+    tasks = {candidate.name: task_of_estimator(candidate.estimator) for candidate in candidates}
+    regressors = [name for name, task in tasks.items() if task == "regression"]
+    others = [name for name, task in tasks.items() if task != "regression"]
     if regressors and others:
         raise ValueError(
             "`candidates` must all be classifiers or all be regressors; got the regressor "
@@ -259,11 +261,9 @@ def complexity_of(estimator: Any) -> int:
     Add 0 for a model trained on one domain, 1 for both domains together (pooled or a plain
     estimator), and 2 for any other transfer estimator. For a pipeline, the last step is used.
     """
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    last = last_step(estimator)
     role = role_of(last)
-    learner = getattr(last, "estimator", None) if takes_target(last) else last
-    while isinstance(learner, Pipeline):
-        learner = learner.steps[-1][1]
+    learner = last_step(getattr(last, "estimator", None) if takes_target(last) else last)
     extra = {"source-only": 0, "target-only": 0, "pooled": 1, "plain": 1}.get(role, 2)
     return extra + _complexity_of_learner(last if learner is None else learner)
 

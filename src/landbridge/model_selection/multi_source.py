@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import check_random_state
 
+from landbridge._delegate import task_of_estimator
 from landbridge._typing import MatrixLike, RandomState, VectorLike
 from landbridge._validation import Task, check_choice
 from landbridge.metrics.metric import Metric
@@ -20,7 +21,6 @@ from landbridge.model_selection._source_folds import (
     deal_folds,
     predict_folds,
     short_name,
-    task_of,
 )
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.source_comparison import Comparison
@@ -144,7 +144,13 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         check_choice(self.scheme, "scheme", ("source", "random"))
         rng = None if self.random_state is None else check_random_state(self.random_state)
         folds = deal_folds(
-            X, y, groups, sample_weight, scheme=self.scheme, task=task_of(self.estimator), rng=rng
+            X,
+            y,
+            groups,
+            sample_weight,
+            scheme=self.scheme,
+            task=task_of_estimator(self.estimator),
+            rng=rng,
         )
         metrics = _metrics(self.scoring, folds)
         predictions = predict_folds(
@@ -238,7 +244,7 @@ def compare_estimators(
     """
     estimators = _named_estimators(a, b)
     rng = None if random_state is None else check_random_state(random_state)
-    tasks = {task_of(estimator) for estimator in estimators.values()}
+    tasks = {task_of_estimator(estimator) for estimator in estimators.values()}
     if len(tasks) > 1:
         raise ValueError(
             "`a` and `b` must all be classifiers or all be regressors; got both. Compare each kind "

@@ -20,10 +20,9 @@ from landbridge.inference.intervals import (
     warn_few_sources,
 )
 from landbridge.inference.sources import SourceWeight, summarise_scores
-from landbridge.metrics.inference import MetricInterval, metric_interval
+from landbridge.metrics.inference import MetricInterval, losses_by_unit, metric_interval
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._source_scores import constant_prediction, unit_scores
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,18 +197,14 @@ class MultiSourceResult(KeptPredictions):
         names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
         units = self.source if self.scheme == "source" else self.fold
         there = self.there
-        scores, variances = unit_scores(
-            chosen,
-            self.y[there],
-            self._read_by(chosen, there),
-            units[there],
-            len(names),
-            _of_rows(self.weight, there),
-        )
-        totals = np.bincount(units[there], _of_rows(self.weight, there), minlength=len(names))
-        n_rows = np.bincount(units[there], minlength=len(names))
+        weight = _of_rows(self.weight, there)
+        y, units, n_units = self.y[there], units[there], len(names)
+        cell = self._read_by(chosen, there)[None]
+        losses, variances = losses_by_unit(chosen, y, cell, units, n_units, weight)
+        totals = np.bincount(units, weight, minlength=n_units)
+        n_rows = np.bincount(units, minlength=n_units)
         return summarise_scores(
-            scores,
+            chosen.score_of(losses),
             variances,
             names=names,
             n_rows=n_rows,
@@ -280,8 +275,13 @@ class MultiSourceResult(KeptPredictions):
         chosen = self.metric(metric)
 
         def score(rows: Vector, weight: Vector | None) -> float:
-            constant = constant_prediction(self.y[rows], self.classes.size, weight)
-            return chosen.score(self.y[rows], constant, weight)
+            y = self.y[rows]
+            if self.task == "regression":
+                constant = np.full(y.shape[0], np.average(y, weights=weight))
+            else:
+                counts = np.bincount(y, weight, minlength=self.classes.size)
+                constant = np.tile(counts / counts.sum(), (y.shape[0], 1))
+            return chosen.score(y, constant, weight)
 
         return self._each_source(score)
 

@@ -163,7 +163,14 @@ def search_interval(
         withheld = Withheld.NO_LABELS
         return SearchInterval(score, nan, nan, level, metric, "none", 0.0, withheld=withheld)
     if cell == "vote":
-        return _interval_of_vote(result, level, metric, missing_ok)
+        if result.predictions("tlv", "vote") is not None:
+            return _from_rows(result, "vote", level, metric, "cross-fitted")
+        if missing_ok:
+            return None
+        raise ValueError(
+            "`cell` 'vote' must have members that were validated on labelled target rows; got "
+            "none, because every candidate failed. `results_.failures` says why."
+        )
     method = method or default_method(result, metric)
     check_choice(method, "method", tuple(METHODS))
     criterion = METHODS[method]
@@ -172,32 +179,19 @@ def search_interval(
     if not CRITERIA[criterion].of_target:
         _require_accuracy(metric, method)
     _require(result, criterion, method)
-    _require_predictions(result, cell, criterion, metric)
-    if CRITERIA[criterion].of_target:
-        return _interval_from_labels(result, cell, level, metric, method)
-    return _interval_from_trcv(result, cell, level, metric, method)
-
-
-def _interval_from_labels(
-    result: "SearchResult", cell: int, level: float, metric: Metric, method: str
-) -> SearchInterval:
-    estimate = None
-    if method == "anchored":
-        estimate = float(result.scores("anchored", metric)[cell])
-    return _from_rows(result, cell, level, metric, method, estimate)
-
-
-def _interval_of_vote(
-    result: "SearchResult", level: float, metric: Metric, missing_ok: bool
-) -> Any:
-    if result.predictions("tlv", "vote") is None:
-        if missing_ok:
-            return None
+    if result.status(criterion, metric)[cell] == "failed":
         raise ValueError(
-            "`cell` 'vote' must have members that were validated on labelled target rows; got "
-            "none, because every candidate failed. `results_.failures` says why."
+            f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
+            f"{cell}, {result.labels[cell]!r}, which failed. `results_.failures` says why."
         )
-    return _from_rows(result, "vote", level, metric, "cross-fitted")
+    estimate = float(result.scores(criterion, metric)[cell])
+    if CRITERIA[criterion].of_target:
+        anchored = estimate if method == "anchored" else None
+        return _from_rows(result, cell, level, metric, method, anchored)
+    weights = result.sources[result.cells[cell].source_index].weights
+    n = float(weights.size if method == "paper" else effective_sample_size(weights))
+    low, high = map(float, score_interval(estimate, n, level))
+    return SearchInterval(estimate, low, high, level, metric, method, n, of_target=False)
 
 
 def _from_rows(
@@ -209,7 +203,7 @@ def _from_rows(
     estimate: float | None = None,
 ) -> SearchInterval:
     """The metric's own interval; reweighted or withheld where labels are not a sample."""
-    y, (values,), weight = result.validated("tlv", [cell], metric.response)
+    y, (values,), weight = result._validated("tlv", [cell], metric.response)
     check, n_rows = result.label_check_, float(y.size)
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
     answer = SearchInterval(score, np.nan, np.nan, level, metric, method, n_rows)
@@ -217,12 +211,20 @@ def _from_rows(
         return replace(answer, estimate=np.nan, withheld=Withheld.UNDEFINED)
     if check is not None and check.withheld:
         return replace(answer, withheld=Withheld.LABELS)
-    groups = result.groups_of("tlv", [cell])
+    groups = result._groups_of("tlv", [cell])
     if weight is None and groups is None and _is_sample(check) and is_adjusted(metric, method):
         return _adjusted(result, cell, level, metric, method)
     options = {"groups": groups, "variance_factor": metric.out_of_fold_factor}
+    known = result._replicates(metric, [cell])
     plain = metric_interval(
-        metric, y, values, level, estimate=estimate, sample_weight=weight, **options
+        metric,
+        y,
+        values,
+        level,
+        estimate=estimate,
+        sample_weight=weight,
+        replicates=None if known is None else known[0],
+        **options,
     )
     if groups is not None:
         answer = replace(answer, n_groups=np.unique(groups).size)
@@ -268,7 +270,7 @@ def _adjusted(
         squared = _adjusted(result, cell, level, mean, method)
         estimate, low, high = np.sqrt([squared.estimate, *squared]).tolist()
         return replace(squared, metric=metric, estimate=estimate, low=low, high=high)
-    y, (values,), _ = result.validated("tlv", [cell], metric.response)
+    y, (values,), _ = result._validated("tlv", [cell], metric.response)
     centre, factor = None, metric.out_of_fold_factor
     found = adjust_with_unlabelled(result, cell, metric, y, values)
     if found is not None:
@@ -284,16 +286,6 @@ def _adjusted(
 
 def _is_sample(check: LabelCheck | None) -> bool:
     return check is None or check.representative
-
-
-def _interval_from_trcv(
-    result: "SearchResult", cell: int, level: float, metric: Metric, method: str
-) -> SearchInterval:
-    weights = result.sources[result.cells[cell].source_index].weights
-    n = weights.size if method == "paper" else effective_sample_size(weights)
-    accuracy = float(result.scores("trcv", metric)[cell])
-    low, high = map(float, score_interval(accuracy, n, level))
-    return SearchInterval(accuracy, low, high, level, metric, method, float(n), of_target=False)
 
 
 def default_method(result: "SearchResult", metric: Metric) -> str:
@@ -363,10 +355,16 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
     cells = [cell for group in groups.values() for cell in group]
     answer[np.ix_(cells, cells)] = 0.5
     for group in groups.values():
-        y, values, weight = result.validated(criterion, group, metric.response)
+        y, values, weight = result._validated(criterion, group, metric.response)
         if y.size >= 2:
-            members = result.groups_of(criterion, group)
-            found = paired_probability(metric, y, values, sample_weight=weight, groups=members)
+            found = paired_probability(
+                metric,
+                y,
+                values,
+                sample_weight=weight,
+                groups=result._groups_of(criterion, group),
+                replicates=result._replicates(metric, group) if criterion == "tlv" else None,
+            )
             answer[np.ix_(group, group)] = found
     if len(groups) > 1 and CRITERIA[criterion].of_target:
         _compare_across(result, metric, list(groups.values()), answer)
@@ -380,9 +378,9 @@ def _compare_across(
     for number, group in enumerate(groups):
         for a in group:
             for b in (cell for other in groups[number + 1 :] for cell in other):
-                y, values, weight = result.validated("tlv", [a, b], metric.response)
+                y, values, weight = result._validated("tlv", [a, b], metric.response)
                 if y.size >= 2:
-                    members = result.groups_of("tlv", [a, b])
+                    members = result._groups_of("tlv", [a, b])
                     pair = paired_probability(
                         metric, y, values, sample_weight=weight, groups=members
                     )
@@ -516,26 +514,21 @@ def judge_transfer(result: "SearchResult", level: float) -> Verdict:
     reach m / (1 − level).
     """
     check_level(level)
-    metric = result.metric
     if "tlv" not in result.available():
         return Verdict(Finding.NO_LABELS, level=level)
     if result.label_check_ is not None and result.label_check_.withheld:
         return Verdict(Finding.OTHER_LABELS, level=level)
-    measured, status = result.status("tlv", metric), result.status()
-    complete = [
-        cell
-        for cell in range(len(result.cells))
-        if measured[cell] == status[cell] == "complete" and np.isfinite(result.values()[cell])
-    ]
+    values = result.values()
+    measured = set(result._complete("tlv"))
+    complete = [c for c in result._complete() if c in measured and np.isfinite(values[c])]
     of_role = {
         role: [cell for cell in complete if result.cells[cell].role == role] for role in BASELINES
     }
-    transfer = [c for c in complete if result.cells[c].role not in (*BASELINES, "baseline")]
+    transfer = [cell for cell in complete if result.cells[cell].role not in BASELINES]
     if not transfer:
         return Verdict(Finding.NO_TRANSFER, level=level)
     if not any(of_role.values()):
         return Verdict(Finding.NO_BASELINE, level=level)
-    values = result.values()
     best = min(transfer, key=lambda cell: values[cell])
     bar = len(transfer) / (1 - level)
     rivals = []
@@ -558,9 +551,10 @@ def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float
     losses for a metric that is not a mean.
     """
     metric = result.metric
-    y, values, weight = result.validated("tlv", [first, second], metric.response)
-    groups = result.groups_of("tlv", [first, second])
-    probability = paired_probability(metric, y, values, sample_weight=weight, groups=groups)[0, 1]
+    y, values, weight = result._validated("tlv", [first, second], metric.response)
+    groups = result._groups_of("tlv", [first, second])
+    options = {"groups": groups, "replicates": result._replicates(metric, [first, second])}
+    probability = paired_probability(metric, y, values, sample_weight=weight, **options)[0, 1]
     evidence = _evidence(result, metric, y, values, groups)
     return float(evidence[0]), float(probability), y.size
 
@@ -593,18 +587,14 @@ def find_lead(result: "SearchResult", level: float) -> Lead | None:
     check_level(level)
     if "tlv" not in result.available():
         return None
-    measured, status = result.status("tlv"), result.status()
-    cells = [
-        cell
-        for cell in result.ranking()
-        if measured[cell] == status[cell] == "complete" and result.cells[cell].role != "baseline"
-    ]
+    complete = set(result._complete()) & set(result._complete("tlv"))
+    cells = [cell for cell in result.ranking() if cell in complete]
     if len(cells) < 2 or cells[0] != result.best:
         return None
-    y, values, _ = result.validated("tlv", cells, result.metric.response)
+    y, values, _ = result._validated("tlv", cells, result.metric.response)
     if y.size < 2:
         return None
-    evidence = _evidence(result, result.metric, y, values, result.groups_of("tlv", cells))
+    evidence = _evidence(result, result.metric, y, values, result._groups_of("tlv", cells))
     closest = int(np.argmin(evidence))
     rival = cells[1 + closest]
     _, probability, _ = compare_pair(result, cells[0], rival)
@@ -677,11 +667,3 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
         )
     return int(cell)
-
-
-def _require_predictions(result: "SearchResult", cell: int, criterion: str, metric: Metric) -> None:
-    if result.status(criterion, metric)[cell] == "failed":
-        raise ValueError(
-            f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
-            f"{cell}, {result.labels[cell]!r}, which failed. `results_.failures` says why."
-        )

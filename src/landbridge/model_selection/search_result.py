@@ -15,7 +15,7 @@ from landbridge._validation import Task, check_choice
 from landbridge.inference.agreement import AgreementInterval
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
-from landbridge.metrics.inference import loss_covariance
+from landbridge.metrics.inference import bootstrap_scores, loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import KEPT, Predictions
@@ -105,11 +105,6 @@ class Cell:
     constants: int = 0
     has_proba: bool = True
     stopped_after: int | None = None
-
-    @property
-    def kind(self) -> str:
-        """Kind shared by all points of a grid and all sources of a candidate."""
-        return self.candidate
 
     @property
     def name(self) -> str:
@@ -333,10 +328,8 @@ class SearchResult:
 
         Parameters
         ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+        criterion, metric : str, optional
+            By default those used for selection.
 
         Returns
         -------
@@ -355,16 +348,23 @@ class SearchResult:
             for number, cell in enumerate(self.cells)
         )
 
+    def _complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
+        """Candidates that were validated to the end."""
+        status = self.status(criterion, metric)
+        return [
+            number
+            for number, cell in enumerate(self.cells)
+            if status[number] == "complete" and cell.role != "baseline"
+        ]
+
     @memoised
     def values(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
         """Criterion of every cell as a loss (smaller is better); NaN for failed cells.
 
         Parameters
         ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+        criterion, metric : str, optional
+            By default those used for selection.
 
         Returns
         -------
@@ -387,10 +387,8 @@ class SearchResult:
 
         Parameters
         ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+        criterion, metric : str, optional
+            By default those used for selection.
 
         Returns
         -------
@@ -400,70 +398,71 @@ class SearchResult:
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
-    def validated(
+    def _validated(
         self, criterion: str, cells: Sequence[int | Literal["vote"]], response: Response
     ) -> tuple[Vector, np.ndarray, VectorLike]:
         """Labels, predictions and weights of the rows shared by all given cells.
 
         Every cell has predictions; for a criterion on source rows all have the same source.
-
-        Parameters
-        ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        cells : sequence of int
-            Numbers of the cells.
-        response : {"label", "probability", "number"}
-            Kind of predictions used by the metric.
-
-        Returns
-        -------
-                tuple
-            Labels, predictions and weights.
         """
+        seen = self._seen(criterion, cells)
         kept = [self.predictions(criterion, cell) for cell in cells]
-        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
         y, weight, _ = self._rows_behind(criterion, cells[0])
         return y[seen], values, None if weight is None else weight[seen]
 
-    def groups_of(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> VectorLike:
-        """Groups of the rows that `validated` returns; None if the rows are independent.
+    def _seen(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> Vector:
+        """Which rows all cells have predictions of."""
+        kept = [self.predictions(criterion, cell) for cell in cells]
+        return np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
+
+    def _groups_of(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> VectorLike:
+        """Groups of the rows that `_validated` returns; None where the rows are independent."""
+        if self.target_groups is None or not CRITERIA[criterion].of_target:
+            return None
+        return self.target_groups[self._seen(criterion, cells)]
+
+    def _replicates(self, metric: Metric, cells: Sequence[Any]) -> np.ndarray | None:
+        """Bootstrap scores on labelled target rows; ``None`` unless cells share the rows."""
+        known = {} if metric.decomposable else self._bootstrap(metric)
+        found = [known[cell] for cell in cells if cell in known]
+        if len(found) < len(cells) or len({rows for rows, _ in found}) != 1:
+            return None
+        return np.stack([scores for _, scores in found])
+
+    @memoised
+    def _bootstrap(self, metric: Metric) -> dict[int, tuple[bytes, Vector]]:
+        """Validated rows of each cell, as bytes, and its bootstrap scores on them."""
+        groups: dict[bytes, list[int]] = {}
+        for cell, status in enumerate(self.status("tlv", metric)):
+            if status != "failed":
+                seen = self.target[cell].seen  # type: ignore[union-attr]
+                groups.setdefault(seen.tobytes(), []).append(cell)
+        found: dict[int, tuple[bytes, Vector]] = {}
+        for rows, cells in groups.items():
+            y, values, weight = self._validated("tlv", cells, metric.response)
+            if y.size >= 2:
+                of_rows = self._groups_of("tlv", cells)
+                scores = bootstrap_scores(metric, y, values, sample_weight=weight, groups=of_rows)
+                found |= {cell: (rows, own) for cell, own in zip(cells, scores, strict=True)}
+        return found
+
+    def predictions(
+        self, criterion: str, cell: int | Literal["vote"] | None = None
+    ) -> Predictions | None:
+        """What a criterion compares with the labels.
 
         Parameters
         ----------
         criterion : str
             Name of a criterion.
-        cells : sequence of int or "vote"
-            Numbers of the cells.
+        cell : int or "vote", optional
+            By default the model used by `predict`.
 
         Returns
         -------
-        ndarray or None
-            Numbers of groups.
-        """
-        if self.target_groups is None or not CRITERIA[criterion].of_target:
-            return None
-        kept = [self.predictions(criterion, cell) for cell in cells]
-        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
-        return self.target_groups[seen]
-
-    def predictions(
-        self, criterion: str, cell: int | Literal["vote"] | None = None
-    ) -> Predictions | None:
-        """Predictions that a criterion compares with the labels.
-
-        Parameters
-        ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        cell : int, "vote" or None, optional
-            Number of the cell in ``cells``; by default the model used by `predict`.
-
-        Returns
-        -------
-                Predictions or None
-            None if the cell has no such predictions.
+        Predictions or None
+            ``None`` where nothing was predicted.
         """
         cell = self.answer if cell is None else cell
         if cell == VOTE:
@@ -485,7 +484,7 @@ class SearchResult:
         return self.y[source.rows], weight, source.folds
 
     def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        y, values, weight = self.validated(criterion, [cell], metric.response)
+        y, values, weight = self._validated(criterion, [cell], metric.response)
         return self._loss_of_rows(criterion, y, values[0], weight, metric)
 
     def _loss_of_rows(
@@ -502,23 +501,8 @@ class SearchResult:
         by_count = CRITERIA[criterion].weighted and self.sample_weight is None
         return float(weight @ losses / (y.size if by_count else weight.sum()))
 
-    def fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
-        """Score of each fold; NaN for failed folds and those after the cell was stopped.
-
-        Parameters
-        ----------
-        cell : int, "vote" or None
-            Number of the cell in ``cells``; by default the model used by `predict`.
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
-
-        Returns
-        -------
-                list of float
-            One score per fold.
-        """
+    def _fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
+        """The score of each fold; NaN for one that failed or came after the cell was stopped."""
         found, source = self.predictions(criterion, cell), self.cells[cell].source_index
         weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
         unread = metric.response == "probability" and not self.cells[cell].has_proba
@@ -555,24 +539,27 @@ class SearchResult:
             The cells that could be measured and their estimates.
         """
         metric = self.find_metric(metric)
-        cells = [
-            cell
-            for cell, status in enumerate(self.status("anchored", metric))
-            if status == "complete" and self.cells[cell].role != "baseline"
-        ]
-        y, values, weight = self.validated("tlv", cells, metric.response)
+        cells = self._complete("anchored", metric)
+        y, values, weight = self._validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(y, values, weight))
         usable = np.isfinite(measured)
-        groups = self.groups_of("tlv", cells)
+        groups = self._groups_of("tlv", cells)
         cells, values = [c for c, good in zip(cells, usable, strict=True) if good], values[usable]
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         return cells, anchor(
             measured[usable],
-            loss_covariance(metric, y, values, sample_weight=weight, groups=groups),
+            loss_covariance(
+                metric,
+                y,
+                values,
+                sample_weight=weight,
+                groups=groups,
+                replicates=self._replicates(metric, cells),
+            ),
             self._prior(cells, metric),
             n_rows=y.size if groups is None else np.unique(groups).size,
             roles=[self.cells[cell].role for cell in cells],
-            kinds=[self.cells[cell].kind for cell in cells],
+            kinds=[self.cells[cell].candidate for cell in cells],
             unlabelled=self._unlabelled_of(cells),
             scale="ratio" if ratio else "difference",
             distance=DISTANCES.get(metric.label),
@@ -589,7 +576,7 @@ class SearchResult:
     def _anchored_values(self, metric: Metric) -> Vector:
         """Posterior mean; baselines and stopped cells keep their measured loss."""
         status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        if any(s == "complete" and c.role != "baseline" for s, c in zip(status, self.cells)):  # noqa: B905
+        if self._complete("anchored", metric):
             cells, posterior = self.anchored(metric)
             values[cells] = posterior.mean
         for cell, word in enumerate(status):
@@ -615,10 +602,8 @@ class SearchResult:
 
         Parameters
         ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+        criterion, metric : str, optional
+            By default those used for selection.
 
         Returns
         -------
@@ -647,10 +632,8 @@ class SearchResult:
 
         Parameters
         ----------
-        criterion : str, optional
-            Name of a criterion; by default the one used for selection.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+        criterion, metric : str, optional
+            By default those used for selection.
 
         Returns
         -------
@@ -712,26 +695,18 @@ class SearchResult:
         Vote or None
             None if no cell can vote.
         """
-        status = self.status()
-        cells = [
-            cell
-            for cell in range(len(self.cells))
-            if status[cell] == "complete"
-            and self.cells[cell].role != "baseline"
-            and np.isfinite(self.values()[cell])
-        ]
+        values = self.values()
+        cells = [cell for cell in self._complete() if np.isfinite(values[cell])]
         if not cells:
             return None
-        kinds, roles = (
-            [getattr(self.cells[cell], name) for cell in cells] for name in ("kind", "role")
-        )
+        kinds = [self.cells[cell].candidate for cell in cells]
         predictions = None
         if self.target:
-            predictions, found = self._labelled_vote(cells, kinds, roles)
+            predictions, found = self._labelled_vote(cells, kinds)
         else:
             bounded = self.metric.loss_bounds == (0.0, 1.0) and self.baseline is not None
-            guess = float(self.values()[self.baseline]) if bounded else None
-            found = skill_weights(self.values()[cells], guess=guess, kinds=kinds)
+            guess = float(values[self.baseline]) if bounded else None
+            found = skill_weights(values[cells], guess=guess, kinds=kinds)
         members = members_of(found)
         weights, apart = np.zeros(len(self.cells)), np.full(len(self.cells), np.nan)
         weights[cells] = members
@@ -753,20 +728,18 @@ class SearchResult:
         """Predictions within `limits`, as the vote counts them."""
         return values if self.limits is None else np.clip(values, *self.limits)
 
-    def _labelled_vote(
-        self, cells: list[int], kinds: list[str], roles: list[Role]
-    ) -> tuple[Predictions, Vector]:
-        y, values, _ = self.validated("tlv", cells, "probability")
-        values = self.limited(values)
-        seen = np.logical_and.reduce([self.target[cell].seen for cell in cells])  # type: ignore[union-attr]
-        found = vote_weights(values, y, roles=roles, kinds=kinds)
-        folds = self.target_folds[seen]
-        crossed = cross_fitted(values, y, folds, roles=roles, kinds=kinds)
+    def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
+        """Cross-fitted predictions of the labelled rows, and the weights learnt from all."""
+        y, values, _ = self._validated("tlv", cells, "probability")
+        values, seen = self.limited(values), self._seen("tlv", cells)
+        roles = [self.cells[cell].role for cell in cells]
+        crossed = cross_fitted(values, y, self.target_folds[seen], roles=roles, kinds=kinds)
         whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
         whole[seen] = crossed
         labels = None
         if self.classes is not None:
             labels = np.where(seen, np.nan_to_num(whole).argmax(axis=1), -1)
+        found = vote_weights(values, y, roles=roles, kinds=kinds)
         return Predictions(_read_only(whole), labels), found
 
     # Answers
@@ -893,7 +866,7 @@ class SearchResult:
         cell = self.answer if cell is None else cell
         if self.predictions("tlv", cell) is None or self.classes is None:
             return None
-        y, values, weight = self.validated("tlv", [cell], "label")
+        y, values, weight = self._validated("tlv", [cell], "label")
         return class_report(y, values[0], self.classes, weight)
 
     @property
@@ -909,23 +882,23 @@ class SearchResult:
 
         Parameters
         ----------
-        level : float, default=0.95
-            Nominal coverage.
+        level : float, default=0.9
+            Nominal coverage of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row per cell, best first.
+            Best first.
         """
         import pandas as pd
 
-        rows = []
-        for cell in self.rows():
-            row = self.row(cell, level)
-            row.pop("score")
-            scores = {metric.name: self.score_of(cell, metric) for metric in self.metrics}
-            rows.append({**{name: row.pop(name) for name in list(row)[:3]}, **scores, **row})
-        return pd.DataFrame(rows)
+        names = [metric.name for metric in self.metrics]
+        rows = [
+            {**self.row(cell, level), **{name: self.score_of(cell, name) for name in names}}
+            for cell in self.rows()
+        ]
+        order = ["candidate", "source", "role", *names, "low", "high", "weight", "seconds"]
+        return pd.DataFrame(rows, columns=[*order, "status"])
 
     def rows(self) -> list[int | Literal["vote"]]:
         """Ranking of the cells, with the vote in front if it is selected.
@@ -948,8 +921,8 @@ class SearchResult:
 
         Parameters
         ----------
-        cell : int, "vote" or None
-            Number of the cell in ``cells``; by default the model used by `predict`.
+        cell : int or "vote"
+            Number of the cell.
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
@@ -994,8 +967,8 @@ class SearchResult:
 
         Parameters
         ----------
-        cell : int, "vote" or None
-            Number of the cell in ``cells``; by default the model used by `predict`.
+        cell : int or "vote"
+            Number of the cell.
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.
 
@@ -1009,7 +982,7 @@ class SearchResult:
             return float(self.scores(None, metric)[int(cell)])
         if self.predictions("tlv", VOTE) is None:
             return np.nan
-        y, values, weight = self.validated("tlv", [VOTE], metric.response)
+        y, values, weight = self._validated("tlv", [VOTE], metric.response)
         return float(metric.score(y, values[0], weight))
 
     # Files

@@ -11,8 +11,8 @@ from landbridge.inference import FriedmanTest, PairedTest, SourceSummary, friedm
 from landbridge.inference.comparison import paired_test_of
 from landbridge.inference.intervals import decimals
 from landbridge.inference.sources import summarise_scores
+from landbridge.metrics.inference import losses_by_unit
 from landbridge.metrics.metric import Metric
-from landbridge.model_selection._source_scores import unit_differences
 from landbridge.model_selection.multi_source_result import KeptPredictions, MultiSourceResult
 
 
@@ -142,7 +142,7 @@ class Comparison(KeptPredictions):
         weight = None if self.weight is None else self.weight[there]
         units, n_sources = self.source[there], len(self.source_names)
         predictions = self._read_by(chosen, there, pair)
-        values, variances = unit_differences(
+        values, variances = losses_by_unit(
             chosen, self.y[there], predictions, units, n_sources, weight
         )
         return summarise_scores(

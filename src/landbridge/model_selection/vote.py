@@ -55,23 +55,9 @@ MARGIN = 0.5
 def role_prior(roles: Sequence[str], kinds: Sequence[Hashable] | None = None) -> Vector:
     """Prior weights of cells: the mass of each role, shared by its kinds and their grid points.
 
-    Roles that are absent give their mass to the others in proportion.
+    Any role but ``"source-only"`` and ``"target-only"`` stands for learning from both. Roles that
+    are absent give their mass to the others in proportion. Without kinds each cell is its own.
 
-    Parameters
-    ----------
-    roles : sequence of str (cells,)
-        ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both.
-    kinds : sequence (cells,), optional
-        Cells of one kind share its mass. Without kinds each cell has its own.
-
-    Returns
-    -------
-    ndarray (cells,)
-        Weights that sum to 1.
-
-    Examples
-    --------
-    >>> from landbridge.model_selection.vote import role_prior
     >>> role_prior(["pooled", "source-only", "source-only"]).round(2)
     array([0.78, 0.11, 0.11])
     """
@@ -95,36 +81,15 @@ def vote_weights(
 ) -> Vector:
     """Learn the weights of the vote from labelled target rows by stacking.
 
-    With more than ``most`` cells, the lightest cell is removed and the weights are learned again
-    until ``most`` are left, because similar cells share their weight and would otherwise be removed
-    together. With very many cells, all but the heaviest ``2 * most`` are removed at once.
+    ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows), and
+    ``strength`` is λ, in rows. Of more than ``most`` cells the lightest leaves until ``most`` are
+    left, and the weights of the others are learnt again each time: similar cells share their
+    weight, so several of them would leave together. Of very many cells all but the heaviest
+    ``2 * most`` leave at once.
 
-    Parameters
-    ----------
-    target : ndarray (cells, rows, classes) or (cells, rows)
-        Out-of-fold class probabilities, or numbers, of the labelled target rows.
-    y : ndarray (rows,)
-        Class positions, or numbers.
-    roles, kinds : sequence (cells,)
-        See `role_prior`.
-    strength : float
-        Weight λ of the prior, in rows.
-    most : int
-        Largest number of cells with positive weight.
-
-    Returns
-    -------
-    ndarray (cells,)
-        Weights that sum to 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from landbridge.model_selection.vote import vote_weights
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
-    >>> weights = vote_weights(np.stack([right, wrong]), np.array([0, 1] * 20),
-    ...                        roles=["pooled", "pooled"])
-    >>> bool(weights[0] > 0.95)
+    >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]
+    >>> bool(vote_weights(np.stack([right, wrong]), y, roles=roles)[0] > 0.95)
     True
     """
     target, y = np.asarray(target, float), np.asarray(y)
@@ -200,25 +165,9 @@ def skill_weights(
 ) -> Vector:
     """Weights of the vote without labels: the skill of each cell by the criterion.
 
-    Parameters
-    ----------
-    losses : ndarray (cells,)
-        The criterion of each cell, a loss.
-    guess : float, optional
-        The criterion of the majority class, for losses between 0 and 1. The skill is then
-        1 − loss/guess, at least 0; otherwise it is 1/loss.
-    kinds : sequence (cells,), optional
-        Cells of one kind share its vote.
+    The skill is 1 − loss/guess, at least 0, where the loss of the majority class is given as
+    ``guess``, otherwise 1/loss. Cells of one kind share its vote; all are equal if none has skill.
 
-    Returns
-    -------
-    ndarray (cells,)
-        Weights that sum to 1; equal if no cell has any skill.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from landbridge.model_selection.vote import skill_weights
     >>> skill_weights(np.array([0.1, 0.3, 0.5]), guess=0.5).round(2)
     array([0.67, 0.33, 0.  ])
     """
@@ -235,26 +184,8 @@ def skill_weights(
 
 
 def members_of(weights: Vector, *, share: float = SHARE, most: int = MOST_MEMBERS) -> Vector:
-    """Drop cells with little weight, so that predicting stays cheap.
+    """Weights of the members: the heaviest cells until they hold ``share``, at most ``most``.
 
-    Parameters
-    ----------
-    weights : ndarray (cells,)
-        Weights of all cells.
-    share : float
-        Share of the weight up to which cells are kept, heaviest first.
-    most : int
-        Maximum number of cells.
-
-    Returns
-    -------
-    ndarray (cells,)
-        Weights of the members, which sum to 1, and 0 for all others.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from landbridge.model_selection.vote import members_of
     >>> members_of(np.array([0.02, 0.6, 0.38]))
     array([0.       , 0.6122449, 0.3877551])
     """
@@ -293,22 +224,6 @@ def cross_fitted(
     They allow a fair score of the vote in the ranking, which is not biased by weights learned from
     the same labels.
 
-    Parameters
-    ----------
-    target, y, roles, kinds, strength
-        See `vote_weights`.
-    folds : ndarray (rows,)
-        Fold of each labelled row.
-
-    Returns
-    -------
-    ndarray (rows, classes) or (rows,)
-        Class probabilities, or numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from landbridge.model_selection.vote import cross_fitted
     >>> y = np.array([1.0, 2.0, 3.0, 4.0])
     >>> cross_fitted(np.stack([y, y]), y, np.array([0, 0, 1, 1]), roles=["pooled", "plain"])
     array([1., 2., 3., 4.])
@@ -327,22 +242,6 @@ def cross_fitted(
 def disagreement(predictions: np.ndarray, weights: Vector) -> Vector:
     """Distance of each cell from the vote: share of rows, or root mean squared distance.
 
-    Parameters
-    ----------
-    predictions : ndarray (cells, rows, classes) or (cells, rows)
-        Class probabilities, or numbers.
-    weights : ndarray (cells,)
-        Weights of the vote.
-
-    Returns
-    -------
-    ndarray (cells,)
-        For classes the share of rows whose predicted class differs from that of the vote.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from landbridge.model_selection.vote import disagreement
     >>> disagreement(np.array([[1.0, 3.0], [3.0, 5.0]]), np.array([0.5, 0.5]))
     array([1., 1.])
     """
@@ -415,10 +314,8 @@ class VotingModel(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features), optional
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
+        X, y : array-like, optional
+            Ignored.
 
         Returns
         -------

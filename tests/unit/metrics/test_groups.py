@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from landbridge.metrics.inference import (
+    bootstrap_scores,
     bootstrap_weights,
     effective_rows,
     loss_covariance,
@@ -55,7 +56,7 @@ def test_groups_of_one_row_are_rows():
 
 
 def test_rows_of_a_group_share_their_weight():
-    weights = bootstrap_weights(np.zeros(GROUPS.size), n_replicates=20, groups=GROUPS)
+    weights = bootstrap_weights(GROUPS.size, n_replicates=20, groups=GROUPS)
     by_group = weights.reshape(20, N_GROUPS, SIZE)
     assert (by_group == by_group[:, :, :1]).all()
     np.testing.assert_allclose(weights.mean(axis=1), 1.0)
@@ -88,14 +89,12 @@ def test_intervals_cover_where_those_of_rows_do_not(metric):
     rng = np.random.default_rng(0)
     many = [make(rng) for _ in range(2000)]
     truth = metric.score(*(np.concatenate(part) for part in zip(*many, strict=True)))
-    options = [
-        {"groups": groups, "weights": bootstrap_weights(GROUPS, n_replicates=200, groups=groups)}
-        for groups in (None, GROUPS)
-    ]
-    covered = [
-        [truth in metric_interval(metric, y, values, **one) for one in options]
-        for y, values in many[:200]
-    ]
+
+    def covers(y, values, groups):
+        scores = bootstrap_scores(metric, y, values[None], n_replicates=200, groups=groups)
+        return truth in metric_interval(metric, y, values, groups=groups, replicates=scores[0])
+
+    covered = [[covers(*one, groups) for groups in (None, GROUPS)] for one in many[:200]]
     by_row, by_group = np.mean(covered, axis=0)
     assert by_row < 0.75
     assert 0.83 <= by_group <= 0.99

@@ -217,7 +217,7 @@ def test_names_of_groups_can_be_saved_and_holes_in_a_tuple_are_seen(tmp_path):
 def test_labels_of_the_other_task_are_refused():
     with pytest.raises(ValueError, match="`y_target` must hold classes.*got numbers like"):
         search().fit(X, Y, **OF_NUMBERS)
-    with pytest.raises(ValueError, match="`y` must hold numbers, because the candidates are regr"):
+    with pytest.raises(ValueError, match="`y` must hold numbers for regressors; got 'yes'"):
         search({"r": Ridge()}).fit(X, np.where(Y, "yes", "no"), X_unlabeled=X_TARGET)
     with pytest.raises(ValueError, match=r"`y` must hold one label per row; got .*\(60, 2\)"):
         search({"r": Ridge()}).fit(X, np.c_[NUMBERS, NUMBERS], X_unlabeled=X_TARGET)
