@@ -612,20 +612,19 @@ class SearchResult:
         """
         status, values = self.status(criterion, metric), self.values(criterion, metric)
         order = {"complete": 0, "stopped": 1, "failed": 2}
-        most = max((source.rows.size for source in self.sources), default=0)
 
         def key(cell: int) -> tuple[Any, ...]:
-            value = values[cell]
-            missing = np.isnan(value)
-            whole = self.sources[self.cells[cell].source_index].rows.size == most
-            return (
-                order[status[cell]] if not missing else 2,
-                0 if missing else value,
-                not whole,
-                self.cells[cell].complexity,
-            )
+            if np.isnan(values[cell]):
+                return 2, 0, *self._tie(cell)
+            return order[status[cell]], values[cell], *self._tie(cell)
 
         return sorted(range(len(self.cells)), key=key)
+
+    def _tie(self, cell: int) -> tuple[bool, int]:
+        """What decides between equals: all sources before one, then the simpler candidate."""
+        most = max(source.rows.size for source in self.sources)
+        about = self.cells[cell]
+        return self.sources[about.source_index].rows.size < most, about.complexity
 
     def ranks(self, criterion: str | None = None, metric: str | Metric | None = None) -> np.ndarray:
         """1 for the best cell; equal for cells of equal value and status.
@@ -683,6 +682,17 @@ class SearchResult:
             for cell in self.ranking()
             if status[cell] == "complete" and not (ahead[cell] >= level and cell != self.best)
         ]
+
+    @property
+    def simpler(self) -> int | None:
+        """The simplest candidate within noise of the best, if it is simpler than the best.
+
+        Of equally simple ones, that of all sources.
+        """
+        near = [cell for cell in self.within_noise() if self.cells[cell].role != "baseline"]
+        simplest = min(near, key=lambda cell: self._tie(cell)[::-1], default=self.best)
+        same = self.cells[simplest].complexity == self.cells[self.best].complexity
+        return None if same else simplest
 
     # The vote
 

@@ -168,14 +168,9 @@ def _baseline(result: SearchResult) -> dict[str, Any] | None:
 
 def _simplest(result: SearchResult) -> str | None:
     """Simplest candidate not significantly worse than the best, if it is another one."""
-    if not CRITERIA[result.criterion].of_target:
+    if not CRITERIA[result.criterion].of_target or result.simpler is None:
         return None
-    near = [cell for cell in result.within_noise() if result.cells[cell].role != "baseline"]
-    if len(near) < 2:
-        return None
-    simplest = min(near, key=lambda cell: result.cells[cell].complexity)
-    simpler = result.cells[simplest].complexity < result.cells[result.best].complexity
-    return result.labels[simplest] if simpler else None
+    return result.labels[result.simpler]
 
 
 def _vote(result: SearchResult) -> dict[str, Any] | None:

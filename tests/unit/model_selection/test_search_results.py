@@ -311,6 +311,19 @@ def test_cells_within_noise_start_with_the_best_and_leave_out_the_clearly_worse(
     assert not set(near) & set(cells_of(result, "constant"))
 
 
+def test_the_simpler_candidate_is_that_of_all_sources_if_several_are_equally_simple(monkeypatch):
+    candidates = {"C=1": LogisticRegression(), "C=0.01": LogisticRegression(C=0.01)}
+    options = {"sources": "both", "criterion": "tlv", "scoring": "neg_log_loss"}
+    found = searched(candidates, **options).results_
+    monkeypatch.setattr(lb.SearchResult, "within_noise", lambda self: self.ranking())
+    assert found.simpler is None  # all are equally simple
+    best = replace(found.cells[found.best], complexity=30)
+    cells = [best if n == found.best else cell for n, cell in enumerate(found.cells)]
+    assert (best.candidate, best.source) == ("C=1", "pooled")
+    chosen = cells[replace(found, cells=tuple(cells)).simpler]
+    assert (chosen.candidate, chosen.source) == ("C=0.01", "pooled")
+
+
 def test_the_frame_has_the_vote_the_metrics_and_every_cell(result):
     frame = result.to_frame()
     assert len(frame) == len(result.cells) + 1
