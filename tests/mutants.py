@@ -135,7 +135,7 @@ MUTANTS = [
     mutant("kernels/_kernel.py", 'return {"gamma": 0.5 / width**2}',
            'return {"gamma": 1 / width**2}', "unit/kernels/test_laplacian_rls.py",
            "reference/test_kernels_reference.py"),
-    mutant("kernels/laplacian_rls.py", "smoothness * n_labeled / n_rows", "smoothness",
+    mutant("kernels/laplacian_rls.py", "smoothness * n_labelled / n_rows", "smoothness",
            "unit/kernels/test_laplacian_rls.py"),
     mutant("kernels/laplacian_rls.py", "ridge = self.ridge * Y.shape[0]", "ridge = self.ridge",
            "unit/kernels/test_laplacian_rls.py"),

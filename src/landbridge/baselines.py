@@ -203,7 +203,7 @@ class Pooled(_Baseline):
         if data.X_target is None:
             warn_no_target(self, "its estimator fitted on X")
             return self._fit_on_source(data)
-        X, y = data.labeled_rows, data.labels
+        X, y = data.labelled_rows, data.labels
         n_source, n_target = data.X.shape[0], data.X_target.shape[0]
         if self.target_share is not None and not takes_sample_weight(self.estimator):
             times = repeats(n_source, n_target, self.target_share)

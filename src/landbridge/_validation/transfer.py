@@ -55,7 +55,7 @@ class TransferData:
         return stack_rows(parts) if parts else None
 
     @property
-    def labeled_rows(self) -> Matrix:
+    def labelled_rows(self) -> Matrix:
         """Source rows followed by the labelled target rows."""
         return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
 

@@ -279,9 +279,9 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         proba = combine(local_weights(similarity), scores)
         confident = similarity.mean(axis=1) >= self.threshold
         if data.y_target is not None:
-            n_labeled = data.y_target.size
-            proba[:n_labeled] = np.eye(self.classes_.size)[data.encode(data.y_target)]
-            confident[:n_labeled] = True
+            n_labelled = data.y_target.size
+            proba[:n_labelled] = np.eye(self.classes_.size)[data.encode(data.y_target)]
+            confident[:n_labelled] = True
         self.cluster_proba_ = confident_means(proba, confident, clusters, shape[0])
 
     def predict(self, X: MatrixLike) -> Vector:

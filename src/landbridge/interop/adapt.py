@@ -82,7 +82,7 @@ class AdaptEstimator(PeerEstimator):
         model = clone(self.estimator)
         if not learns_target_labels(model):
             labels = y if y_target is None else np.concatenate([y, y_target])
-            return model.fit(data.labeled_rows, labels, Xt=data.target_rows)
+            return model.fit(data.labelled_rows, labels, Xt=data.target_rows)
         if y_target is None:
             raise ValueError(
                 f"{type(model).__name__} learns from target labels, so it needs `X_target` and "

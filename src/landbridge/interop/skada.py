@@ -69,7 +69,7 @@ class SkadaEstimator(PeerEstimator):
         n_target = target.shape[0]
         with config_context(enable_metadata_routing=True):
             return clone(self.estimator).fit(
-                stack_rows([data.labeled_rows, target]),
+                stack_rows([data.labelled_rows, target]),
                 np.concatenate([labels, np.full(n_target, MASKED[self.task])]),
                 sample_domain=np.repeat([SOURCE, TARGET], [labels.size, n_target]),
             )

@@ -69,9 +69,9 @@ def penalty_matrix(
 
     J holds the weights of the l labelled rows (all 1 in the paper) and zeros for the others.
     """
-    n_rows, n_labeled = laplacian.shape[0], weights.size
-    labeled = sparse.diags_array(np.pad(weights, (0, n_rows - n_labeled)))
-    return sparse.csr_array(labeled + (smoothness * n_labeled / n_rows) * laplacian)
+    n_rows, n_labelled = laplacian.shape[0], weights.size
+    labelled = sparse.diags_array(np.pad(weights, (0, n_rows - n_labelled)))
+    return sparse.csr_array(labelled + (smoothness * n_labelled / n_rows) * laplacian)
 
 
 def solve_kernel(K: np.ndarray, M: sparse.csr_array, Y: np.ndarray, ridge: float) -> np.ndarray:
@@ -144,8 +144,8 @@ class _LaplacianRLS(TransferEstimator):
     @on_one_thread
     def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
         """Solve for centred columns Y over the labelled rows."""
-        labeled = data.labeled_rows
-        parts = [labeled] if data.X_unlabeled is None else [labeled, data.X_unlabeled]
+        labelled = data.labelled_rows
+        parts = [labelled] if data.X_unlabeled is None else [labelled, data.X_unlabeled]
         rows = stack_rows(parts)
         if self.n_components is None and self.kernel != "linear":
             check_memory(

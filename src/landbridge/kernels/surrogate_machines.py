@@ -47,7 +47,7 @@ class _SurrogateKernelMachine(TransferEstimator):
         source, target = data.X, data.target_rows
         rows = source if target is None else stack_rows([source, target])
         self.width_ = resolve_width(self.width, rows)
-        self.rows_, self.scale_, self.transform_ = data.labeled_rows, 1.0, None
+        self.rows_, self.scale_, self.transform_ = data.labelled_rows, 1.0, None
         self.trace_share_, self.n_clipped_ = 1.0, 0
         K = kernel_matrix(self.rows_, self.rows_, self.kernel, self.width_)
         if target is None:
@@ -65,10 +65,10 @@ class _SurrogateKernelMachine(TransferEstimator):
             ridge=self.ridge,
         )
         warn_if_nothing_to_align(alignment)
-        n_labeled = self.rows_.shape[0] - source.shape[0]
+        n_labelled = self.rows_.shape[0] - source.shape[0]
         self.trace_share_, self.n_clipped_ = alignment.trace_share, alignment.n_clipped
         self.scale_ = alignment.scale
-        T = linalg.block_diag(alignment.transform, np.eye(n_labeled))
+        T = linalg.block_diag(alignment.transform, np.eye(n_labelled))
         self.transform_ = T
         return T
 

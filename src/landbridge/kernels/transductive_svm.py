@@ -91,7 +91,7 @@ def transduce(
     scores_of: Callable[[Any], Vector],
     labels: Vector,
     costs: Vector,
-    n_unlabeled: int,
+    n_unlabelled: int,
     n_positive: int,
     influence: float,
 ) -> tuple[Any, Vector]:
@@ -103,7 +103,7 @@ def transduce(
     """
     plane = fit(labels, costs)
     guessed = highest(scores_of(plane), n_positive)
-    levels = influence_levels(n_positive, n_unlabeled - n_positive, influence)
+    levels = influence_levels(n_positive, n_unlabelled - n_positive, influence)
     for positive, negative in levels:
         for _ in range(MAX_EXCHANGES):
             weights = np.where(guessed > 0, positive, negative)
@@ -179,13 +179,13 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
     def _fit_transfer(self, data: TransferData) -> None:
         """Fit on all rows; source and labelled target rows carry the labels."""
         self.classes_ = data.classes
-        n_labeled = data.labels.size
-        parts = [data.labeled_rows, data.X_unlabeled]
+        n_labelled = data.labels.size
+        parts = [data.labelled_rows, data.X_unlabeled]
         self.rows_ = stack_rows([part for part in parts if part is not None])
         self.width_ = resolve_width(self.width, self.rows_)
         self.scale_ = unit_scale(self.rows_) if self.kernel == "linear" else 1.0
         costs = weights_of_labelled_rows(data, self.target_share)
-        costs = np.ones(n_labeled) if costs is None else costs
+        costs = np.ones(n_labelled) if costs is None else costs
         fractions = self._fractions(data.labels, costs)
         inputs = self._input(self.rows_)
         one_against_rest = self.classes_[1:] if self.classes_.size == 2 else self.classes_
@@ -194,12 +194,12 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
             signs = np.where(data.labels == label, 1.0, -1.0)
             fraction = fractions[self.classes_ == label][0]
             self.planes_.append(self._fit_plane(inputs, signs, costs, fraction))
-        self.unlabeled_labels_ = self._choose(self._scores(inputs[n_labeled:]))
+        self.unlabeled_labels_ = self._choose(self._scores(inputs[n_labelled:]))
 
     def _fit_plane(self, inputs: Matrix, signs: Vector, costs: Vector, fraction: float) -> Any:
         linear = self.kernel == "linear"
-        n_labeled = signs.size
-        n_unlabeled = inputs.shape[0] - n_labeled
+        n_labelled = signs.size
+        n_unlabelled = inputs.shape[0] - n_labelled
 
         def fit(labels: Vector, weights: Vector) -> Any:
             rows = inputs[: labels.size]
@@ -210,13 +210,13 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
             )
 
         def scores_of(plane: Any) -> Vector:
-            rows = inputs[n_labeled:]
+            rows = inputs[n_labelled:]
             return plane.decision_function(rows if linear else rows[:, : plane.shape_fit_[1]])
 
-        if n_unlabeled == 0:
+        if n_unlabelled == 0:
             return fit(signs, costs)
-        n_positive = round(fraction * n_unlabeled)
-        return transduce(fit, scores_of, signs, costs, n_unlabeled, n_positive, self.influence)[0]
+        n_positive = round(fraction * n_unlabelled)
+        return transduce(fit, scores_of, signs, costs, n_unlabelled, n_positive, self.influence)[0]
 
     def _input(self, X: Matrix) -> Matrix:
         if self.kernel == "linear":

@@ -103,7 +103,7 @@ class _Reweighted(DelegatingEstimator):
         # Both domains have a mean weight of 1, so this share counts each target row as one row.
         share = self.target_share or target.size / (source.size + target.size)
         weights = share_mass(source, target, target_share=share)
-        return fit_weighted(self.estimator, data.labeled_rows, data.labels, weights)
+        return fit_weighted(self.estimator, data.labelled_rows, data.labels, weights)
 
     def _check_parameters(self) -> None:
         share = self.target_share
