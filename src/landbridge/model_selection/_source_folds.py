@@ -284,7 +284,7 @@ def _takes_groups(estimator: Any) -> bool:
 def _require_argument(estimator: Any, name: str, when: str) -> None:
     if not steps_that_take(estimator, name):
         raise ValueError(
-            f"`estimator` must take {name} in fit {when}; got {type(estimator).__name__}, which "
+            f"`estimator` must accept {name} in fit {when}; got {type(estimator).__name__}, which "
             "does not. Pass an estimator that does, or leave the option out."
         )
 
