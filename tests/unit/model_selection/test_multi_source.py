@@ -486,7 +486,7 @@ def test_transfer_estimators_get_the_left_out_rows_without_labels():
 
 
 def test_plain_estimators_cannot_take_unlabelled_rows():
-    with pytest.raises(ValueError, match="must take X_unlabeled in fit .* got GaussianNB"):
+    with pytest.raises(ValueError, match="must accept X_unlabeled in fit .* got GaussianNB"):
         MultiSourceCV(GaussianNB(), unlabeled_target=True).fit(X, Y, groups=GROUPS)
 
 
@@ -783,7 +783,7 @@ def test_the_left_out_rows_reach_the_transfer_step_of_a_pipeline():
     wrong = model.predict(scale.transform(X[there])) != Y[there]
     np.testing.assert_array_equal(found.losses()[there], wrong)
     plain = make_pipeline(StandardScaler(), GaussianNB())
-    with pytest.raises(ValueError, match="must take X_unlabeled.*got Pipeline"):
+    with pytest.raises(ValueError, match="must accept X_unlabeled.*got Pipeline"):
         MultiSourceCV(plain, unlabeled_target=True).fit(X, Y, groups=GROUPS)
 
 
