@@ -28,7 +28,7 @@ FOLDS = (5, 15, 20, 25, 30)
 SHARES = (0.3, 0.5, 0.7, 0.9)
 # The role of L is compared on parts of the tasks, where a search takes seconds.
 ROLES = ("L beside S_i", "L in the source")
-ROLE_ROWS, ROLE_DRAWS = 150, 10
+ROLE_ROWS, ROLE_DRAWS = 150, 5
 
 
 def run() -> None:
