@@ -115,18 +115,51 @@ class TransferMap(BaseEstimator):
 class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     """Transformer with different maps for source rows and target rows.
 
-    Subclasses define ``_fit_transfer``, ``transform`` (target rows), ``transform_source`` and
-    ``_n_features_out``.
+    Subclasses define ``_fit_transfer``, ``_map_target``, ``_map_source`` and ``_n_features_out``.
     """
 
-    transform_source: Any
+    def transform(self, X: MatrixLike) -> Any:
+        """Map *target* rows.
 
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        """Apply ``set_output`` to ``transform_source`` as well."""
-        super().__init_subclass__(**keywords)
-        if "transform_source" in vars(cls):
-            cls.transform_source = _wrap_method_output(cls.transform_source, "transform")
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows of the target.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
+        return self._map_target(X)
+
+    def transform_source(self, X: MatrixLike) -> Any:
+        """Map *source* rows to where `transform` maps target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows of a source.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_components)
+            Transformed rows.
+        """
+        return self._map_source(X)
 
     def fit_transform(self, X: MatrixLike, y: VectorLike = None, **fit_params: Any) -> Any:
         """Fit, and return the transformed *source* rows for training the next step."""
         return self.fit(X, y, **fit_params).transform_source(X)
+
+    def _map_target(self, X: MatrixLike) -> np.ndarray:
+        raise NotImplementedError
+
+    def _map_source(self, X: MatrixLike) -> np.ndarray:
+        raise NotImplementedError
+
+
+# scikit-learn applies ``set_output`` to ``transform`` alone.
+DomainMap.transform_source = _wrap_method_output(  # type: ignore[method-assign]
+    DomainMap.transform_source, "transform"
+)

@@ -149,6 +149,20 @@ class SeveralSourcesClassifier(VotingClassifier, SourcesEstimator):
     """Base class that names the sources and records the learners."""
 
     sources_: Vector
+    _transfer_checks = {"task": "classification"}
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 5,
+        random_state: RandomState = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        check_rounds(self.n_estimators)
 
     def _name_sources(self, data: TransferData) -> list[Vector]:
         """Set ``classes_`` and ``sources_``; return the rows of each source."""
@@ -246,21 +260,6 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
     'good'
     """
 
-    _transfer_checks = {"task": "classification"}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 5,
-        random_state: RandomState = None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        check_rounds(self.n_estimators)
-
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on the sources that ``groups`` names and the labelled target rows."""
         sources, rng = self._name_sources(data), check_random_state(self.random_state)
@@ -346,21 +345,6 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     >>> str(model.chosen_sources_[0])
     'first feature'
     """
-
-    _transfer_checks = {"task": "classification"}
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 5,
-        random_state: RandomState = None,
-    ):
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        check_rounds(self.n_estimators)
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on every source that ``groups`` names, then on the labelled target rows."""

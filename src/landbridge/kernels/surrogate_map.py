@@ -141,35 +141,13 @@ class SurrogateKernelMap(DomainMap):
         self.scale_ = alignment.scale
 
     @on_one_thread
-    def transform(self, X: MatrixLike) -> np.ndarray:
-        """Features of *target* rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to transform.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
-        """
+    def _map_target(self, X: MatrixLike) -> np.ndarray:
+        """Features of *target* rows."""
         return self._scaled_features(X)
 
     @on_one_thread
-    def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """Features of *source* rows, moved by T.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed source rows.
-        """
+    def _map_source(self, X: MatrixLike) -> np.ndarray:
+        """Features of *source* rows, moved by T."""
         features = self._scaled_features(X)
         return features if self.transform_ is None else features @ self.transform_
 

@@ -104,34 +104,12 @@ class CORAL(DomainMap):
             self.source_mean_ = data.X.mean(axis=0, dtype=float)
             self.target_mean_ = target.mean(axis=0, dtype=float)
 
-    def transform(self, X: MatrixLike) -> np.ndarray:
-        """Return *target* rows unchanged.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to transform.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
-        """
+    def _map_target(self, X: MatrixLike) -> np.ndarray:
+        """Return *target* rows unchanged."""
         return self._checked(X)
 
-    def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """Map *source* rows to the covariance (and mean) of the target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed source rows.
-        """
+    def _map_source(self, X: MatrixLike) -> np.ndarray:
+        """Map *source* rows to the covariance (and mean) of the target."""
         return (self._checked(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
 
     def _checked(self, X: MatrixLike) -> np.ndarray:

@@ -250,35 +250,13 @@ class LatentMap(DomainMap):
             learn_fill(source, shared, self.missing_in_target_, self.ridge),
         )
 
-    def transform(self, X: MatrixLike) -> np.ndarray:
-        """Project *target* rows to the latent space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to transform.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
-        """
+    def _map_target(self, X: MatrixLike) -> np.ndarray:
+        """Project *target* rows to the latent space."""
         check_is_fitted(self, "components_")
         return np.asarray(check_rows(self, X) @ self.target_matrix_) + self.target_offset_
 
-    def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """Project *source* rows to the latent space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed source rows.
-        """
+    def _map_source(self, X: MatrixLike) -> np.ndarray:
+        """Project *source* rows to the latent space."""
         check_is_fitted(self, "components_")
         return np.asarray(check_rows(self, X) @ self.source_matrix_) + self.source_offset_
 

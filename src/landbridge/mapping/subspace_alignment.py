@@ -95,35 +95,13 @@ class SubspaceAlignment(DomainMap):
         self.cosines_ = linalg.svdvals(self.alignment_)
         self._n_features_out = n_axes
 
-    def transform(self, X: MatrixLike) -> np.ndarray:
-        """Project *target* rows on the axes of the target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to transform.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
-        """
+    def _map_target(self, X: MatrixLike) -> np.ndarray:
+        """Project *target* rows on the axes of the target."""
         check_is_fitted(self, "alignment_")
         return project(check_rows(self, X), self.target_mean_, self.target_axes_)
 
-    def transform_source(self, X: MatrixLike) -> np.ndarray:
-        """Project *source* rows on their axes, aligned with those of the target.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed source rows.
-        """
+    def _map_source(self, X: MatrixLike) -> np.ndarray:
+        """Project *source* rows on their axes, aligned with those of the target."""
         check_is_fitted(self, "alignment_")
         axes = self.source_axes_ @ self.alignment_
         return project(check_rows(self, X), self.source_mean_, axes)

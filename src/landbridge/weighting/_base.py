@@ -156,7 +156,8 @@ def _moments(X: Matrix, shares: Vector | None) -> tuple[Vector, Vector]:
 class Weighting(BaseEstimator, ABC):
     """Base of the weighting methods: ``fit(X, X_target)`` sets ``weights_`` and its diagnostics.
 
-    Subclasses compute the weights in ``_weights`` and check their parameters there.
+    Subclasses compute the weights in ``_weights``, where they check their parameters, and those of
+    other rows in ``_new_weights``.
     """
 
     def fit(self, X: MatrixLike, X_target: MatrixLike) -> Self:
@@ -190,6 +191,26 @@ class Weighting(BaseEstimator, ABC):
         _warn_if_unstable(self, self.diagnostics_)
         return self
 
+    def predict_weights(self, X: MatrixLike) -> Vector:
+        """Estimate the weights of rows that were not in ``fit``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Weights of the rows.
+        """
+        check_is_fitted(self, "weights_")
+        return self._new_weights(check_rows(self, X))
+
+    @abstractmethod
+    def _new_weights(self, X: Matrix) -> Vector:
+        """The weight of each of some other rows."""
+
     @abstractmethod
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         """The weight of each row of X."""
@@ -197,11 +218,6 @@ class Weighting(BaseEstimator, ABC):
     def _upper_bound(self) -> float | None:
         """Largest weight that the method allows, if it is bounded."""
         return None
-
-    def _new_rows(self, X: MatrixLike) -> Matrix:
-        """Checked rows for ``predict_weights``."""
-        check_is_fitted(self, "weights_")
-        return check_rows(self, X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import rbf_kernel
 
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import check_count
 from landbridge.weighting._rows import (
-    about_origin,
     choose_rows,
+    kernel,
     median_square,
     resolve_gamma,
     row_blocks,
@@ -36,8 +35,7 @@ class GaussianBasis:
         return cls(choose_rows(X_target, size, rng), gamma)
 
     def __call__(self, X: Matrix) -> np.ndarray:
-        X, centers = about_origin(X, self.centers)
-        return rbf_kernel(X, centers, gamma=self.gamma).astype(np.float64, copy=False)
+        return kernel(X, self.centers, "rbf", self.gamma)
 
     def matrix(self, X: Matrix, *, scale: Vector | float = 1.0) -> np.ndarray:
         """Φ with its columns scaled."""

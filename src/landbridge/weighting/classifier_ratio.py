@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._tasks.threads import on_one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_probabilistic, is_count, stack_rows
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._rows import deal_folds
@@ -147,20 +147,8 @@ class ClassifierRatio(Weighting):
         return odds_to_ratio(self._calibration(scores[: X.shape[0]]), *self._sizes)
 
     @on_one_thread
-    def predict_weights(self, X: MatrixLike) -> Vector:
-        """Estimate the density ratio at new rows with the classifier fitted on all rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Weights of the rows.
-        """
-        X = self._new_rows(X)
+    def _new_weights(self, X: Matrix) -> Vector:
+        """The density ratio by the classifier fitted on all rows."""
         scores = log_odds(self.classifier_.predict_proba(X)[:, 1])
         return odds_to_ratio(self._calibration(scores), *self._sizes)
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils import check_random_state
 
 from landbridge._tasks.threads import on_one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_choice, check_not_negative, is_count, is_number
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
@@ -184,25 +184,14 @@ class KernelMeanMatching(Weighting):
         return solution.beta
 
     @on_one_thread
-    def predict_weights(self, X: MatrixLike) -> Vector:
+    def _new_weights(self, X: Matrix) -> Vector:
         """Weights of new rows under the fitted solution; requires a positive ridge.
 
         At the optimum, stationarity determines the weight of a row from its kernel values,
         β(x) = clip((n·mean_j k(x, t_j) − Σ_i β_i k(x, x_i) + ν) / ridge, 0, bound) with ν the
         multiplier of the sum (and ridge + δ for features), so the same formula gives the weight of
         a row not seen in ``fit``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Weights of the rows.
         """
-        X = self._new_rows(X)
         if self.ridge_ == 0:
             raise ValueError(
                 "`ridge` must be positive to weight new rows; got 0. Without a ridge, weights are "

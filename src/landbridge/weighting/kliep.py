@@ -8,7 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
 from landbridge._tasks.threads import on_one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_count
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
@@ -165,20 +165,7 @@ class KLIEP(Weighting):
         return self._basis.combine(X, self.alpha_)
 
     @on_one_thread
-    def predict_weights(self, X: MatrixLike) -> Vector:
-        """Estimate the density ratio at new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Weights of the rows.
-        """
-        X = self._new_rows(X)
+    def _new_weights(self, X: Matrix) -> Vector:
         return self._basis.combine(X, self.alpha_)
 
     def _fit(

@@ -10,7 +10,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils import check_random_state
 
 from landbridge._tasks.threads import on_one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_number
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
@@ -174,25 +174,10 @@ class RuLSIF(Weighting):
             alpha=self.alpha,
             ridge=self.ridge_,
         )
-        return self._ratio(X)
+        return self._new_weights(X)
 
     @on_one_thread
-    def predict_weights(self, X: MatrixLike) -> Vector:
-        """Estimate the relative density ratio at new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Weights of the rows.
-        """
-        return self._ratio(self._new_rows(X))
-
-    def _ratio(self, X: Matrix) -> Vector:
+    def _new_weights(self, X: Matrix) -> Vector:
         return np.maximum(self._basis.combine(X, self.theta_), 0.0)
 
     def _draw(self, X_target: Matrix, gamma: float, seed: int) -> GaussianBasis:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from landbridge._typing import Matrix, MatrixLike, Vector
+from landbridge._typing import Matrix, Vector
 from landbridge.weighting._base import Weighting
 
 
@@ -29,17 +29,5 @@ class UniformWeights(Weighting):
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         return np.ones(X.shape[0])
 
-    def predict_weights(self, X: MatrixLike) -> Vector:
-        """Return weights of 1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Weights of the rows.
-        """
-        return np.ones(self._new_rows(X).shape[0])
+    def _new_weights(self, X: Matrix) -> Vector:
+        return np.ones(X.shape[0])
