@@ -1,7 +1,7 @@
 """Transfer learning that a person can trust.
 
 The names of `landbridge._public` are imported when the first of them is used, so that
-``landbridge --help`` and the reading of a version do not wait for scikit-learn.
+``landbridge --help`` and reading the version do not wait for scikit-learn.
 """
 
 import importlib
@@ -19,7 +19,7 @@ def __getattr__(name: str) -> Any:
     public = importlib.import_module("landbridge._public")
     if name == "__all__" or name in public.__all__:
         return getattr(public, name)
-    if name in globals():  # a room, which the import above has brought along
+    if name in globals():  # a subpackage, loaded by the import above
         return globals()[name]
     raise AttributeError(f"module 'landbridge' has no attribute {name!r}")
 

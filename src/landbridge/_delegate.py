@@ -75,7 +75,7 @@ def linear_learner() -> Pipeline:
 
 
 def clone_with_seed(estimator: Any, seed: int | None) -> Any:
-    """A clone whose unset ``random_state`` parameters, nested ones too, are set to ``seed``."""
+    """Clone with all unset ``random_state`` parameters, including nested ones, set to ``seed``."""
     estimator = clone(estimator)
     if seed is None:
         return estimator

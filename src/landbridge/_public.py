@@ -1,4 +1,4 @@
-"""The public names and where they live; `landbridge` offers them under its own name."""
+"""Public names, imported from the modules that define them; `landbridge` exports them."""
 
 from landbridge._version import __version__
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly

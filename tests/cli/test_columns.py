@@ -117,8 +117,8 @@ def test_stray_cells_are_missing_named_and_counted():
     assert rows.frame["when"].to_list() == [date(2020, 1, 2), date(2020, 1, 3), None]
     assert rows.outside.tolist() == [0, 1, 1]
     assert rows.cautions == [
-        "size: read as missing, because it is no number: 'n.d.' in row 2",
-        "when: read as missing, because it is no date: 'soon' in row 3",
+        "size: read as missing, because it is not of type number: 'n.d.' in row 2",
+        "when: read as missing, because it is not of type date: 'soon' in row 3",
     ]
 
 

@@ -153,7 +153,7 @@ def wrong(batch, change):
             "one of the classes 'no', 'yes'; row",
         ),
         (lambda f: f.with_columns(pl.lit(None).alias("good")), "must hold labels; it is empty"),
-        (lambda f: f.vstack(f[:1]), "is there twice"),
+        (lambda f: f.vstack(f[:1]), "occurs twice"),
         (lambda f: f[1:], "all 5 lines must be kept; 'row"),
         (lambda f: f.with_columns(pl.lit("row 99999").alias("row")), "asked for; got 'row 99999'"),
         (lambda f: f.drop("good"), "must have the column 'good'"),
@@ -198,6 +198,6 @@ def test_wrong_files_and_options(batch, tmp_path):
     assert "must be a CSV file" in message(*output, "--answers", tmp_path / "bad.csv")
     table = tmp_path / "moved.csv"
     make_frame(seed=1).write_csv(table)
-    assert "has changed, moved or gone" in message(*output)
+    assert "has changed, moved or been removed" in message(*output)
     complete().write_csv(table)
     assert "must have unlabelled rows" in message("-o", tmp_path / "new.csv")

@@ -115,7 +115,7 @@ def test_what_is_strange_is_counted_over_all_pieces():
     assert checker.check(first).outside.tolist() == [0, 1, 1]
     assert checker.check(second).outside.tolist() == [1, 1, 1]
     assert checker.cautions() == [
-        "size: read as missing, because it is no number: 'many' in row 5",
+        "size: read as missing, because it is not of type number: 'many' in row 5",
         "size: 1 of 6 rows have no value, which never happened in training",
         "size: 1 of 6 rows lie outside 1 to 5",
         "colour: 2 of 6 rows hold a new value: 'blue', 'rosé'",

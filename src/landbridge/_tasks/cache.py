@@ -89,7 +89,7 @@ class TaskCache:
             return None
         self.hits += 1
         with suppress(OSError):
-            os.utime(path)  # `prune` removes what has not been used for long
+            os.utime(path)  # `prune` removes files by the time of last use
         return stored
 
     def put(self, key: str, outcome: Mapping[str, Any], *, kind: str, seconds: float) -> None:

@@ -20,7 +20,7 @@ TaskFunction = Callable[[Any, Any], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Outcome or failure of one call, and its seconds."""
+    """Outcome or failure of one call, and its duration in seconds."""
 
     outcome: Outcome | None
     failure: TaskFailure | None
@@ -45,14 +45,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Settings of the calling thread that a worker must know: scikit-learn's, and warnings'."""
+    """Settings of the caller that a worker needs: scikit-learn's configuration, warning filters."""
 
     config: dict[str, Any] = field(default_factory=get_config)
     filters: list[Any] = field(default_factory=lambda: list(warnings.filters))
 
 
 def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
-    """Run the function; whatever it raises, except Ctrl-C, becomes a failure."""
+    """Run the function; any exception except Ctrl-C becomes a failure."""
     started = time.perf_counter()
     outcome, failure = None, None
     try:

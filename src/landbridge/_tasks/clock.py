@@ -14,7 +14,7 @@ def working_time() -> float:
 
 @contextmanager
 def not_working() -> Iterator[None]:
-    """Stop the clock: the first candidate that needs compiled code does not pay for all."""
+    """Stop the clock, so that compilation is not counted for the first candidate."""
     global _paused
     started = working_time()
     try:

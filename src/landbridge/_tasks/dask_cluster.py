@@ -171,7 +171,7 @@ class Flight:
             self.suspects.append(attempt)
             return
         message = (
-            "It ended the Dask workers that ran it, also when it ran alone. It may crash, or need "
+            "It ended the Dask workers that ran it, even when it ran alone. It may crash, or need "
             "more memory than they have."
         )
         failure = TaskFailure("worker_died", message)
@@ -221,7 +221,7 @@ class Scattered:
             try:
                 self.future = self.client.scatter([self.packed], broadcast=True, hash=False)[0]
                 return
-            except Exception:  # of several kinds, when a worker dies meanwhile
+            except Exception:  # the type varies if a worker dies meanwhile
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.5)
@@ -254,7 +254,7 @@ _unpacking = threading.Lock()
 def answer_on_dask(
     packed: bytes, token: str, fit_timeout: float | None, content: bytes
 ) -> tuple[Answer, str]:
-    """Answer one task on a Dask worker; also the address of the worker."""
+    """Run one task on a Dask worker; return its answer and the address of the worker."""
     from distributed import get_worker
 
     global _unpacked
@@ -292,7 +292,7 @@ def dask_cluster(address: str) -> Iterator[Any]:
     options: dict[str, Any] = {"address": address, "timeout": 10}
     if place == "local":
         options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": ":0"}
-        # A slow machine stops its workers late, which is no news for a user.
+        # On a slow machine, workers stop late; users need not see these warnings.
         options["silence_logs"] = logging.ERROR
     try:
         client = distributed.Client(**options)

@@ -20,7 +20,7 @@ def run_with_joblib(
     n_jobs: int,
     fit_timeout: float | None,
 ) -> Iterator[TaskResult]:
-    """Answer the tasks of ``source`` with the active backend."""
+    """Run the tasks of ``source`` with the active backend."""
     ready: deque[TaskResult] = deque()
     attempts: dict[int, Attempt] = {}
     settings = Settings()

@@ -1,6 +1,6 @@
 """Stable descriptions of everything that the outcome of a task depends on.
 
-Two values have the same description only if they are equivalent for a fit, also in another process
+Two values have the same description only if they are equivalent for a fit, even in another process
 or a later run. A value for which this cannot be guaranteed (a lambda, an object of a C extension, a
 class typed into a notebook) has no description, and tasks with it are not cached.
 """

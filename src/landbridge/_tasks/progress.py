@@ -170,7 +170,7 @@ class TaskProgress(Progress):
     def advance(  # type: ignore[override]
         self, result: TaskResult, note: Callable[[], str] | None = None
     ) -> None:
-        """One more task is done; ``note`` gives words to show, at most once per second."""
+        """Count a finished task; ``note`` returns text to show, at most once per second."""
         kind = result.task.kind
         self.left[kind] -= 1
         if not result.cached and (result.failure is None or result.failure.reason != "cut"):

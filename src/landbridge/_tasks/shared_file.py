@@ -57,7 +57,7 @@ class SharedData:
 class SharedFile:
     """A temporary file with a packed object, whose arrays workers map into memory.
 
-    The file lives in a folder of its own, which only this user can read. loky's resource tracker
+    The file is in a separate folder, which only this user can read. loky's resource tracker
     removes the folder if this process is killed.
     """
 

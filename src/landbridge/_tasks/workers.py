@@ -1,7 +1,7 @@
 """Worker processes under supervision.
 
 joblib's process pool gives up as a whole when one of its processes dies, and cannot stop a single
-task. Here each worker has a pipe of its own: the death of a worker costs only the task it ran, and
+task. Here, each worker has a separate pipe: if a worker dies, only its task is affected, and
 a task that takes too long is stopped by ending its process. Processes start as joblib's do (loky:
 a fresh interpreter, no fork, no import of ``__main__``).
 """
@@ -35,10 +35,10 @@ from landbridge._tasks.call import (
 from landbridge._tasks.records import Task, TaskFailure, TaskResult
 from landbridge._tasks.shared_file import SharedData, read_shared
 
-DEATHS = 3  # worker deaths after which their task is recorded as failed
+DEATHS = 3  # number of worker deaths after which a task is recorded as failed
 IDLE_SECONDS = 300.0  # after which an unused worker exits
 ORPHAN_SECONDS = 0.5  # between checks that the parent is still running
-# For native libraries that a task loads after `one_thread` has looked for them.
+# Environment for native libraries that a task loads after `one_thread` has looked for them.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
@@ -71,7 +71,7 @@ class Worker:
         self.setup: bytes | None = None
 
     def prepare(self, setup: bytes) -> None:
-        """Send what all tasks of a run have in common, once."""
+        """Send the parts shared by all tasks of a run, once per run."""
         if self.setup != setup:
             self.send(RUN, setup)
             self.setup = setup
@@ -124,7 +124,7 @@ class IdleWorkers:
         """Let all idle workers release their shared data."""
         with self.lock:
             for worker in self.workers if self.owner == os.getpid() else ():
-                with suppress(OSError):  # one that died is replaced when it is needed
+                with suppress(OSError):  # a dead worker is replaced when needed
                     worker.forget()
 
     def stop(self) -> None:
@@ -148,7 +148,7 @@ def run_in_workers(
     fit_timeout: float | None,
     deadline: float | None,
 ) -> Iterator[TaskResult]:
-    """Answer the tasks of ``source`` with ``n_jobs`` worker processes, in order of completion."""
+    """Run the tasks of ``source`` in ``n_jobs`` worker processes; yield results when ready."""
     team = Team(dumps((function, Settings(), shared.path())), fit_timeout)
     if idle_workers.forget not in shared.on_close:
         shared.on_close.append(idle_workers.forget)
@@ -183,7 +183,7 @@ class Team:
         self.free: list[Worker] = []
 
     def start(self, attempt: Attempt) -> None:
-        """Give the task to a worker; one that died while idle is replaced."""
+        """Give the task to a worker; replace workers that died while idle."""
         attempt.started = None
         content = dumps(attempt.task.content)
         while True:
@@ -200,7 +200,7 @@ class Team:
     def collect(
         self, again: deque[Attempt], deadline: float | None, *, block: bool
     ) -> list[TaskResult]:
-        """Wait until something happens; results that are ready, tasks to repeat to ``again``."""
+        """Wait for workers; return finished results and append tasks to repeat to ``again``."""
         handles = [worker.pipe for worker in self.busy]
         handles += [worker.process.sentinel for worker in self.busy]
         wait(handles, timeout=self._patience(deadline) if block else 0)
@@ -222,7 +222,7 @@ class Team:
         self.busy, self.free = {}, []
 
     def _hear(self, worker: Worker, again: deque[Attempt]) -> TaskResult | None:
-        """What the worker has to say: an answer, the start of its task, or that it died."""
+        """Read the messages of a worker: the start of its task, its answer, or its death."""
         attempt = self.busy[worker]
         try:
             while worker.pipe.poll():
@@ -248,7 +248,7 @@ class Team:
         code = worker.process.exitcode
         message = (
             f"Its worker process ended {DEATHS} times, the last time with {_exit_words(code)}. "
-            "It may crash, or need more memory than there is."
+            "It may crash, or need more memory than is available."
         )
         failure = TaskFailure("worker_died", message)
         return Answer(None, failure, _elapsed(attempt)).as_result(attempt.index, attempt.task)
@@ -291,14 +291,14 @@ def serve(pipe: Connection, parent: int) -> None:
 
 
 class Setup:
-    """What all tasks of a run have in common, read when the first task needs it."""
+    """Parts shared by all tasks of a run, unpickled for the first task."""
 
     def __init__(self, message: bytes):
         self.message = message
         self.parts: tuple[TaskFunction, Settings, Any] | None = None
 
     def answer(self, pipe: Connection, message: bytes) -> Answer:
-        """Answer one task; what cannot be read here is a failure of the task."""
+        """Run one task; data that cannot be unpickled here is recorded as its failure."""
         try:
             if self.parts is None:
                 function, settings, path = pickle.loads(self.message)  # noqa: S301 - our parent's
@@ -313,7 +313,7 @@ class Setup:
 
 
 def _end_with_parent(parent: int) -> None:
-    """End this process when its parent is gone, also if the parent was killed."""
+    """End this process when its parent has ended, even if the parent was killed."""
     while os.getppid() == parent:
         time.sleep(ORPHAN_SECONDS)
     os._exit(1)
@@ -324,7 +324,7 @@ def _elapsed(attempt: Attempt) -> float:
 
 
 def _exit_words(code: int | None) -> str:
-    """An exit code in words; negative codes are signals."""
+    """Describe an exit code; negative codes are signals."""
     if code is not None and code < 0:
         with suppress(ValueError):
             return f"signal {signal.Signals(-code).name}"

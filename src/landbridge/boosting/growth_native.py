@@ -32,7 +32,7 @@ ZERO, ONE = np.uint32(0), np.uint32(1)
 
 
 class _StoppedClock(event.Listener):
-    """Stop the clock of candidates while numba compiles, also functions that others call."""
+    """Stop the clock of candidates while numba compiles any function."""
 
     def __init__(self) -> None:
         self.pauses: list[Any] = []

@@ -206,9 +206,9 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, with a warning. Unlabelled rows are ignored.
-    Worth using to see which source the target resembles: on tasks with three sources and 60
-    target labels it was 2 points less accurate than pooled logistic regression (benchmark
-    ``defaults``).
+    The method is useful for finding the source that the target resembles. On tasks with three
+    sources and 60 target labels it was 2 points less accurate than pooled logistic regression
+    (benchmark ``defaults``).
 
     Parameters
     ----------
@@ -293,9 +293,9 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, with a warning. Unlabelled rows are ignored.
-    Worth using where targets come one after another and each must be cheap: on tasks with three
-    sources and 60 target labels it was 8 points less accurate than pooled logistic regression and
-    2 less than source-only (benchmark ``defaults``).
+    The method is useful if targets come one after another and each must be cheap. On tasks with
+    three sources and 60 target labels it was 8 points less accurate than pooled logistic regression
+    and 2 less than source-only (benchmark ``defaults``).
 
     Parameters
     ----------

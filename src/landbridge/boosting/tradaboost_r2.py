@@ -120,7 +120,7 @@ def boost_target(
 ) -> Boosted:
     """AdaBoost.R2′: AdaBoost.R2 that never changes the weights of the source rows.
 
-    Rows that are not ``inside`` are ignored, also when the largest error is computed.
+    Rows that are not ``inside`` are ignored, even for the largest error.
     """
     weights, done = weights.copy(), Boosted()
     in_target = inside >= n_source
@@ -159,9 +159,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         w_src ← C_t · w_src · β_src^e,     w_tar ← w_tar · β_t^(−e),     β_t = ε_t/(1 − ε_t),
 
     where ε_t is the weighted mean of e over the target rows and C_t is as in
-    `TrAdaBoostClassifier`. The prediction is the weighted median of the rounds ⌈N/2⌉ … N. Worth
-    using where part of the source contradicts the target: on nine pairs of domains with 60 target
-    labels its RMSE was 8 % of a standard deviation above that of pooled gradient boosting
+    `TrAdaBoostClassifier`. The prediction is the weighted median of the rounds ⌈N/2⌉ … N. The
+    method is useful if part of the source contradicts the target. On nine pairs of domains with 60
+    target labels its RMSE was 8 % of a standard deviation above that of pooled gradient boosting
     (benchmark ``defaults``).
 
     The two-stage form reduces the weight of the source in ``n_steps`` steps, choosing β_t so that

@@ -17,8 +17,8 @@ LEAF = -1
 DIGITS = 12
 # Growth stops when the target error is below the bound by more than this rounding margin.
 ROUNDING = 1e-9
-# Scores that differ by less than this share of the node's weight are ties, and both sides of a
-# split must weigh more than it. Otherwise rounding errors would choose the split.
+# Scores that differ by less than this share of the node's weight are ties, and each side of a split
+# must have more weight than that. Otherwise rounding errors would choose the split.
 TIE = 1e-10
 
 

@@ -3,8 +3,8 @@
 import signal
 import sys
 
-INTERRUPTED = 130  # What shells call a program that Ctrl-C has ended,
-TERMINATED = 143  # and one that was asked to end by SIGTERM.
+INTERRUPTED = 130  # Exit code that shells expect after Ctrl-C,
+TERMINATED = 143  # and after SIGTERM.
 
 
 class Terminated(KeyboardInterrupt):

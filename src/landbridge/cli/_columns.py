@@ -149,7 +149,7 @@ class _Findings:
         return empty
 
     def add_outside(self, column: "pl.Series", known: dict[str, Any]) -> np.ndarray:
-        """Rows whose value the model never met."""
+        """Rows with a value that did not occur in training."""
         strange = _outside(column, known)
         self.n_outside += int(strange.sum())
         if "values" in known and len(self.new_values) < MOST_VALUES:
@@ -161,7 +161,7 @@ class _Findings:
             cells = ", ".join(self.misfits)
             more = self.n_misfits - len(self.misfits)
             cells = f"{cells} and {more} more" if more else cells
-            yield f"read as missing, because it is no {known['type']}: {cells}"
+            yield f"read as missing, because it is not of type {known['type']}: {cells}"
         if self.n_empty:
             yield (
                 f"{self.n_empty} of {n_rows} rows have no value, which never happened in training"
@@ -261,7 +261,7 @@ def _as_time(found: "pl.Series") -> "pl.Series":
 
 
 def _outside(column: "pl.Series", known: dict[str, Any]) -> np.ndarray:
-    """Rows whose value the model never met."""
+    """Rows with a value that did not occur in training."""
     if "values" in known:
         strange = ~column.is_in(known["values"]) & column.is_not_null()
     elif "low" not in known:

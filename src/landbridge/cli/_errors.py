@@ -19,7 +19,7 @@ def visible(text: str) -> str:
     )
 
 
-# Controls, formats (directions of writing among them), surrogates, and ends of lines.
+# Unicode categories: control, format (such as writing direction), surrogate, line separators.
 _INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
@@ -31,6 +31,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
 
 def listing(names: Sequence[object], limit: int = 12) -> str:
-    """Names in quotes, the rest counted."""
+    """Quote the first ``limit`` names and count the rest."""
     shown = ", ".join(repr(name) for name in names[:limit])
     return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"

@@ -1,6 +1,6 @@
 """Find the files given by a path on the command line.
 
-A Parquet table may be a file, a directory (also one with folders like ``region=north``) or a
+A Parquet table may be a file, a directory (with or without folders like ``region=north``) or a
 pattern like ``data/*.parquet``. Other tables are single files.
 """
 

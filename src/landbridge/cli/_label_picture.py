@@ -60,7 +60,7 @@ def _evidence(drawing: Drawing, known: Sequence[LabelStatus], across: Scale, top
 
 
 def _upwards(scale: Scale, top: float) -> Scale:
-    """The same numbers on a vertical axis: low values are further down."""
+    """Turn a scale into a vertical one, with low values at the bottom."""
     return Scale(scale.low, scale.high, top + PANEL, top)
 
 

@@ -132,7 +132,7 @@ def read_answers(
         )
     twice = sorted({name for name in given if given.count(name) > 1})
     if twice:
-        raise InputError(f"{path}: every row must be there once; {listing(twice)} is there twice.")
+        raise InputError(f"{path}: every row must occur once; {listing(twice)} occurs twice.")
     last = max(one.batch for one in state.planner.asked_ if one.row in _rows(places, given))
     wanted = [names[one.row] for one in state.planner.asked_ if one.batch == last]
     missing = [name for name in wanted if name not in given]

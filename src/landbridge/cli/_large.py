@@ -136,7 +136,7 @@ def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
 
 
 def advice_on_text(data: Sequence[str]) -> str:
-    """Advice if the arguments are large text files, which are read at once; else empty."""
+    """Advice on large text files, which are read into memory as a whole; otherwise empty."""
     files = [file for argument in data for file in find_files(split_name(argument)[1])]
     n_bytes = sum(file.stat().st_size for file in files)
     if is_parquet(files) or n_bytes < LARGE_TEXT:

@@ -1,15 +1,15 @@
 r"""Fit estimators in a few passes over rows that come in pieces.
 
-A stage sees the rows of each pass piece by piece and then says whether it needs another pass:
+A stage receives the rows of each pass piece by piece and then reports whether it needs another:
 
 - scalers and estimators with ``partial_fit`` take one pass. Those that iterate (stochastic gradient
-  descent, neural networks) go on from where the fit on a sample left them; the others start anew;
+  descent, neural networks) continue from the fit on a sample; the others start from scratch;
 - least squares needs :math:`X^\top W X` and :math:`X^\top W y`, one pass; `RidgeCV` takes a second
   one for the leave-one-out errors of all penalties;
 - logistic regression takes a Newton step per pass. It begins at the fit on a sample, which is
   close to the optimum on all rows, so that a few steps suffice.
 
-Least squares and logistic regression reach the optimum that ``fit`` on all rows has.
+Least squares and logistic regression reach the same optimum as ``fit`` on all rows.
 """
 
 import inspect
@@ -26,10 +26,10 @@ from sklearn.pipeline import Pipeline
 
 from landbridge._typing import Matrix, Vector
 
-# Second derivatives are a matrix of so many parameters at most (32 MB).
+# Maximum number of parameters; the matrix of second derivatives then takes 32 MB.
 MOST_PARAMETERS = 2000
-# Newton steps: how many, and the relative size of the last one. Convergence is quadratic, so the
-# error after it is about its square.
+# Maximum number of Newton steps, and the relative step size at which they stop. Convergence is
+# quadratic, so the remaining error is about the square of the last step.
 MOST_STEPS, LAST_STEP = 15, 1e-5
 
 
@@ -49,7 +49,8 @@ class PartialFit:
     """An estimator or a scaler with ``partial_fit``, in one pass."""
 
     def __init__(self, model: Any):
-        # The state of naive Bayes or of a scaler is sums, which would count the sample twice.
+        # The state of naive Bayes or of a scaler consists of sums, which would count the sample
+        # twice.
         self.in_any_order = "max_iter" not in model.get_params()
         self.model = model
         self.learning = clone(model) if self.in_any_order else deepcopy(model)
@@ -58,7 +59,7 @@ class PartialFit:
 
     def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
         options: dict[str, Any] = {} if self.classes is None else {"classes": self.classes}
-        if not hasattr(self.model, "predict"):  # a scaler, which weights do not reach
+        if not hasattr(self.model, "predict"):  # a scaler, which is fitted without weights
             self.learning.partial_fit(X)
             return
         if self.takes_weight and (weight != 1).any():
@@ -78,7 +79,7 @@ class LeastSquares:
     def __init__(self, model: Any):
         self.model = model
         self.alphas = np.atleast_1d(getattr(model, "alphas", getattr(model, "alpha", 0.0)))
-        self.shift: Vector | None = None  # near the mean, so that sums of squares lose no digits
+        self.shift: Vector | None = None  # near the mean, to avoid cancellation
         self.sums: Matrix | None = None
         self.errors: Vector | None = None  # sums of squared leave-one-out errors, pass 2
 
@@ -112,13 +113,13 @@ class LeastSquares:
         return False
 
     def _solve(self) -> None:
-        """Coefficients and inverse of :math:`X^\top W X + αI`, for every penalty α."""
+        r"""Coefficients and inverse of :math:`X^\top W X + αI`, for every penalty α."""
         assert self.sums is not None
         self.total = self.sums[-1, -1]
         self.mean = self.sums[-1, :-1] / self.total * self.model.fit_intercept
         centred = self.sums[:-1, :-1] - self.total * np.outer(self.mean, self.mean)
         gram = centred[:-1, :-1]
-        # Columns that repeat each other have no unique answer; the pseudo-inverse has the shortest.
+        # Duplicate columns have no unique solution; the pseudo-inverse gives the shortest one.
         self.inverses = [
             np.linalg.pinv(gram + alpha * np.eye(len(gram)), hermitian=True)
             for alpha in self.alphas
@@ -186,7 +187,7 @@ class Newton:
 
     def end_pass(self) -> bool:
         self.n_steps += 1
-        if self.loss > self.lowest * (1 + 1e-12):  # too far: a part of the step
+        if self.loss > self.lowest * (1 + 1e-12):  # the step was too long
             self.current = self.accepted + (self.current - self.accepted) / 4
             self._begin()
             return self.n_steps < MOST_STEPS
@@ -239,7 +240,7 @@ class Passes:
         self.current.add(X, y, weight)
 
     def end_pass(self) -> bool:
-        """Whether another pass is needed; if not, the model is the copy that learnt."""
+        """Whether another pass is needed; if not, the fitted copy replaces the model."""
         self.n_passes += 1
         if self.current is None:  # no row for this model
             return False
@@ -252,7 +253,7 @@ class Passes:
         return bool(self.stages)
 
     def stop(self) -> bool:
-        """End early; whether the model is better than before, by a Newton step or more."""
+        """Stop early; return whether at least one Newton step improved the model."""
         usable = isinstance(self.current, Newton) and self.current.improved
         if usable:
             self.install()

@@ -41,7 +41,7 @@ class Pieces:
 
     @classmethod
     def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
-        """Read the header, and check that all lines of a text file have as many cells."""
+        """Read the header, and check that all lines of a text file have equally many cells."""
         files = find_files(path)
         first = files[0]
         if is_parquet(files):

@@ -59,7 +59,7 @@ class Sample:
 class Sampler:
     """Draws at most ``max_rows`` rows of each domain from a table that is read in pieces.
 
-    Each label keeps its share of its domain, with two rows at least. With ``labels_first``, rows
+    Each label keeps its share of its domain, with at least two rows. With ``labels_first``, rows
     without a label are drawn only where those with one leave room: a large target has few labels.
     """
 
@@ -96,7 +96,7 @@ class Sampler:
                 .drop("bound")
             )
         self.pieces.append(rows)
-        # As many as were kept, so that each row is sorted only a few times.
+        # Wait for as many new rows as are kept, so that each row is sorted only a few times.
         if sum(part.height for part in self.pieces[1:]) > max(WAITING, self.pieces[0].height):
             self._keep_smallest()
 

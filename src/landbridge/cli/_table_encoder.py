@@ -38,9 +38,10 @@ NAME_COMPONENTS = 30
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Encode a polars table without using labels, so that one encoder suits every fold.
 
-    Numbers are standardised, missing ones are filled with their mean, categories get indicators,
-    dates their parts. A column of free text becomes TF-IDF of words and pairs of words, and of
-    characters where texts are short; the result is then sparse, with every entry between -1 and 1.
+    Numbers are standardised, missing ones are filled with their mean, categories become indicators
+    and dates are split into their parts. A column of free text becomes TF-IDF of words and pairs of
+    words, and of characters where texts are short; the result is then sparse, with every entry
+    between -1 and 1.
 
     Parameters
     ----------
@@ -98,8 +99,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         parts: list[Any] = []
         if self.other_columns_:
             with warnings.catch_warnings():
-                # Few rows of a domain, or of a fold, lack categories that others have. They get
-                # zeros, and `predict` names the columns with values that training did not have.
+                # A small domain or fold may lack categories that others have. These get zeros, and
+                # `predict` names the columns with values that training did not have.
                 warnings.filterwarnings("ignore", "Found unknown categories")
                 parts.append(np.asarray(self.table_.transform(self._other_rows(X))))
         terms = [self._terms(X, number) for number in range(len(self.text_columns_))]
@@ -125,7 +126,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.array(names, dtype=object)
 
     def _other_rows(self, X: "pl.DataFrame") -> Any:
-        """The columns that are no free text; numbers as the array that skrub would make of them."""
+        """The columns other than free text; numbers as the array that skrub would return."""
         import polars as pl
         import polars.selectors as cs
 
@@ -166,7 +167,7 @@ def _fit_vectorizers(texts: list[str]) -> list[TfidfVectorizer]:
     kinds = [{"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}]
     if np.median([len(text.split()) for text in texts]) < SHORT_TEXT:
         kinds.append({"analyzer": "char_wb", "ngram_range": (3, 5)})
-    # Terms of a single row teach nothing about others, but few rows may share no term.
+    # Terms of a single row do not generalise, but a few rows may have no terms in common.
     for fewest_rows in (2, 1):
         shared = {"min_df": fewest_rows, "max_features": MOST_TERMS, "sublinear_tf": True}
         try:

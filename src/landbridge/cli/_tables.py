@@ -239,7 +239,7 @@ def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
             if "utf-8" in str(error):
                 raise
     else:
-        # A whole number too long for every type, or the like: all cells as text.
+        # For example, an integer that is too long for every type: read all cells as text.
         return file.scan(set(file.names)).collect(engine="streaming")
     written = [c.name for c in frame if c.dtype == pl.Time] + _codes_as_numbers(file, frame)
     _announce_day_first(file, frame)
@@ -324,7 +324,7 @@ def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFra
 
 
 def _check_same_kind(name: str, tables: dict[str, "pl.DataFrame"]) -> None:
-    """Raise where a column has dates in one file and numbers in another, or the like."""
+    """Raise if the type of a column, such as date or number, differs between files."""
     from landbridge.report.data_summary import column_kind
 
     filled = {k: t[name] for k, t in tables.items() if t[name].null_count() < t.height}

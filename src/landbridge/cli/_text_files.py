@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 SEPARATORS = ",;\t|"
-# A character that no table has between its columns: with it, polars reads whole lines.
+# A separator that no table uses, so that polars reads whole lines.
 NO_SEPARATOR = "\x1f"
 # Cells that are read as missing; all other cells are kept unchanged.
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from landbridge.report.blocks import Block
 
 
-# Findings that change what an answer means; the others were acted upon or say how a cell was read.
+# Findings that affect how results can be interpreted. The others were handled, or say how cells
+# were read.
 CAUTIONS = (
     Finding.CONSTANT_WITHIN_DOMAINS,
     Finding.NAMES_DOMAIN,
@@ -34,7 +35,7 @@ CAUTIONS = (
 
 
 def column_cautions(problem: Problem) -> list[str]:
-    """Sentences about columns that the user should look at before trusting an answer."""
+    """Sentences about columns to check before results are trusted."""
     settled = {Finding.TIME: problem.times, Finding.GROUP: problem.groups}
     shown = [finding for finding in CAUTIONS if settled.get(finding) is None]
     return list(problem.audit.sentences_about(*shown))
@@ -49,7 +50,7 @@ def check_target_labels(problem: Problem, seed: int) -> LabelCheck | None:
 
 
 def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:
-    """Why a model of each source loses in the target, for sources and targets with labels."""
+    """Split the change in loss of a model of each source, where source and target have labels."""
     theirs = problem.is_target & problem.has_label
     if problem.task is None or theirs.sum() < FEWEST:
         return {}
@@ -72,7 +73,7 @@ def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:
 def trust_data(
     audit: ColumnAudit, check: LabelCheck | None, splits: dict[str, LossSplit]
 ) -> dict[str, Any]:
-    """All of it as plain values for JSON."""
+    """Audit, label check and loss splits as plain values for JSON."""
     return {
         "columns": [
             {
@@ -92,7 +93,7 @@ def trust_data(
 def trust_blocks(
     audit: ColumnAudit, check: LabelCheck | None, splits: dict[str, LossSplit]
 ) -> "list[Block]":
-    """All of it in words."""
+    """Audit, label check and loss splits as parts of a report."""
     blocks: list[Block] = []
     if check is not None:
         blocks.append(Heading("Are the labels a sample of the target?"))
@@ -104,7 +105,7 @@ def trust_blocks(
         if not check.representative:
             blocks.append(_column_table(check))
     if splits:
-        blocks.append(Heading("Why does a source model lose in the target?"))
+        blocks.append(Heading("Why does a source model do worse in the target?"))
         blocks += [Text(f"{name}: {split}") for name, split in splits.items()]
     if audit.sentences:
         blocks.append(Heading("Columns to look at"))

@@ -136,7 +136,7 @@ class Label(options.LearnOptions):
             if at != known["name"] or fingerprint(table.row(one.row)) != known["cells"]:
                 raise InputError(
                     f"The table must be the one of the first batch; {known['name']} has changed, "
-                    "moved or gone. Restore it, or use another --state to start again."
+                    "moved or been removed. Restore it, or use another --state to start again."
                 )
         return table, names
 

@@ -67,7 +67,7 @@ class Predict(options.AnswerOptions):
         columns = check_card(saved.card, self.model)
         known = [column["name"] for column in columns]
         keep = list(dict.fromkeys(self.keep or ()))
-        # Read every column as text; its type is that of training and not guessed again.
+        # Read every column as text; types are those of the training data, not inferred again.
         pieces = Pieces.open(self.new, self.encoding, saved.card.get("missing", ()))
         require_columns(known, pieces.names)
         for name in keep:

@@ -78,7 +78,7 @@ def _receive(url: str, part: Path) -> None:
         try:
             return _transfer(url, part)
         except _BrokenOff as error:
-            logger.info("Attempt %d at %s broke off: %s", attempt + 1, url, error)
+            logger.info("Attempt %d at %s failed: %s", attempt + 1, url, error)
     raise OSError(
         f"The download of {url} was interrupted {_ATTEMPTS} times. The partial file is kept in "
         f"{part}; try again to resume it."

@@ -31,7 +31,7 @@ class Bound:
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether the bound says nothing about a loss in [0, 1]."""
+        """Whether the bound is trivial for a loss in [0, 1]."""
         return self.value >= 1.0
 
     def __repr__(self) -> str:

@@ -88,9 +88,9 @@ class PairedTest:
         if self.p_holm > 1 - self.level:
             verdict = f"no difference is shown between {self.first} and {self.second}"
         else:
-            verdict = f"{better} has the lower loss than {worse} on new sources"
+            verdict = f"{better} has a lower loss than {worse} on new sources"
             if self.method.startswith("theta"):
-                verdict = f"{better} has the lower loss than {worse} on these sources"
+                verdict = f"{better} has a lower loss than {worse} on these sources"
         return (
             f"{self.first} − {self.second}: {self.difference:.{digits}f}, "
             f"{100 * self.level:g} % between {self.low:.{digits}f} and {self.high:.{digits}f}, "
@@ -140,7 +140,7 @@ def paired_test(
     >>> a, b = rng.random(1600) < 0.2, rng.random(1600) < 0.3
     >>> print(paired_test(a, b, groups))  # doctest: +NORMALIZE_WHITESPACE
     a − b: -0.104, 95 % between -0.146 and -0.062, p = 0.00064 (t, 8 sources):
-    a has the lower loss than b on new sources
+    a has a lower loss than b on new sources
     """
     losses_a, losses_b = check_losses(losses_a, "losses_a"), check_losses(losses_b, "losses_b")
     if losses_a.shape != losses_b.shape:

@@ -77,7 +77,7 @@ class Interval:
     within : float
         Variance of a source mean due to the finite number of rows; NaN if a source has one row.
     name : str, default="loss"
-        What to call the loss in words.
+        Name of the loss in sentences.
     """
 
     question: Question
@@ -219,7 +219,7 @@ def interval(
         Smallest and largest possible loss, (0, 1) for zero-one losses, at which the interval is
         clipped.
     name : str, default="loss"
-        What to call the loss in words.
+        Name of the loss in sentences.
 
     Returns
     -------

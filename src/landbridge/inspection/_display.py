@@ -1,4 +1,4 @@
-"""What the Displays share: where to draw, and the axes afterwards."""
+"""Base class of the Displays, and helpers for axes and labels."""
 
 from typing import Any, Self
 
@@ -10,8 +10,8 @@ from landbridge._extras import import_extra
 class Display:
     """A picture: the arrays it shows are attributes, and `plot` draws them.
 
-    The constructors ``from_…`` compute the arrays and draw. A subclass says in ``_size`` how many
-    inches it wants and draws in ``_draw``.
+    The constructors ``from_…`` compute the arrays and draw. Subclasses return the size in inches
+    from ``_size`` and draw in ``_draw``.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Display:
     figure_: Any
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw once more, on ``ax`` or on a new figure.
+        """Draw again, on ``ax`` or on a new figure.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class Display:
         return self
 
     def _repr_html_(self) -> str:
-        # In a notebook the picture says it all; the arrays would fill the page.
+        # A notebook shows the picture, so the arrays, which would fill the page, are omitted.
         return f"<code>{type(self).__name__}</code>"
 
     def _panels(self) -> dict[str, Any]:
@@ -61,10 +61,10 @@ class Display:
 
 
 def width_of(labels: list[str]) -> float:
-    """About the inches that the longest of some tick labels takes."""
+    """Approximate width of the longest tick label in inches."""
     return 0.085 * max(map(len, labels), default=0)
 
 
 def open_frame(ax: Any) -> None:
-    """Leave away the lines above and at the right."""
+    """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)

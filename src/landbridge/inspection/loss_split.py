@@ -49,7 +49,7 @@ class Cause(Enum):
 class Advice(Enum):
     """Recommended action."""
 
-    STOP = "Use the source model: it loses nothing significant in the target."
+    STOP = "Use the source model: its loss is not significantly higher in the target."
     REWEIGHT = "Reweight the source rows to the target."
     LABEL = "Label target rows and train on them."
 

@@ -20,7 +20,7 @@ from landbridge.model_selection._sources import source_name
 def scores_by_source(
     result: SearchResult, criterion: str | None = None, *, without_source: bool = True
 ) -> tuple[list[Any], list[str], np.ndarray]:
-    """Sources, candidates, and scores of the pairs; candidates without a source if wanted."""
+    """Sources, candidates and scores of the pairs; optionally candidates that use no source."""
     scores = result.scores(criterion)
     known = [
         (cell, score)

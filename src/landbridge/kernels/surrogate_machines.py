@@ -124,7 +124,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         As in `SurrogateKernelMap`.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight that the labelled target rows carry together, as in `Pooled`.
-        ``None`` counts every labelled row the same.
+        ``None`` gives every labelled row the same weight.
 
     Attributes
     ----------
@@ -245,7 +245,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         As in `SurrogateKernelMap`.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight that the labelled target rows carry together, as in `Pooled`.
-        ``None`` counts every labelled row the same.
+        ``None`` gives every labelled row the same weight.
 
     Attributes
     ----------

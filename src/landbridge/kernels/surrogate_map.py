@@ -54,8 +54,8 @@ class SurrogateKernelMap(DomainMap):
     gamma : float, default=0.0
         γ of Eq. (8), relative to the squared mean diagonal of the source kernel.
     ridge : float, default=1.0
-        λ relative to the mean diagonal of the target kernel. This is what acts: 0 is the paper's
-        pseudo-inverse, which changes nothing once the target spans the source.
+        λ relative to the mean diagonal of the target kernel. The alignment is due to this ridge: 0
+        gives the paper's pseudo-inverse, which has no effect once the target spans the source.
     n_components : int, "auto" or None, default="auto"
         Number of features: Nyström landmarks, or explicit features for the linear kernel. None
         uses every row as a landmark, which is exact and cubic in the number of rows.

@@ -50,7 +50,7 @@ from landbridge.kernels._kernel import (
     resolve_width,
 )
 
-# Factor from level to level; 2 in the paper, at the same accuracy and twice the cost.
+# Growth of C* per level. The paper uses 2, which is as accurate but takes twice as long.
 GROWTH = 10.0
 FIRST_INFLUENCE = 1e-5
 MAX_EXCHANGES = 50

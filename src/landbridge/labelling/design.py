@@ -62,7 +62,7 @@ def choose_scores(pool: Pool, consensus: np.ndarray, weights: Vector, noise: flo
         squares = weights @ centred**4 - (weights @ centred**2) ** 2
         # Var_c of (f − y)² for y = consensus + noise.
         variance = squares + 4 * noise**2 * spread
-    # Neighbours in the order are alike in what they say about the two likely best candidates.
+    # Neighbours in the order give similar evidence about the two likely best candidates.
     leader, rival = np.argsort(-weights, kind="stable")[[0, min(1, weights.size - 1)]]
     risk = risk_of(pool, consensus, leader)
     order = np.lexsort((risk, risk - risk_of(pool, consensus, rival)))
@@ -93,7 +93,7 @@ def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector
     """1 for the n remaining rows with the smallest margin between two classes, else 0.
 
     For regression, how much the candidates differ: rows are drawn in proportion, since the rows on
-    which they differ most are outliers from which nothing general is learnt.
+    which they differ most are outliers.
     """
     if consensus.ndim == 1:
         return Scores(values.std(axis=0))

@@ -32,7 +32,7 @@ WINS_BIAS, WINS_SD = 0.05, 0.07
 # Number of random labels equivalent to one label of goal "measure", and the spread of its
 # logarithm.
 WORTH, WORTH_SD = 1.2, 0.2
-# Numbers: the noise of y relative to the spread of the candidates; standard deviation of the
+# For regression: the noise of y relative to the spread of the candidates; standard deviation of the
 # logarithm of a score's spread without labels; and of the effect of a label on a proof.
 NOISE_FACTOR, SPREAD_SD = 1.7, 0.25
 EFFECT_BIAS, EFFECT_SD = -0.04, 0.15
@@ -227,8 +227,8 @@ def simulated_score(
 
 
 def candidate_noise(pool: Pool) -> float:
-    """Standard deviation of numbers around the consensus, judged by how candidates differ."""
-    # Medians, since one terrible candidate says nothing about the noise.
+    """Standard deviation of numbers around the consensus, estimated from the candidates."""
+    # Medians, so that a single bad candidate does not affect the noise.
     spread = np.median(np.abs(pool.values - np.median(pool.values, axis=0)), axis=0)
     return NOISE_FACTOR * 1.48 * float(np.sqrt(np.mean(spread**2))) + 1e-12
 
@@ -239,7 +239,7 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     Parameters
     ----------
     result : SearchResult
-        Of a search with labelled and unlabelled target rows.
+        Result of a search with labelled and unlabelled target rows.
 
     Returns
     -------
@@ -377,7 +377,7 @@ def labels_to_prove(
 def expected_effect(
     pool: Pool, first: int, second: int, *, gap: float | None = None
 ) -> tuple[float, float, float]:
-    """Share of rows on which two models of numbers differ, and the effect of a label with its sd.
+    """Share of rows on which two regression models differ; effect of a label and its sd.
 
     The difference of two squared errors is (f₁ − f₂)(2y − f₁ − f₂). Rows are drawn in proportion to
     |f₁ − f₂|, so a label weighs sign(f₁ − f₂)(2y − f₁ − f₂); the effect is its mean over its
@@ -431,7 +431,7 @@ def labels_to_prove_numbers(
     Parameters
     ----------
     effect, spread : float
-        Mean and standard deviation of what is known about the effect of a label.
+        Posterior mean and standard deviation of the effect of a label.
     rng : Generator
     budget, batch_size : int
         Planned labels, and labels between two looks.

@@ -104,16 +104,16 @@ class LabelPlanner:
     known, so the search may be fitted again with the new labels at any time. Row numbers refer to
     ``X_unlabeled``, which must not change.
 
-    In the benchmark ``"choose"`` was better than as many random labels and worse than twice as
-    many. Intervals of ``"measure"`` for regression cover about 80 % instead of 90 %.
+    In the benchmark, ``"choose"`` was better than the same number of random labels and worse than
+    twice that number. Intervals of ``"measure"`` for regression cover about 80 % instead of 90 %.
 
     Parameters
     ----------
     goal : {"choose", "prove", "measure", "train"}, default="choose"
-        ``"choose"`` finds the best candidate, by rows on which the likely best ones differ.
-        ``"prove"`` tests whether the candidate beats the baseline, by rows on which the two differ.
-        ``"measure"`` gives a narrow interval for one candidate, by rows on which it may be wrong.
-        ``"train"`` collects training labels, by rows with a small margin between two classes.
+        ``"choose"`` finds the best candidate, using rows on which the likely best ones differ.
+        ``"prove"`` tests whether the candidate beats the baseline, using rows on which they differ.
+        ``"measure"`` narrows the interval of one candidate, using rows on which it may be wrong.
+        ``"train"`` collects training labels, using rows with a small margin between two classes.
     batch_size : int, default=20
         Rows per batch.
     random_share : float in [0, 1], default=0.25

@@ -49,8 +49,8 @@ class Pool:
     def consensus(self, weights: Vector | None = None) -> np.ndarray:
         """Weighted mean of the candidates: probabilities bounded away from 0, or numbers.
 
-        Without weights, the mean of probabilities and the median of numbers, which one terrible
-        candidate cannot spoil.
+        Without weights, the mean of probabilities and the median of numbers, which a single bad
+        candidate cannot distort.
         """
         if weights is None and not self.is_classification:
             return np.median(self.values, axis=0).astype(np.float64)

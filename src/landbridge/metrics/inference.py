@@ -160,8 +160,8 @@ def metric_interval(
         Variance of the error relative to that of a model that was fixed before the rows were drawn;
         `Metric.out_of_fold_factor` for predictions out of fold.
     shrunk : bool, default=True
-        Whether ``estimate`` is pulled away from the rows by something else, so that its distance
-        from their score counts as an error of its own.
+        Whether ``estimate`` also uses other information, such as a prior, so that its distance from
+        the score of these rows is added to the error.
 
     Returns
     -------

@@ -19,10 +19,10 @@ Without unlabelled rows, the rows of L are used as U. Criteria share fits: model
 on the source are fitted once, and a candidate that ignores the target is not fitted again for every
 fold of the target.
 
-In the reverse fit of a transfer estimator, L stands beside Sᵢ as labelled target rows, although it
+In the reverse fit of a transfer estimator, L is passed with Sᵢ as labelled target rows, although it
 comes from the other domain, so that an estimator that needs target labels has them in both
-directions. L among the source rows, as for a plain estimator, ranks no better (corr −0.6 ± 0.5 of
-45 in 29 searches of the benchmark ``search_printed``).
+directions. Adding L to the source rows, as for a plain estimator, does not improve the ranking
+(corr −0.6 ± 0.5 of 45 in 29 searches of the benchmark ``search_printed``).
 """
 
 import warnings

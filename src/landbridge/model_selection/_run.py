@@ -316,7 +316,7 @@ class _Run:
         return Task(content=content, kind=kind, key=key)
 
     def _weight_tasks(self) -> list[Task]:
-        """One task per sound source, if weights are needed; they overlap with the first fits."""
+        """One task per valid source, if weights are needed; they overlap with the first fits."""
         if "weights" not in self.settings.choice.needs:
             return []
         return [

@@ -249,7 +249,7 @@ def takes_groups(cv: Any) -> bool:
 
 
 def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:
-    """A number of folds of at least 2, or a splitter that knows its number without the rows."""
+    """A number of folds of at least 2, or a splitter whose number does not depend on rows."""
     if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):
         try:
             cv.get_n_splits()
@@ -273,7 +273,7 @@ def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:
 
 
 def _dealt_by_class(y: Vector, cv: int, seed: int) -> Vector:
-    """Assign the rows of each class to folds in turn, also if a class has too few rows."""
+    """Assign the rows of each class to folds in turn, even if a class has too few rows."""
     rng = np.random.default_rng(seed)
     order = rng.permutation(y.shape[0])
     order = order[np.argsort(y[order], kind="stable")]

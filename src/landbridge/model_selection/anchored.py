@@ -22,10 +22,10 @@ posterior mean
     \hat θ_c = E\Bigl[ μ_c + \frac{τ^2}{τ^2 + v_c} (t_c - μ_c) \Bigr], \qquad
     μ_c = a + r_{ρ(c)} + b\,p_c + e\,d_c.
 
-As labels grow v_c → 0 and the criterion tends to the measured loss. As they vanish v_c → ∞, and
-within a role the ranking tends to that of TrCV. The scale s is the larger of two spreads, that of
-TrCV and that of the measured losses beyond their noise, so that labels matter even if all TrCV
-values are equal.
+As the number of labels grows, v_c → 0 and the criterion tends to the measured loss. Without labels,
+v_c → ∞, and within a role the ranking tends to that of TrCV. The scale s is the larger of two
+spreads, that of TrCV and that of the measured losses beyond their noise, so that labels matter even
+if all TrCV values are equal.
 
 Unbounded losses are compared by their ratios: the same model is used for logarithms, with the
 covariance by the delta method. Otherwise, a single cell that extrapolates badly would dominate. A

@@ -259,8 +259,8 @@ class MultiSourceResult(KeptPredictions):
     def baseline_scores(self, metric: Any = None) -> Vector:
         """Score of a constant prediction on each source: its own class shares, or its own mean.
 
-        The predicted class is that source's majority class. A model of other sources does not know
-        it, so this is a demanding baseline.
+        The predicted class is that source's majority class. It is unknown to a model of other
+        sources, so this is a demanding baseline.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class MultiSourceResult(KeptPredictions):
         *,
         source_weight: SourceWeight = "equal",
     ) -> Interval:
-        """The interval of `landbridge.inference.interval` for the named question.
+        """Interval for one question; see `landbridge.inference.interval`.
 
         Parameters
         ----------
@@ -355,7 +355,7 @@ class MultiSourceResult(KeptPredictions):
         return _answer(summary, question, level, chosen)
 
     def variance(self, kind: str = "theta_b", metric: Any = None, **options: Any) -> float:
-        """`landbridge.inference.cv_variance` of the losses of a metric that is their mean.
+        """Variance of the mean loss; see `landbridge.inference.cv_variance`.
 
         Parameters
         ----------
@@ -375,7 +375,7 @@ class MultiSourceResult(KeptPredictions):
         return cv_variance(losses[there], units[there], kind, sample_weight=weight, **options)
 
     def describe(self, level: float = 0.95) -> str:
-        """Every answer in words.
+        """Describe all available intervals in words.
 
         Parameters
         ----------
@@ -405,7 +405,9 @@ class MultiSourceResult(KeptPredictions):
         else:
             lines.append("Random blocks share sources: expect a worse score on a new source.")
         if self.scheme == "source" and summary.n_sources < 3:
-            lines.append("Two sources say nothing about a third: collect more sources.")
+            lines.append(
+                "Two sources do not allow conclusions about a third; collect more sources."
+            )
         lines += [f"Failed and left out: {fold} ({message})" for fold, message in self.failures]
         return "\n".join(lines)
 
@@ -451,7 +453,7 @@ def _answer(summary: SourceSummary, question: Question, level: float, metric: Me
 
 
 def what_shrinks(answer: Interval) -> str:
-    """How wide the interval is, and how wide with twice the sources or twice the rows."""
+    """Half-width of the interval, now and with twice the sources or twice the rows."""
     digits = decimals(answer.standard_error) + 1
     now = answer.expected_half_width()
     more_sources = answer.expected_half_width(sources=2)

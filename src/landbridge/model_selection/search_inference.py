@@ -158,7 +158,7 @@ def search_interval(
     if cell != "vote":
         cell = check_cell(result, cell, instead="'vote' or ")
     if method is None and "tlv" not in result.available():
-        # Source rows say how sure TrCV is of itself, not of the target: only on request.
+        # Intervals from source rows ignore the bias of TrCV, so they are given only on request.
         score, nan = result.score_of(cell, metric), np.nan
         withheld = Withheld.NO_LABELS
         return SearchInterval(score, nan, nan, level, metric, "none", 0.0, withheld=withheld)
@@ -232,8 +232,8 @@ def _from_rows(
         return replace(
             answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
         )
-    # Weights correct only differences that the columns explain, so the interval reaches as far as
-    # the unweighted one, too.
+    # Weights correct only differences that the columns explain, so the interval also includes the
+    # unweighted one.
     seen = result.predictions("tlv", cell).seen  # type: ignore[union-attr]
     own = check.weights[seen]  # type: ignore[union-attr]
     weight = own if weight is None else weight * own
@@ -374,7 +374,7 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
 def _compare_across(
     result: "SearchResult", metric: Metric, groups: list[list[int]], answer: np.ndarray
 ) -> None:
-    """Cells with different rows, as racing leaves them, on the rows that two of them share."""
+    """Compare cells with different rows (after racing) on the rows that each pair shares."""
     for number, group in enumerate(groups):
         for a in group:
             for b in (cell for other in groups[number + 1 :] for cell in other):
@@ -391,7 +391,7 @@ def _compare_across(
 
 
 class Finding(StrEnum):
-    """What a search can say about transfer."""
+    """Possible conclusions of a search about transfer."""
 
     WORTH = "worth it"
     NOT_SHOWN = "not shown"

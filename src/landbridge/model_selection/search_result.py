@@ -450,7 +450,7 @@ class SearchResult:
     def predictions(
         self, criterion: str, cell: int | Literal["vote"] | None = None
     ) -> Predictions | None:
-        """What a criterion compares with the labels.
+        """Predictions that a criterion compares with the labels.
 
         Parameters
         ----------
@@ -598,7 +598,7 @@ class SearchResult:
     ) -> list[int]:
         """Cells from best to worst; stopped cells behind complete ones, failed cells last.
 
-        Among equals the one trained on all sources comes first, then the simpler one.
+        Among ties, the one trained on all sources comes first, then the simpler one.
 
         Parameters
         ----------
@@ -621,7 +621,7 @@ class SearchResult:
         return sorted(range(len(self.cells)), key=key)
 
     def _tie(self, cell: int) -> tuple[bool, int]:
-        """What decides between equals: all sources before one, then the simpler candidate."""
+        """Sort key for ties: all sources before a single one, then the simpler candidate."""
         most = max(source.rows.size for source in self.sources)
         about = self.cells[cell]
         return self.sources[about.source_index].rows.size < most, about.complexity
@@ -687,7 +687,7 @@ class SearchResult:
     def simpler(self) -> int | None:
         """The simplest candidate within noise of the best, if it is simpler than the best.
 
-        Of equally simple ones, that of all sources.
+        Among equally simple candidates, the one trained on all sources is preferred.
         """
         near = [cell for cell in self.within_noise() if self.cells[cell].role != "baseline"]
         simplest = min(near, key=lambda cell: self._tie(cell)[::-1], default=self.best)
@@ -735,7 +735,7 @@ class SearchResult:
         return number_limits(np.append(self.y, () if self.y_target is None else self.y_target))
 
     def limited(self, values: np.ndarray) -> np.ndarray:
-        """Predictions within `limits`, as the vote counts them."""
+        """Predictions clipped to `limits`, as the vote uses them."""
         return values if self.limits is None else np.clip(values, *self.limits)
 
     def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:

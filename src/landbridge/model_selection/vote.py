@@ -10,7 +10,7 @@ with p_c predicted out of fold. For numbers the first term is the likelihood of 
 :math:`\frac n2 \log \sum_i (y_i - \sum_c w_c f_c(x_i))^2`. The prior π gives most of its mass to
 cells that learn from source and target labels, because they are the safest choice with few labels,
 and shares it equally among the kinds of a role and among the points of a grid. For numbers it is
-divided by the square of each cell's mean squared error, which has no upper end. Without labels a
+divided by the square of each cell's mean squared error, which is unbounded. Without labels a
 cell votes with its skill by the criterion, 1 − loss/(loss of the majority class). A cell that
 predicts one class for the whole target has no skill, even if its loss is small.
 
@@ -56,7 +56,8 @@ def role_prior(roles: Sequence[str], kinds: Sequence[Hashable] | None = None) ->
     """Prior weights of cells: the mass of each role, shared by its kinds and their grid points.
 
     Any role but ``"source-only"`` and ``"target-only"`` stands for learning from both. Roles that
-    are absent give their mass to the others in proportion. Without kinds each cell is its own.
+    are absent give their mass to the others in proportion. Without ``kinds``, each cell is a
+    separate kind.
 
     >>> role_prior(["pooled", "source-only", "source-only"]).round(2)
     array([0.78, 0.11, 0.11])
@@ -82,10 +83,10 @@ def vote_weights(
     """Learn the weights of the vote from labelled target rows by stacking.
 
     ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows), and
-    ``strength`` is λ, in rows. Of more than ``most`` cells the lightest leaves until ``most`` are
-    left, and the weights of the others are learnt again each time: similar cells share their
-    weight, so several of them would leave together. Of very many cells all but the heaviest
-    ``2 * most`` leave at once.
+    ``strength`` is λ, in rows. The cell with the smallest weight is removed until ``most`` remain,
+    and the weights are learned again each time: similar cells share their weight, so several of
+    them would be removed together. If there are very many cells, all but the heaviest ``2 * most``
+    are removed at once.
 
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
     >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]

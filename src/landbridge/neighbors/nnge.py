@@ -48,7 +48,7 @@ BLOCK = 16
 
 # Bins of equal width for the mutual information of a feature and the class, as in Weka.
 BINS = 5
-# Nearest exemplars that are tried before a row becomes one of its own, as in Weka.
+# Number of nearest exemplars tried before a row becomes a new exemplar, as in Weka.
 ATTEMPTS = 5
 
 
@@ -122,7 +122,7 @@ class Exemplars:
     def __init__(self, X: np.ndarray, n_attempts: int):
         self.X, self.n_attempts = X, n_attempts
         self.scale, self.ranges = np.ones(X.shape[1]), np.ones(X.shape[1])
-        # Every exemplar contains a row of its own, so there are at most as many as rows.
+        # Exemplars share no rows, so there are at most as many exemplars as rows.
         self._lower, self._upper = np.empty_like(X), np.empty_like(X)
         self._counts = np.empty((X.shape[0], 2))
         self._codes = np.empty(X.shape[0], dtype=int)
@@ -237,7 +237,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
            [5., 5.]]))
     """
 
-    # Without these weights the boxes can be followed by hand, which tests do.
+    # Tests disable these weights to compare the boxes with results computed by hand.
     _weigh_features = True
     _weigh_exemplars = True
 

@@ -209,7 +209,7 @@ class Weighting(BaseEstimator, ABC):
 
     @abstractmethod
     def _new_weights(self, X: Matrix) -> Vector:
-        """The weight of each of some other rows."""
+        """Weights of rows that were not in ``fit``."""
 
     @abstractmethod
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:

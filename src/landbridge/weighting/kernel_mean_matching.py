@@ -74,7 +74,7 @@ class Problem:
         return self.ridge + self.left_out
 
     def solve(self) -> Solution:
-        # Features are less accurate than 1e-7.
+        # The error of the features exceeds 1e-7, so higher accuracy would be wasted.
         tol = 1e-7 if isinstance(self.form, LowRank) else 1e-9
         if self.ridge > 0:
             # The error of a weight near 0 is about √(tol·n/ridge); aim at 1e-4.

@@ -88,9 +88,9 @@ def test_the_same_difference_everywhere_is_certain():
 
 
 def test_words_name_the_better_one():
-    assert "b has the lower loss than a on new sources" in str(paired_test(A, B, GROUPS))
+    assert "b has a lower loss than a on new sources" in str(paired_test(A, B, GROUPS))
     swapped = paired_test(B, A, GROUPS, names=("svm", "nb"))
-    assert "svm has the lower loss than nb on new sources" in str(swapped)
+    assert "svm has a lower loss than nb on new sources" in str(swapped)
     assert "on these sources" in str(paired_test(A, B, GROUPS, "theta_b"))
 
 

@@ -603,7 +603,7 @@ def test_two_sources_answer_only_about_themselves():
     result = MultiSourceCV(GaussianNB()).fit(X[two], Y[two], groups=GROUPS[two]).result_
     text = repr(result)
     assert "Mean accuracy over these 2 sources" in text
-    assert "Two sources say nothing about a third" in text
+    assert "Two sources do not allow conclusions about a third" in text
     with pytest.raises(ValueError, match="at least 3 sources"):
         result.interval()
 
