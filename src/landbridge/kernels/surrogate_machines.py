@@ -175,9 +175,9 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
     def _fit_transfer(self, data: TransferData) -> None:
         """Align with all target rows; learn from the source and the labelled target rows."""
         if self.n_components is None:
-            learner = SVC(C=self.C, kernel="precomputed")
+            learner = SVC(C=self.C, kernel="precomputed", random_state=0)
         else:
-            learner = LinearSVC(C=self.C, dual=False)
+            learner = LinearSVC(C=self.C, dual=False, random_state=0)
         with one_thread():
             weights = weights_of_labelled_rows(data, self.target_share)
             self.learner_ = learner.fit(self._training_input(data), data.labels, weights)

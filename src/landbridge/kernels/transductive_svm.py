@@ -204,10 +204,10 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         def fit(labels: Vector, weights: Vector) -> Any:
             rows = inputs[: labels.size]
             if linear:
-                return LinearSVC(C=self.C, dual=False, tol=1e-5).fit(rows, labels, weights)
-            return SVC(C=self.C, kernel="precomputed", tol=1e-5).fit(
-                rows[:, : labels.size], labels, weights
-            )
+                plane = LinearSVC(C=self.C, dual=False, tol=1e-5, random_state=0)
+                return plane.fit(rows, labels, weights)
+            plane = SVC(C=self.C, kernel="precomputed", tol=1e-5, random_state=0)
+            return plane.fit(rows[:, : labels.size], labels, weights)
 
         def scores_of(plane: Any) -> Vector:
             rows = inputs[n_labelled:]

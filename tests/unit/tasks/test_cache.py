@@ -135,7 +135,7 @@ def test_a_full_disk_is_announced_and_the_run_goes_on(cache, monkeypatch):
 
     monkeypatch.setattr(os, "fsync", no_space)
     tasks = [Task(content, "k", task_key(content)) for content in range(5)]
-    with pytest.warns(CacheWarning, match="No space left on device.*goes on without storing"):
+    with pytest.warns(CacheWarning, match="No space left on device.*continues without storing"):
         results = list(run_tasks(scale, tasks, shared=np.ones(2), cache=cache))
     assert all(result.outcome for result in results)
     assert not [path for path in cache.directory.rglob("*") if path.suffix in (".npz", ".part")]

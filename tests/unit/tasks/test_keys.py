@@ -163,7 +163,7 @@ def test_descriptions_are_the_same_in_another_process():
         (FunctionTransformer(lambda rows: rows), "func is a lambda"),
         (FunctionTransformer(functools.partial(lambda rows: rows)), "is a lambda"),
         (make_pipeline(SVC(kernel=lambda a, b: a @ b.T)), r"steps\[0\]\[1\].kernel is a lambda"),
-        (FrozenEstimator(DecisionTreeClassifier()), "is a FrozenEstimator, which keeps"),
+        (FrozenEstimator(DecisionTreeClassifier()), "is a FrozenEstimator, which stays fitted"),
         (Plain(iter([])), "width is an object of class builtins.list_iterator"),
         (object(), "is an object of class builtins.object"),
     ],
