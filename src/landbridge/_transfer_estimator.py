@@ -99,3 +99,100 @@ class SourcesEstimator(TransferEstimator):
         data = check_transfer(self, X, y, groups=groups, **target, **self._transfer_checks)
         self._fit_transfer(data)
         return self
+
+
+class WeightedTransferEstimator(TransferEstimator):
+    """`TransferEstimator` whose rows may have weights; rows with weight 0 are left out."""
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
+    ) -> Self:
+        """Fit to source rows and, if given, target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the source rows. Rows with weight 0 are left out.
+        sample_weight_target : array-like of shape (n_labelled,), optional
+            Weights of the labelled target rows. Rows with weight 0 are left out.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._check_parameters()
+        target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
+        weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
+        data = check_transfer(self, X, y, **target, **weights, **self._transfer_checks)
+        self._fit_transfer(data.without_zero_weights())
+        return self
+
+
+class WeightedSourcesEstimator(WeightedTransferEstimator):
+    """`SourcesEstimator` whose rows may have weights; rows with weight 0 are left out."""
+
+    def fit(
+        self,
+        X: MatrixLike,
+        y: VectorLike,
+        *,
+        groups: VectorLike = None,
+        X_target: MatrixLike = None,
+        y_target: VectorLike = None,
+        X_unlabeled: MatrixLike = None,
+        sample_weight: VectorLike = None,
+        sample_weight_target: VectorLike = None,
+    ) -> Self:
+        """Fit to the sources and, if given, target rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_rows, n_features)
+            Source rows.
+        y : array-like of shape (n_rows,)
+            Labels of the source rows.
+        groups : array-like of shape (n_rows,), optional
+            Source of each row; without it all rows are one source.
+        X_target : array-like of shape (n_labelled, n_features), optional
+            Labelled rows of the target.
+        y_target : array-like of shape (n_labelled,), optional
+            Their labels.
+        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
+            Unlabelled rows of the target.
+        sample_weight : array-like of shape (n_rows,), optional
+            Weights of the source rows. Rows with weight 0 are left out.
+        sample_weight_target : array-like of shape (n_labelled,), optional
+            Weights of the labelled target rows. Rows with weight 0 are left out.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        self._check_parameters()
+        target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
+        weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
+        data = check_transfer(
+            self, X, y, groups=groups, **target, **weights, **self._transfer_checks
+        )
+        self._fit_transfer(data.without_zero_weights())
+        return self

@@ -215,13 +215,10 @@ class Pooled(_Baseline):
         given = data.sample_weight, data.sample_weight_target
         if self.target_share is None and all(weights is None for weights in given):
             return None
-        sides = [
-            np.ones(rows.shape[0]) if weights is None else weights
-            for rows, weights in zip((data.X, data.X_target), given, strict=True)
-        ]
+        weights, n_source = data.row_weights, data.X.shape[0]
         if self.target_share is None:
-            return np.concatenate(sides)
-        return share_mass(*sides, target_share=self.target_share)
+            return weights
+        return share_mass(weights[:n_source], weights[n_source:], target_share=self.target_share)
 
 
 def check_target_share(share: Any) -> None:

@@ -24,6 +24,7 @@ def searched(**weights):
     models = {
         "nb": GaussianNB(),
         "pooled": lb.Pooled(LogisticRegression()),
+        "boosted": lb.TrAdaBoostClassifier(n_estimators=2),
         "neighbours": KNeighborsClassifier(),
     }
     search = lb.TransferSearchCV(models, criterion="tlv", cv=3, random_state=0)
@@ -37,6 +38,10 @@ ESTIMATORS = {
     "source-only": lambda **w: lb.SourceOnly(LogisticRegression()).fit(X, Y, **TARGET, **w),
     "target-only": lambda **w: lb.TargetOnly(LogisticRegression()).fit(X, Y, **TARGET, **w),
     "pooled": lambda **w: lb.Pooled(LogisticRegression()).fit(X, Y, **TARGET, **w),
+    "boosting": lambda **w: lb.TrAdaBoostClassifier().fit(X, Y, **TARGET, **w),
+    "several-sources": lambda **w: lb.TransferBoostClassifier().fit(
+        X, Y, groups=SITES, **TARGET, **w
+    ),
     "reweighting": lambda **w: lb.ReweightedClassifier(LogisticRegression()).fit(
         X, Y, X_unlabeled=XT, **{k: v for k, v in w.items() if k == "sample_weight"}
     ),

@@ -1,7 +1,7 @@
 """Validation of the arguments of a transfer fit."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,30 @@ class TransferData:
     def labels(self) -> Vector:
         """Labels of the source followed by those of the labelled target rows."""
         return self.y if self.y_target is None else np.concatenate([self.y, self.y_target])
+
+    @property
+    def row_weights(self) -> Vector:
+        """Weights of the source rows and then of the labelled target rows; 1 if none are given."""
+        sides = [(self.y, self.sample_weight)]
+        if self.y_target is not None:
+            sides.append((self.y_target, self.sample_weight_target))
+        return np.concatenate(
+            [np.ones(len(y)) if weights is None else weights.astype(float) for y, weights in sides]
+        )
+
+    def without_zero_weights(self) -> "TransferData":
+        """The same arguments without the rows of weight 0."""
+        kept: dict[str, Any] = {}
+        if self.sample_weight is not None and not self.sample_weight.all():
+            rows = self.sample_weight > 0
+            kept = {"X": self.X[rows], "y": self.y[rows], "sample_weight": self.sample_weight[rows]}
+            kept["groups"] = None if self.groups is None else self.groups[rows]
+        weights = self.sample_weight_target
+        if self.X_target is not None and weights is not None and not weights.all():
+            rows = weights > 0
+            kept |= {"X_target": self.X_target[rows], "y_target": self.y_target[rows]}
+            kept["sample_weight_target"] = weights[rows]
+        return replace(self, **kept) if kept else self
 
     def encode(self, labels: Vector) -> Vector:
         """Labels as their positions in ``classes``."""

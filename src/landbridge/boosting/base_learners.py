@@ -13,6 +13,7 @@ from landbridge._validation import stack_rows
 from landbridge.boosting.binning import bin_rows
 from landbridge.boosting.tree_growth import leaf_of
 from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
+from landbridge.boosting.weight_updates import mean_count
 from landbridge.exceptions import NoTargetWarning, WeightingWarning
 
 NO_ROWS = np.zeros(0, dtype=np.int32)
@@ -36,16 +37,19 @@ def make_learner(
     *,
     judged_by_target: bool,
     rng: np.random.RandomState,
+    row_weights: Vector | None = None,
 ) -> Learner:
     """Wrap the base learner; `TrimmedTreeClassifier` shares its bins between rounds.
 
-    ``parts`` are the source rows and, if there are any, the target rows.
+    ``parts`` are the source rows and, if there are any, the target rows. ``row_weights`` are the
+    weights given by the user.
     """
     check_learns(estimator, "classifier")
     if type(estimator) is TrimmedTreeClassifier:
         return SharedBins(estimator, parts, codes, classes, judged_by_target)
+    given = np.ones(codes.size) if row_weights is None else row_weights
     return AnyClassifier(
-        estimator, stack_rows(parts), codes, classes, rng, alone=not judged_by_target
+        estimator, stack_rows(parts), codes, classes, rng, given, alone=not judged_by_target
     )
 
 
@@ -97,11 +101,12 @@ class AnyClassifier:
         codes: Vector,
         classes: Vector,
         rng: np.random.RandomState,
+        row_weights: Vector,
         *,
         alone: bool,
     ):
         self.estimator, self.X, self.classes, self.rng = estimator, X, classes, rng
-        self.labels, self.alone = codes, alone
+        self.labels, self.row_weights, self.alone = codes, row_weights, alone
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
             warnings.warn(
@@ -116,7 +121,7 @@ class AnyClassifier:
         estimator = clone(self.estimator)
         _set_random_states(estimator, self.rng)
         # A sum of 1, as in scikit-learn's AdaBoost, lets a penalty outweigh the rows.
-        scale = 1.0 / weights[inside].mean()
+        scale = 1.0 / weights[inside].mean() * mean_count(self.row_weights[inside])
         if self.alone:  # a power of two causes no rounding, so trees equal scikit-learn's
             scale = 2.0 ** np.round(np.log2(scale))
         given: Vector | None = weights[inside] * scale

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from landbridge._delegate import linear_learner
-from landbridge._transfer_estimator import SourcesEstimator
+from landbridge._transfer_estimator import WeightedSourcesEstimator
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import (
     TransferData,
@@ -108,7 +108,9 @@ def collect(by_source: list[Boosted], min_vote: float = 0.0) -> tuple[list[Any],
     return [estimators[i] for i in keep], origin[keep]
 
 
-def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Selection:
+def select_by_target(
+    mistakes: np.ndarray, n_classes: int, n_rounds: int, row_weights: Vector | None = None
+) -> Selection:
     """Phase II (Algorithm 3): AdaBoost on the target with fitted candidates as base learners.
 
     ``mistakes`` has shape (candidates, target rows). Every round takes the candidate with the
@@ -116,9 +118,10 @@ def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Sel
     candidate that is wrong more often than right receives a negative vote, which is the
     inversion h ← −h of the paper.
     """
-    weights = np.full(mistakes.shape[1], 1.0 / mistakes.shape[1])
+    given = np.ones(mistakes.shape[1]) if row_weights is None else row_weights
+    weights = given / given.sum()
     left, done = list(range(len(mistakes))), Selection()
-    floor, limit = 0.5 / weights.size, formula.error_limit(n_classes)
+    floor, limit = 0.5 / formula.row_count(given), formula.error_limit(n_classes)
     while len(done.positions) < n_rounds:
         if not left:
             done.stop_reason = EXHAUSTED
@@ -145,7 +148,7 @@ def select_by_target(mistakes: np.ndarray, n_classes: int, n_rounds: int) -> Sel
     return done
 
 
-class SeveralSourcesClassifier(VotingClassifier, SourcesEstimator):
+class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
     """Base class that names the sources and records the learners."""
 
     sources_: Vector
@@ -185,11 +188,19 @@ class SeveralSourcesClassifier(VotingClassifier, SourcesEstimator):
 
 
 def adaboost(
-    base: Any, X: Matrix, codes: Vector, classes: Vector, n_rounds: int, rng: Any
+    base: Any,
+    X: Matrix,
+    codes: Vector,
+    classes: Vector,
+    n_rounds: int,
+    rng: Any,
+    row_weights: Vector,
 ) -> Boosted:
     """AdaBoost (SAMME) on the rows of one domain."""
-    learner = make_learner(base, [X], codes, classes, judged_by_target=False, rng=rng)
-    return boost(learner, codes, 0, classes.size, Rules(n_rounds))
+    learner = make_learner(
+        base, [X], codes, classes, judged_by_target=False, rng=rng, row_weights=row_weights
+    )
+    return boost(learner, codes, 0, classes.size, Rules(n_rounds), row_weights)
 
 
 class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
@@ -240,7 +251,8 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
     on its training rows is kept; the paper does not specify which. Deviation 4: if a round is no
     better than chance, the weight of the target is doubled and the round is repeated, as in
     `TrAdaBoostClassifier`; the paper assumes ε_t < ½. With one source, the method is TrAdaBoost in
-    which all rounds vote.
+    which all rounds vote. Deviation 5: ``sample_weight`` and ``sample_weight_target`` count as in
+    `TrAdaBoostClassifier`.
 
     References
     ----------
@@ -267,17 +279,26 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
         codes, origin = class_codes(data, data.y), np.zeros(0, dtype=int)
         if data.X_target is None:
             warn_no_target(self, "AdaBoost fitted on X")
-            done = adaboost(base, data.X, codes, self.classes_, self.n_estimators, rng)
+            done = adaboost(
+                base, data.X, codes, self.classes_, self.n_estimators, rng, data.row_weights
+            )
         else:
             warn_of_target(data)
             codes = np.concatenate([codes, class_codes(data, data.y_target)])
             parts = [data.X, data.X_target]
+            weights = data.row_weights
             learner = make_learner(
-                base, parts, codes, self.classes_, judged_by_target=True, rng=rng
+                base,
+                parts,
+                codes,
+                self.classes_,
+                judged_by_target=True,
+                rng=rng,
+                row_weights=weights,
             )
             best = BestSource(learner, stack_rows(parts), codes, self.classes_, sources)
             rules = Rules(self.n_estimators, correction="none")
-            done = boost(best, codes, data.X.shape[0], self.classes_.size, rules)
+            done = boost(best, codes, data.X.shape[0], self.classes_.size, rules, weights)
             origin = best.origins(done.estimators)
         self._keep(done.estimators, done, origin)
         warn_weak_learner(done, self.classes_.size)
@@ -325,7 +346,9 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     Notes
     -----
     Deviation 1: votes have the SAMME form for more than two classes, and candidates are then not
-    inverted. Deviation 2: target errors are at least half a target row.
+    inverted. Deviation 2: target errors are at least half a target row. Deviation 3:
+    ``sample_weight`` and ``sample_weight_target`` count as in `TrAdaBoostClassifier`, the former in
+    phase I and the latter in phase II.
 
     References
     ----------
@@ -353,14 +376,17 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         codes = class_codes(data, data.y)
         if data.X_target is None:
             warn_no_target(self, "AdaBoost fitted on X")
-            done = adaboost(base, data.X, codes, self.classes_, self.n_estimators, rng)
+            done = adaboost(
+                base, data.X, codes, self.classes_, self.n_estimators, rng, data.row_weights
+            )
             self.n_candidates_ = len(done.estimators)
             self._keep(done.estimators, done, np.zeros(0, dtype=int))
             warn_weak_learner(done, self.classes_.size)
             return
         warn_of_target(data)
+        weights, n_rounds = data.row_weights, self.n_estimators
         by_source = [
-            adaboost(base, data.X[rows], codes[rows], self.classes_, self.n_estimators, rng)
+            adaboost(base, data.X[rows], codes[rows], self.classes_, n_rounds, rng, weights[rows])
             for rows in sources
         ]
         candidates, origin = collect(by_source)
@@ -369,7 +395,9 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
             hard_mistakes(predicted_codes(candidate, data.X_target, self.classes_), target_codes)
             for candidate in candidates
         ]
-        chosen = select_by_target(np.array(mistakes), self.classes_.size, self.n_estimators)
+        chosen = select_by_target(
+            np.array(mistakes), self.classes_.size, n_rounds, weights[data.X.shape[0] :]
+        )
         self.n_candidates_ = len(candidates)
         self._keep([candidates[i] for i in chosen.positions], chosen, origin[chosen.positions])
         doubt = Boosted(errors=chosen.errors, stop_reason=chosen.stop_reason)

@@ -64,21 +64,29 @@ class Boosted:
     stop_reason: str = "all rounds done"
 
 
-def first_weights(n_source: int, n_target: int, target_share: float | None) -> Vector:
-    """Line 1 of Algorithm 2: equal weights, or a given share of the total for the target."""
+def first_weights(row_weights: Vector, n_source: int, target_share: float | None) -> Vector:
+    """Line 1 of Algorithm 2: the given weights, or a given share of the total for the target."""
     if target_share is None or n_source == 0:
-        return np.ones(n_source + n_target)
-    return share_mass(np.ones(n_source), np.ones(n_target), target_share=target_share)
+        return row_weights.copy()
+    return share_mass(row_weights[:n_source], row_weights[n_source:], target_share=target_share)
 
 
-def boost(learner: Learner, codes: Vector, n_source: int, n_classes: int, rules: Rules) -> Boosted:
+def boost(
+    learner: Learner,
+    codes: Vector,
+    n_source: int,
+    n_classes: int,
+    rules: Rules,
+    row_weights: Vector | None = None,
+) -> Boosted:
     """Algorithm 2 of the paper; the first ``n_source`` rows belong to the source.
 
     Without source rows it is AdaBoost (SAMME) on the target.
     """
-    weights = first_weights(n_source, codes.size - n_source, rules.target_share)  # line 1
-    rate = formula.source_rate(n_source, rules.n_rounds)  # line 2
-    floor, limit = 0.5 / (codes.size - n_source), formula.error_limit(n_classes)
+    given = np.ones(codes.size) if row_weights is None else row_weights
+    weights = first_weights(given, n_source, rules.target_share)  # line 1
+    rate = formula.source_rate(formula.row_count(given[:n_source]), rules.n_rounds)  # line 2
+    floor, limit = 0.5 / formula.row_count(given[n_source:]), formula.error_limit(n_classes)
     done, doublings = Boosted(), 0
     while len(done.estimators) < rules.n_rounds:
         weights /= weights.sum()  # line 4
@@ -240,6 +248,10 @@ class TrAdaBoostClassifier(VotingClassifier):
     hundreds of target rows, use ``TrimmedTreeClassifier(target_error="auto")``, because trees with
     an error just below ½ have votes near 0.
 
+    Deviation 6: ``sample_weight`` and ``sample_weight_target`` multiply the initial weights. The
+    numbers of rows n and m are then the sums of these weights, where larger, so that an integer
+    weight equals repeating the row if it does so for the base learner.
+
     References
     ----------
     Al-Stouhi and Reddy, *Adaptive Boosting for Transfer Learning Using Dynamic Updates*, ECML PKDD
@@ -299,9 +311,10 @@ class TrAdaBoostClassifier(VotingClassifier):
             self.classes_,
             judged_by_target=n_source > 0,
             rng=check_random_state(self.random_state),
+            row_weights=data.row_weights,
         )
         self.n_source_rows_ = n_source
-        self._keep(boost(learner, codes, n_source, self.classes_.size, rules))
+        self._keep(boost(learner, codes, n_source, self.classes_.size, rules, data.row_weights))
 
     def _rules(self) -> Rules:
         check_rounds(self.n_estimators)

@@ -15,7 +15,7 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
-from landbridge._transfer_estimator import TransferEstimator
+from landbridge._transfer_estimator import WeightedTransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
     TransferData,
@@ -93,8 +93,11 @@ def decayed(source: Vector, errors: Vector, decay: float) -> Vector:
 class WeightedRegressor:
     """Any regressor; without ``sample_weight`` it is fitted to rows drawn by weight."""
 
-    def __init__(self, estimator: Any, X: Matrix, y: Vector, rng: Any):
+    def __init__(
+        self, estimator: Any, X: Matrix, y: Vector, rng: Any, row_weights: Vector | None = None
+    ):
         self.estimator, self.X, self.y, self.rng = estimator, X, y, rng
+        self.row_weights = np.ones(y.size) if row_weights is None else row_weights
         self.weighted = takes_sample_weight(estimator)
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
@@ -103,6 +106,7 @@ class WeightedRegressor:
         estimator = clone(self.estimator)
         _set_random_states(estimator, self.rng)
         weights = weights[inside] / weights[inside].mean()
+        weights *= formula.mean_count(self.row_weights[inside])
         if not self.weighted:
             inside = self.rng.choice(inside, size=inside.size, p=weights / weights.sum())
         return fit_weighted(
@@ -126,13 +130,14 @@ def boost_target(
     in_target = inside >= n_source
     target = inside[in_target]
     mass = weights[target].sum()
+    floor = 0.5 / formula.row_count(learner.row_weights[inside])
     while len(done.estimators) < n_rounds:
         estimator = learner.fit(weights, inside)
         mistakes = learner.mistakes(estimator, inside)
         error = formula.weighted_error(weights[inside], mistakes)
         if error >= formula.error_limit(2) and done.estimators:
             break
-        vote = formula.vote_weight(min(error, CLIP / 2), floor=0.5 / inside.size)
+        vote = formula.vote_weight(min(error, CLIP / 2), floor=floor)
         done.estimators.append(estimator)
         done.votes.append(vote)
         done.errors.append(error)
@@ -143,14 +148,14 @@ def boost_target(
     return done
 
 
-def target_shares(n_source: int, n_target: int, n_steps: int) -> Iterator[float]:
+def target_shares(n_source: float, n_target: float, n_steps: int) -> Iterator[float]:
     """Share of the target after each step: from m/(n + m) to 1 in equal steps."""
     start = n_target / (n_source + n_target)
     for step in range(1, n_steps):
         yield start + step / (n_steps - 1) * (1.0 - start)
 
 
-class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator):
+class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEstimator):
     """TrAdaBoost for regression, with weights updated by the size of the errors.
 
     With ``e_i = |y_i − h(x_i)| / max_j |y_j − h(x_j)|`` in place of a misclassification, the
@@ -203,7 +208,9 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
     -----
     Deviation 1: ``correction="dynamic"`` is not part of Pardoe and Stone's method. It carries over
     from classification because this form of C_t depends only on weights. Deviation 2: ε_t is at
-    least 1/(2m), as in `TrAdaBoostClassifier`.
+    least 1/(2m), as in `TrAdaBoostClassifier`. Deviation 3: ``sample_weight`` and
+    ``sample_weight_target`` count as in `TrAdaBoostClassifier`. They also weight the
+    cross-validated error of the two-stage form, whose folds are of rows.
 
     References
     ----------
@@ -252,7 +259,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
             _warn_few(data.y_target.size)
             rows, n_source = stack_rows([data.X, data.X_target]), data.X.shape[0]
             y = np.concatenate([data.y, data.y_target])
-        learner = self._learner(rows, y.astype(np.float64))
+        learner = self._learner(rows, y.astype(np.float64), data.row_weights)
         if self.variant == "two_stage" and n_source:
             self._fit_two_stages(learner, n_source)
         else:
@@ -265,7 +272,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         check_choice(self.vote, "vote", ("second_half", "all"))
         check_count(self.n_steps, "n_steps", least=2)
 
-    def _learner(self, rows: Matrix, y: Vector) -> WeightedRegressor:
+    def _learner(self, rows: Matrix, y: Vector, row_weights: Vector) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
         check_learns(base, "regressor")
         if not takes_sample_weight(base):
@@ -275,7 +282,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
                 WeightingWarning,
                 stacklevel=4,
             )
-        return WeightedRegressor(base, rows, y, check_random_state(self.random_state))
+        rng = check_random_state(self.random_state)
+        return WeightedRegressor(base, rows, y, rng, row_weights)
 
     def _fit_r2(self, learner: WeightedRegressor, n_source: int) -> None:
         rules = Rules(
@@ -284,15 +292,16 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
             store_weights=self.store_weights,
         )
         codes = np.zeros(learner.y.size, dtype=np.intp)
-        done = boost(learner, codes, n_source, 2, rules)
+        done = boost(learner, codes, n_source, 2, rules, learner.row_weights)
         self._keep(done, first_voter(len(done.estimators), self.vote))
         warn_weak_learner(done, 2)
 
     def _fit_two_stages(self, learner: WeightedRegressor, n_source: int) -> None:
-        n_rows = learner.y.size
-        weights = np.full(n_rows, 1.0 / n_rows)
+        n_rows, given = learner.y.size, learner.row_weights
+        weights = given / given.sum()
         models, scores, history = [], [], []
-        shares = [*target_shares(n_source, n_rows - n_source, self.n_steps), None]
+        masses = given[:n_source].sum(), given[n_source:].sum()
+        shares = [*target_shares(*masses, self.n_steps), None]
         for share in shares:
             history.append(weights.copy())
             models.append(
@@ -321,16 +330,16 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, TransferEstimator)
         )
         if folds is None:
             return 0.0
-        losses = []
+        losses, given = [], learner.row_weights[n_source:]
         for train, test in folds.split(np.arange(n_target)):
             inside = np.concatenate([np.arange(n_source), n_source + train])
             scaled = weights.copy()
-            scaled[n_source + train] *= n_target / train.size
+            scaled[n_source + train] *= given.sum() / given[train].sum()
             done = boost_target(learner, scaled, n_source, self.n_estimators, inside)
             held_out = n_source + test
             predicted = _median_of(done.estimators, np.array(done.votes), learner.X[held_out])
-            losses.append(np.abs(predicted - learner.y[held_out]).sum())
-        return float(np.sum(losses) / n_target)
+            losses.append((given[test] * np.abs(predicted - learner.y[held_out])).sum())
+        return float(np.sum(losses) / given.sum())
 
     def _keep(self, done: Boosted, first: int) -> None:
         self.n_estimators_ = len(done.estimators)

@@ -52,6 +52,7 @@ def boost_sources(
     n_rounds: int,
     target_share: float | None,
     one_class: bool,
+    row_weights: Vector,
 ) -> tuple[Boosted, Vector]:
     """Run TransferBoost; return the ensemble and α^j for each round and source.
 
@@ -59,8 +60,8 @@ def boost_sources(
     terms, because this vote minimises the sum of the new weights.
     """
     n_source = sum(rows.size for rows in sources)
-    weights = first_weights(n_source, target.size, target_share)
-    n_rows, transfer = weights.size, np.zeros(weights.size)
+    weights = first_weights(row_weights, n_source, target_share)
+    n_rows, transfer = formula.row_count(row_weights), np.zeros(weights.size)
     done, terms = Boosted(), []
     while len(done.estimators) < n_rounds:
         weights /= weights.sum()
@@ -141,6 +142,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
     half a row, so that a perfect round has a finite vote. Boosting stops after a round without
     mistakes. The transfer terms use training errors, as in the paper: with a base learner that fits
     the target without mistakes they are all zero, and the method is AdaBoost on all rows.
+    Deviation 3: ``sample_weight`` and ``sample_weight_target`` count as in `TrAdaBoostClassifier`.
 
     References
     ----------
@@ -198,6 +200,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
             self.classes_,
             judged_by_target=len(sources) > 0,
             rng=check_random_state(self.random_state),
+            row_weights=data.row_weights,
         )
         done, terms = boost_sources(
             learner,
@@ -207,6 +210,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
             self.n_estimators,
             self.target_share,
             one_class,
+            data.row_weights,
         )
         self._record(done, terms)
 

@@ -1,17 +1,17 @@
 """Base learner of Al-Stouhi and Reddy: a classification tree trimmed by its target error."""
 
-from typing import Literal, Self
+from typing import Literal
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._typing import MatrixLike, Vector, VectorLike
+from landbridge._transfer_estimator import WeightedTransferEstimator
+from landbridge._typing import MatrixLike, Vector
 from landbridge._validation import (
     TransferData,
     check_rows,
-    check_transfer,
     is_count,
     is_number,
     warn_no_target,
@@ -20,7 +20,7 @@ from landbridge.boosting.binning import BinnedRows, bin_rows
 from landbridge.boosting.tree_growth import LEAF, Limits, Tree, grow_tree, leaf_of
 
 
-class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
+class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
     """Classification tree grown top-down until its error on the target rows is below one half.
 
     Nodes are split by Gini impurity on all rows, source and target,
@@ -80,6 +80,8 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
     (1, ['a', 'b'])
     """
 
+    _transfer_checks = {"task": "classification", "min_classes": 1}
+
     def __init__(
         self,
         max_depth: int | None = None,
@@ -92,64 +94,18 @@ class TrimmedTreeClassifier(ClassifierMixin, BaseEstimator):
         self.min_samples_leaf = min_samples_leaf
         self.target_error = target_error
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        sample_weight: VectorLike = None,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Grow the tree on the source rows and the labelled target rows.
+    def _check_parameters(self) -> None:
+        self._limits(1)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the source rows. Target rows have weight 1.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target, which are ignored.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        self._limits(1)  # report invalid parameters first
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task="classification",
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            sample_weight=sample_weight,
-            min_classes=1,
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Grow the tree on the source rows and the labelled target rows."""
+        parts = [data.X]
         if data.X_target is None:
             warn_no_target(self, "a full classification tree")
-        X, y, weights = data.X, data.y, np.ones(data.X.shape[0])
-        if data.sample_weight is not None:
-            # Rows with zero weight must affect neither the splits nor the bins.
-            said = data.sample_weight > 0
-            X, y, weights = X[said], y[said], data.sample_weight[said].astype(np.float64)
-        parts, labels, first_target = [X], [y], X.shape[0]
-        if data.X_target is not None:
-            parts, labels = [X, data.X_target], [y, data.y_target]
-            weights = np.append(weights, np.ones(data.X_target.shape[0]))
-        codes = class_codes(data, np.concatenate(labels))
-        self._grow(bin_rows(parts), codes, weights, data.classes, first_target)
-        return self
+        else:
+            parts.append(data.X_target)
+        codes = class_codes(data, data.labels)
+        self._grow(bin_rows(parts), codes, data.row_weights, data.classes, data.X.shape[0])
 
     def _grow(
         self,

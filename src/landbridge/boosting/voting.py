@@ -10,7 +10,7 @@ from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._transfer_estimator import TransferEstimator
+from landbridge._transfer_estimator import WeightedTransferEstimator
 from landbridge._typing import Matrix, MatrixLike, Vector
 from landbridge._validation import check_rows
 from landbridge.boosting.base_learners import predicted_codes
@@ -21,7 +21,7 @@ def first_voter(n_rounds: int, vote: str) -> int:
     return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
 
 
-class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, TransferEstimator):
+class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEstimator):
     """Classifier that predicts by a weighted vote.
 
     Subclasses set ``estimators_``, ``estimator_weights_`` and ``classes_``. ``vote`` and

@@ -11,7 +11,20 @@ import numpy as np
 from landbridge._typing import Vector
 
 
-def source_rate(n_source: int, n_rounds: int) -> float:
+def row_count(given: Vector) -> float:
+    """Number of rows, or the sum of their given weights if that is larger.
+
+    An integer weight then counts like repeated rows, and small weights never count as no rows.
+    """
+    return max(float(given.size), float(given.sum()))
+
+
+def mean_count(given: Vector) -> float:
+    """Mean number of rows that each row counts for; 1 without weights."""
+    return row_count(given) / given.size
+
+
+def source_rate(n_source: float, n_rounds: int) -> float:
     """Rate β_src = 1/(1 + √(2 ln n / N)) of the weighted majority algorithm (line 2)."""
     return 1.0 / (1.0 + np.sqrt(2.0 * np.log(max(n_source, 1)) / n_rounds))
 
