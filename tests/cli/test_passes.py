@@ -289,6 +289,6 @@ def test_select_says_which_models_learnt_from_all_rows(landbridge, tmp_path, mon
     question = ("-y", "good", "-d", "region", "-t", "west", "--max-rows", 50, "--drop", "remark")
     asked = ("--candidates", "few.yaml", "--folds", 2, "--save", "m.skops", "--memory", "1k")
     words = " ".join(landbridge("select", "t.parquet", *question, *asked).stderr.split())
-    assert "Learnt from all labelled rows, in" in words
+    assert "Learned from all labelled rows, in" in words
     assert ("fitted on 150 of 1440 rows: more would need more than --memory" in words) == trees
-    assert "Learnt from all labelled rows" in landbridge.json("info", "m.skops")["verdict"][-1]
+    assert "Learned from all labelled rows" in landbridge.json("info", "m.skops")["verdict"][-1]

@@ -67,7 +67,7 @@ def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
 
 
 def call_in_worker(settings: Settings, function: TaskFunction, shared: Any, content: Any) -> Answer:
-    """Run the function under the settings of the caller, without parallel jobs of its own."""
+    """Run the function under the settings of the caller, without nested parallel jobs."""
     with (
         config_context(**settings.config),
         warnings.catch_warnings(),

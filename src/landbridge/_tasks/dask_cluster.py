@@ -109,7 +109,7 @@ class Flight:
         future.add_done_callback(lambda done: self.done.put(done.key))
 
     def landed(self, patience: float) -> Iterator[TaskResult]:
-        """Results that are ready, after waiting for the first at most ``patience`` seconds."""
+        """Return finished results; wait at most ``patience`` seconds for the first one."""
         with suppress(queue.Empty):
             key = self.done.get(timeout=patience) if patience else self.done.get_nowait()
             while True:

@@ -43,7 +43,7 @@ def describe(value: Any) -> str:
     Parameters
     ----------
     value : object
-        An estimator, or anything that a parameter of one can be.
+        An estimator, or a value of one of its parameters.
 
     Returns
     -------

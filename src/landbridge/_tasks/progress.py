@@ -15,7 +15,7 @@ from typing import Any, Self
 from landbridge._tasks.records import TaskResult
 
 logger = logging.getLogger("landbridge.progress")
-# Seconds between two updates of the text: composing it must not cost more than the work.
+# Seconds between two updates of the text, so that composing it takes little time.
 PAUSE = 1.0
 # Seconds after which a line appears in the log even if nothing has finished.
 SILENCE = 30.0

@@ -35,7 +35,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class TaskFailure:
-    """Why a task has no outcome.
+    """Reason why a task has no outcome.
 
     Attributes
     ----------
@@ -67,9 +67,9 @@ class TaskResult:
     task : Task
         The task.
     outcome : dict or None
-        What the function returned; None for a failure.
+        Return value of the function; None for a failure.
     failure : TaskFailure or None
-        Why there is no outcome.
+        Reason why there is no outcome.
     seconds : float
         Wall time of the call; for a cached outcome, of the call that produced it.
     cached : bool
@@ -96,7 +96,7 @@ def split_outcome(outcome: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], st
 
 
 def plain_outcome(outcome: Mapping[str, Any]) -> Outcome:
-    """The outcome as the cache would give it back, so that fresh and cached outcomes are equal."""
+    """The outcome as the cache would return it, so that fresh and cached outcomes are equal."""
     if not isinstance(outcome, Mapping):
         raise TypeError(
             "A task function must return a dictionary of arrays and JSON values; got "
@@ -113,7 +113,7 @@ def join_outcome(arrays: dict[str, np.ndarray], values: str, names: list[str]) -
 
 
 def _plain_array(name: str, array: np.ndarray) -> np.ndarray:
-    """A read-only, contiguous array that needs no pickle: objects must be text."""
+    """Read-only, contiguous array that can be saved without pickle; objects must be text."""
     if array.dtype == object:
         if not all(isinstance(value, str) for value in array.ravel().tolist()):
             raise TypeError(

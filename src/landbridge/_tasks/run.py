@@ -56,7 +56,7 @@ def run_tasks(
     n_jobs : int, default=None
         Number of parallel jobs. Outcomes are identical for any value.
     cache : TaskCache, default=None
-        Where finished tasks with a key are stored, and looked up before they are run.
+        Stores finished tasks with a key; tasks that it contains are not run again.
     fit_timeout : float, default=None
         Seconds after which a task is stopped.
     deadline : float, default=None

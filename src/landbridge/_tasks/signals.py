@@ -1,4 +1,4 @@
-"""Ctrl-C that reaches the caller although an estimator catches it."""
+"""Pass Ctrl-C to the caller even if an estimator catches it."""
 
 import signal
 import threading
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def unswallowed_signals() -> Iterator[None]:
-    """Handle SIGINT and SIGTERM a second time if the block went on after the first.
+    """Raise again after SIGINT or SIGTERM if the block caught the first exception.
 
     scikit-learn's neural networks catch KeyboardInterrupt and end their training early. Without
     this, Ctrl-C would stop one fit instead of the search.

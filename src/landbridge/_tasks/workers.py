@@ -87,7 +87,7 @@ class Worker:
         self.send(FORGET)
 
     def stop(self) -> None:
-        """End the process and those it started, at once."""
+        """Kill the process and its child processes."""
         self.pipe.close()
         if self.process.is_alive():
             with suppress(Exception):

@@ -100,7 +100,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
     y_target = plain_numbers(y_target)
     if _is_text(y) != _is_text(y_target):
         raise ValueError(
-            f"`y_target` must hold labels of the same type as y; got {y_target.dtype} beside "
+            f"`y_target` must hold labels of the same type as y; got {y_target.dtype} and "
             f"{y.dtype}. Convert both to text or both to numbers."
         )
     return y_target
@@ -121,7 +121,7 @@ def check_object_labels(y: VectorLike) -> VectorLike:
     if is_text.any() and not is_text.all():
         raise ValueError(
             "`y` must hold text in every row or numbers in every row; got "
-            f"{labels[is_text.argmax()]!r} beside {labels[is_text.argmin()]!r}. Convert the "
+            f"{labels[is_text.argmax()]!r} and {labels[is_text.argmin()]!r}. Convert the "
             "labels to one kind, for example with astype(str)."
         )
     return plain_numbers(labels)

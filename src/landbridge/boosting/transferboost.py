@@ -123,7 +123,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
     random_state : int, RandomState or None, default=None
         Controls the randomness of the base learners.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together in the first round,
+        Share of the total weight given to the labelled target rows in the first round,
         as in `Pooled`. ``None`` gives every row the same weight, as the paper does.
 
     Attributes

@@ -59,8 +59,8 @@ def read_numbers(
 ) -> Numbers:
     """Read a text column in ``notation``, or in the one that fits most of its cells.
 
-    Plain numbers win a tie. ``"1,234"`` may have a thousands separator or a decimal comma: if both
-    notations fit the column equally well, neither is used.
+    Ties are read as plain numbers. ``"1,234"`` may have a thousands separator or a decimal comma:
+    if both notations fit the column equally well, neither is used.
     """
     text = text.str.strip_chars()
     filled = len(text) - text.null_count()

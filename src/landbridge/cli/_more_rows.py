@@ -77,7 +77,7 @@ def fit_on_more(
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A model of the answer that can learn in passes, and the rows that it learns from."""
+    """Member of the final model that can learn in passes, and the rows that it learns from."""
 
     name: str
     passes: Passes
@@ -119,7 +119,7 @@ class Member:
 def members_that_learn(
     search: TransferSearchCV, problem: Problem
 ) -> tuple[list[Member], list[str]]:
-    """The members of the answer that can learn in passes, and the names of the others."""
+    """Members of the final model that can learn in passes, and the names of the others."""
     result = search.results_
     last = getattr(search, "vote_", search.best_estimator_)[-1]
     models = [(result.labels[search.best_index_], last)]
@@ -160,7 +160,7 @@ class Learnt:
         if not self.names:
             return "A pass over all rows would take longer than --budget."
         passes = "one pass" if self.n_passes == 1 else f"{self.n_passes} passes"
-        said = f"Learnt from all labelled rows, in {passes}: {listing(self.names)}."
+        said = f"Learned from all labelled rows, in {passes}: {listing(self.names)}."
         if self.stopped:
             said += f" --budget ended before the last step of {listing(self.stopped)}."
         return said

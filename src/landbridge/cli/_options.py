@@ -27,7 +27,7 @@ UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 class Format(StrEnum):
-    """How an answer is printed."""
+    """Output format of a command."""
 
     table = "table"
     json = "json"
@@ -214,7 +214,7 @@ class Options:
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions(Options):
-    """How an answer is printed."""
+    """Output format of a command."""
 
     format: Output = Format.table
 

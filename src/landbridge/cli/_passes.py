@@ -210,7 +210,7 @@ class Newton:
 
 
 class Passes:
-    """All stages of one model, on a copy of it that replaces it when they are done."""
+    """All stages of one model, fitted on a copy that replaces the model at the end."""
 
     def __init__(self, model: Any):
         self.model, self.copy = model, deepcopy(model)
@@ -264,7 +264,7 @@ class Passes:
 
 
 def stage_of(model: Any) -> Callable[[Any], Stage] | None:
-    """How a fitted estimator, or the last step of a pipeline, learns in passes; None if not."""
+    """Stage of a fitted estimator or of a pipeline's last step; None if it needs all rows."""
     if isinstance(model, Pipeline):
         return stage_of(model.steps[-1][1])
     options = model.get_params(deep=False) if hasattr(model, "get_params") else {}

@@ -45,7 +45,7 @@ class Problem:
     times: np.ndarray | None = None
     time_words: Sequence[str] = ()  # times as they are written
     sample: Sample | None = None
-    target_weights: np.ndarray | None = None  # of rows whose label was chosen by a design
+    target_weights: np.ndarray | None = None  # design weights of labelled rows
     n_disputed: int = 0  # labels of rows that were chosen because two models differ on them
 
     @property
@@ -334,7 +334,7 @@ def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
     if task_of(numbers.drop_nulls().to_numpy()) == "regression":
         raise InputError(
             f"--label must hold numbers or classes; {labels.name!r} holds numbers except for "
-            f"{strays(labels.cast(str), numbers)}. Leave those cells empty, or say "
+            f"{strays(labels.cast(str), numbers)}. Leave those cells empty, or pass "
             "--task classification if they are classes."
         )
 

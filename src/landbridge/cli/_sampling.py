@@ -33,7 +33,7 @@ class Sample:
     by_label: bool
 
     def of(self, domains: set[str]) -> "Sample":
-        """The part about some domains."""
+        """Restrict the record to some domains."""
         kept = {name: count for name, count in self.drawn.items() if name in domains}
         rows = {name: self.rows[name] for name in kept}
         return Sample(self.max_rows, kept, rows, self.by_label)

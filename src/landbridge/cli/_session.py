@@ -87,7 +87,7 @@ def session(as_json: bool, debug: bool) -> Iterator[Session]:
     except typer.Exit:
         raise
     except BrokenPipeError:
-        # The reader has closed the pipe; prevent an error message at shutdown.
+        # The reader closed the pipe; avoid an error message at shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except KeyboardInterrupt as stop:

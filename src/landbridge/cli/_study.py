@@ -495,7 +495,7 @@ def require_task(problem: Problem, estimators: dict[str, Any]) -> None:
             kind = "a regressor" if regression else "a classifier"
             raise InputError(
                 f"{name} must be {kind}, because this is a {problem.task} task; got "
-                f"{type(estimator).__name__}. Name another, or say --task."
+                f"{type(estimator).__name__}. Name another, or change --task."
             )
 
 
@@ -525,7 +525,7 @@ def run_features(problem: Problem, asked: "Features") -> dict[str, Any]:
 
 
 def one_class(labels: Any, positive: str) -> Any:
-    """+1 for the named class, −1 for every other."""
+    """Encode the named class as +1 and the others as −1."""
     import polars as pl
 
     known = labels.cast(str)

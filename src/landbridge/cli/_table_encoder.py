@@ -138,7 +138,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return bool(self.text_columns_) and not self.dense
 
     def _terms(self, X: "pl.DataFrame", number: int) -> Matrix:
-        """TF-IDF of one column; rows have length 1 whether or not characters are among them."""
+        """TF-IDF of one column; rows have norm 1, with or without characters."""
         texts = _texts(X[self.text_columns_[number]])
         vectorizers = self.vectorizers_[number]
         found = sparse.hstack([one.transform(texts) for one in vectorizers], format="csr")
@@ -163,7 +163,7 @@ def _texts(column: "pl.Series") -> list[str]:
 
 
 def _fit_vectorizers(texts: list[str]) -> list[TfidfVectorizer]:
-    """Words, and characters of short texts; none where texts have no words, like ``"- - - -"``."""
+    """Vectorizers of words and, for short texts, characters; none if texts have no words."""
     kinds = [{"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b"}]
     if np.median([len(text.split()) for text in texts]) < SHORT_TEXT:
         kinds.append({"analyzer": "char_wb", "ngram_range": (3, 5)})

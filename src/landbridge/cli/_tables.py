@@ -1,7 +1,8 @@
 """Tables from files: one file with a domain column, or one file per domain.
 
-Columns get a type from the whole file. The label and the domain stay text, because `1`, `01` and
-`1.0` are different names. Cells that do not fit their column are reported, never dropped silently.
+Column types are inferred from the whole file. The label and the domain stay text, because `1`, `01`
+and `1.0` are different names. Cells that do not fit their column are reported, never dropped
+silently.
 """
 
 import warnings
@@ -307,7 +308,7 @@ def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFra
         if missing or extra:
             raise InputError(
                 f"All files must have the same columns as {first!r}; {other!r} lacks "
-                f"{listing(missing) or 'none'} and has {listing(extra) or 'none'} besides. "
+                f"{listing(missing) or 'none'} and also has {listing(extra) or 'none'}. "
                 "Remove or add those columns."
             )
     for name in columns:

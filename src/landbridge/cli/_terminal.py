@@ -60,7 +60,7 @@ def print_table(console: "Console", table: Table) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Space:
-    """Characters that a column needs on one line, and at least, with words on several lines."""
+    """Width of a column on one line, and its smallest width with words on several lines."""
 
     whole: int
     least: int

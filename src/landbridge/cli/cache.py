@@ -79,7 +79,7 @@ class Cache(options.AnswerOptions):
 
 
 def size_words(n_bytes: float) -> str:
-    """A number of bytes in words."""
+    """Format a number of bytes."""
     for unit in ("B", "kB", "MB"):
         if n_bytes < 1000:
             return f"{n_bytes:.3g} {unit}"

@@ -161,7 +161,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
     random_state : int, RandomState or None, default=None
         Seeds the learners and the clusterer if they have no ``random_state`` of their own.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry beside each source, as in
+        Share of the total weight given to the labelled target rows with each source, as in
         `Pooled`. ``None`` gives every labelled row the same weight.
 
     Attributes

@@ -306,7 +306,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
                     sums = sums_of_batch(batch, getattr(self, "_labels", Labels()))
                     self._add(sums.moments, sums.labels)
         except BaseException:
-            self._forget()  # A partly read file must not be taken for the whole.
+            self._forget()  # A partially read file must not be mistaken for the whole file.
             raise
         self._solved()
         return self

@@ -124,7 +124,7 @@ def paired_test(
     sample_weight, source_weight : array or None, and str
         As in `cv_variance`.
     names : pair of str
-        Names of the two.
+        Names of the two algorithms.
 
     Returns
     -------

@@ -16,7 +16,7 @@ class Display:
     Attributes
     ----------
     ax_ : matplotlib axes, or an array of them where there are several panels
-        Axes drawn on last.
+        Axes of the last drawing.
     figure_ : matplotlib figure
         Their figure.
     """

@@ -77,7 +77,7 @@ def domain_auc(
 
 
 def default_classifier(is_sparse: bool, seed: int) -> Any:
-    """Trees, which detect shifts of any shape; for sparse columns, a linear classifier."""
+    """Default classifier: trees, which detect shifts of any shape; linear for sparse columns."""
     if is_sparse:
         # Sparse columns are not centred; scaling to [-1, 1] lets the solver converge.
         return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))

@@ -99,7 +99,7 @@ class SearchRankingDisplay(_SearchDisplay):
         most: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Compute and draw the ``most`` best cells; failed cells are omitted.
+        """Compute and draw at most ``most`` of the best cells; failed cells are omitted.
 
         Parameters
         ----------

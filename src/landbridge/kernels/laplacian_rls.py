@@ -227,7 +227,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     random_state : int, RandomState or None, default=None
         Seed for drawing the landmarks.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        Share of the total weight given to the labelled target rows, as in `Pooled`.
         ``None`` gives every labelled row the same weight.
 
     Attributes
@@ -313,7 +313,7 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
     random_state : int, RandomState or None, default=None
         Seed for drawing the landmarks.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        Share of the total weight given to the labelled target rows, as in `Pooled`.
         ``None`` gives every labelled row the same weight.
 
     Examples

@@ -123,7 +123,7 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
     random_state : int, RandomState or None
         As in `SurrogateKernelMap`.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        Share of the total weight given to the labelled target rows, as in `Pooled`.
         ``None`` gives every labelled row the same weight.
 
     Attributes
@@ -244,7 +244,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
     random_state : int, RandomState or None
         As in `SurrogateKernelMap`.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        Share of the total weight given to the labelled target rows, as in `Pooled`.
         ``None`` gives every labelled row the same weight.
 
     Attributes

@@ -91,7 +91,7 @@ def transfer_components(
 def transfer_components_dense(
     K: np.ndarray, difference: Vector, mu: float, n_components: int
 ) -> tuple[Vector, np.ndarray]:
-    """The same from dense matrices."""
+    """Leading θ and W from dense matrices."""
     u = K @ difference
     constraint = np.outer(u, u) + mu * np.eye(K.shape[0])
     return leading_pairs(K @ centred(K), constraint, n_components)

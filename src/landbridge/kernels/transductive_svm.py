@@ -136,7 +136,7 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
         the fractions among the labelled rows, with their weights.
     target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight that the labelled target rows carry together, as in `Pooled`.
+        Share of the total weight given to the labelled target rows, as in `Pooled`.
         ``None`` counts every labelled row the same.
 
     Attributes

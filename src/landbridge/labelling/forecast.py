@@ -398,7 +398,7 @@ def expected_effect(
 
 
 def measured_effect(values: np.ndarray, y: Vector) -> tuple[float, float]:
-    """The effect of `expected_effect` on labelled rows, and the number of rows that it is worth."""
+    """Effect as in `expected_effect`, measured on labelled rows, and their effective number."""
     one, two = np.asarray(values, float)
     distance = np.abs(one - two)
     known = np.isfinite(distance) & (distance > 0)

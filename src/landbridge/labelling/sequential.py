@@ -153,7 +153,7 @@ def sequential_z_boundaries(
 def _z_look(shares: tuple[float, ...], alpha: float, spending: float) -> tuple[float, Any, float]:
     """Boundary of the last look, the density of paths that go on, and the level spent so far.
 
-    Each look builds on the one before, which is cached: a status after every batch repeats it.
+    Each look continues the previous one, which is cached because every status repeats it.
     """
     _, density, spent = _z_look(shares[:-1], alpha, spending) if shares[:-1] else (0.0, None, 0.0)
     before = shares[-2] if shares[:-1] else 0.0

@@ -13,7 +13,7 @@ only, and B those of the target only.
 Both steps are affine, so each domain has one matrix: x ↦ x M + c. W and F are never formed; the
 singular vectors come from products with F alone.
 
-Deviation 1: a feature is missing in a domain where it is zero in every row. The paper speaks of
+Deviation 1: a feature is missing in a domain where it is zero in every row. The paper refers to
 features that one domain does not have; in one matrix for both domains they are columns of zeros.
 Deviation 2: the regression is a ridge with an intercept, λ = ridge · mean squared length of the
 centred rows of S, so that one value suits features of any scale, also with fewer rows than

@@ -153,7 +153,7 @@ def make_sources(
     """Sources with their folds; the last one contains all rows.
 
     Candidates that ignore the source are validated on the last one, which is the pooled source or
-    has no name.
+    an unnamed set of all rows.
     """
     rows = dict(source_rows)
     whole = [name for name, part in rows.items() if part.size == data.n_rows]

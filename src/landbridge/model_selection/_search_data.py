@@ -181,7 +181,7 @@ def check_search_data(
 def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
     """Compare labelled with unlabelled target rows, where there are enough of both.
 
-    Where they differ and have one class only, no weights can stand in for the other classes, so
+    If they differ and have only one class, no weights can compensate for the other classes, so
     estimates are withheld.
     """
     rows = [data.X_target, data.X_unlabeled]

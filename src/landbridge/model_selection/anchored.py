@@ -15,8 +15,8 @@ that of the labelled rows. The *role* ρ(c) says whether a cell learns from sour
 labels or both. TrCV and dissent are biased against cells that learn from target labels, so both are
 centred within roles, and each role has its own intercept r ~ N(0, s²), which the labels determine.
 The slopes b ~ N(1, 1) and e ~ N(0, 1), neither negative, and τ, half of Student's t with 3 degrees
-of freedom and scale s, are learnt from the cells themselves (empirical Bayes). The criterion is the
-posterior mean
+of freedom and scale s, are learned from the cells themselves (empirical Bayes). The criterion is
+the posterior mean
 
 .. math::
     \hat θ_c = E\Bigl[ μ_c + \frac{τ^2}{τ^2 + v_c} (t_c - μ_c) \Bigr], \qquad

@@ -122,12 +122,12 @@ def baseline(task: Task) -> Candidate:
 
 
 def takes_target(estimator: Any) -> bool:
-    """Whether ``fit`` takes target rows; for a pipeline: whether that of any step does."""
+    """Whether ``fit`` takes target rows; for a pipeline, whether that of any step does."""
     return bool(steps_that_take(estimator, "X_target"))
 
 
 def steps_that_take(estimator: Any, name: str) -> list[Any]:
-    """The estimator, or of a pipeline the steps, whose ``fit`` has this parameter."""
+    """The estimator, or the steps of a pipeline, whose ``fit`` has this parameter."""
     steps = [estimator]
     if isinstance(estimator, Pipeline):
         steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
@@ -174,7 +174,7 @@ def task_of_candidates(candidates: list[Candidate]) -> Task:
     if regressors and others:
         raise ValueError(
             "`candidates` must all be classifiers or all be regressors; got the regressor "
-            f"{regressors[0]!r} beside {others[0]!r}. Search them separately."
+            f"{regressors[0]!r} and {others[0]!r}. Search them separately."
         )
     return "regression" if regressors else "classification"
 

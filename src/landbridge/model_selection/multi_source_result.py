@@ -138,7 +138,7 @@ class MultiSourceResult(KeptPredictions):
     Parameters
     ----------
     y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
-        What was predicted, as in `KeptPredictions`.
+        Predictions, as in `KeptPredictions`.
     fold : ndarray of shape (n_rows,)
         The fit that predicted the row: its source, or its block with ``scheme="random"``.
     seconds : ndarray of shape (n_folds,)
@@ -286,7 +286,7 @@ class MultiSourceResult(KeptPredictions):
         return self._each_source(score)
 
     def _each_source(self, read: Callable[..., Any], n_values: int | None = None) -> np.ndarray:
-        """Call ``read(rows, weight)`` for every source with predictions; NaN for the others."""
+        """Value of ``read(rows, weight)`` for every source with predictions; NaN for the others."""
         shape = (
             (len(self.source_names),) if n_values is None else (len(self.source_names), n_values)
         )
@@ -337,7 +337,8 @@ class MultiSourceResult(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str, scorer or callable, optional
-            Any metric: predictions are kept. By default the first of ``scoring``.
+            Any metric can be used, because predictions are kept. By default the first of
+            ``scoring``.
         source_weight : {"equal", "proportional"}, default="equal"
             Weight of a source in the mean.
 

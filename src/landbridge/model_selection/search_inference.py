@@ -20,8 +20,8 @@ The vote has a separate interval, ``"cross-fitted"``, from predictions whose wei
 without the fold of the row. The control variate is used for accuracy, Brier score and log loss. For
 regression errors it made intervals only 2 to 5 % narrower, so it is not used.
 
-With groups of target rows (``cv_groups_target`` in `fit`), the groups are independent and not their
-rows: intervals and paired tests resample or sum whole groups, without a control variate.
+With groups of target rows (``cv_groups_target`` in `fit`), groups, not rows, are independent:
+intervals and paired tests resample or sum whole groups, without a control variate.
 """
 
 from collections.abc import Iterator
@@ -150,7 +150,7 @@ def search_interval(
 ) -> Any:
     """An interval for a score on the target; see `SearchResult.interval`.
 
-    With ``missing_ok`` the answer is ``None`` where there is no interval, instead of an error.
+    With ``missing_ok``, return ``None`` instead of raising if there is no interval.
     """
     check_level(level)
     metric = result.find_metric(metric)
@@ -340,7 +340,7 @@ def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray
 
 
 def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
-    """On labelled target rows where there are predictions of them, else on source rows."""
+    """Compare on labelled target rows if they were predicted, otherwise on source rows."""
     n_cells = len(result.cells)
     answer = np.full((n_cells, n_cells), np.nan)
     criterion = "tlv" if "tlv" in result.available() else result.criterion
@@ -424,7 +424,7 @@ class Verdict:
     Parameters
     ----------
     finding : Finding
-        What the search can say.
+        Conclusion of the search.
     best : str
         The best transfer candidate.
     rivals : tuple of Rival
@@ -645,7 +645,7 @@ def _require(result: "SearchResult", criterion: str, method: str) -> None:
     if criterion not in result.available():
         raise ValueError(
             f"method={method!r} must have the predictions of {criterion!r}; got a search with "
-            f"{list(result.info.criteria)}. Search with criterion={criterion!r} among them."
+            f"{list(result.info.criteria)}. Include {criterion!r} in `criterion`."
         )
 
 

@@ -502,7 +502,7 @@ class SearchResult:
         return float(weight @ losses / (y.size if by_count else weight.sum()))
 
     def _fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
-        """The score of each fold; NaN for one that failed or came after the cell was stopped."""
+        """Score of each fold; NaN for folds that failed or were not run after a stop."""
         found, source = self.predictions(criterion, cell), self.cells[cell].source_index
         weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
         unread = metric.response == "probability" and not self.cells[cell].has_proba
@@ -739,7 +739,7 @@ class SearchResult:
         return values if self.limits is None else np.clip(values, *self.limits)
 
     def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
-        """Cross-fitted predictions of the labelled rows, and the weights learnt from all."""
+        """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
         y, values, _ = self._validated("tlv", cells, "probability")
         values, seen = self.limited(values), self._seen("tlv", cells)
         roles = [self.cells[cell].role for cell in cells]

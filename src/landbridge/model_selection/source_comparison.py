@@ -25,7 +25,7 @@ class Comparison(KeptPredictions):
     Parameters
     ----------
     y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
-        What was predicted, as in `KeptPredictions`, estimators first.
+        Predictions, as in `KeptPredictions`, with estimators as the first axis.
     names : ndarray of shape (n_estimators,)
         Names of the estimators.
     seconds : ndarray of shape (n_estimators, n_sources)

@@ -184,8 +184,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     less than choosing one of them. Deviation 4: the vote has at most five members, so predicting
     costs at most five times what its most expensive member costs. It can cost more than five times
     the best candidate: a vote of linear models and forests took 29 times as long as its best
-    member, a linear model, or 4 µs per row. Measured times do not choose members, because the
-    answer would then differ between runs. Use ``refit="best"`` where speed matters more.
+    member, a linear model, or 4 µs per row. Members are not chosen by measured times, because
+    results would then differ between runs. Use ``refit="best"`` where speed matters more.
 
     References
     ----------

@@ -220,7 +220,7 @@ def cross_fitted(
     kinds: Sequence[Hashable] | None = None,
     strength: float = STRENGTH,
 ) -> np.ndarray:
-    """Predictions of the vote for labelled rows, with weights learnt without the row's fold.
+    """Predictions of the vote for labelled rows, with weights learned without the row's fold.
 
     They allow a fair score of the vote in the ranking, which is not biased by weights learned from
     the same labels.

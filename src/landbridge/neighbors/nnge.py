@@ -218,7 +218,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         Borders of the boxes.
     exemplar_labels_ : array of shape (n_exemplars,)
     exemplar_sizes_ : array of shape (n_exemplars,)
-        Number of rows in each.
+        Number of rows in each box.
     exemplar_weights_ : array of shape (n_exemplars,)
         Factors on the squared distances.
     feature_weights_ : array of shape (n_features,)

@@ -76,7 +76,7 @@ def _overview(ranking: dict[str, Any]) -> Picture | None:
     return Picture(
         f"{_capital(_score_words(ranking))} of the selected model and of the best baselines, with "
         f"{level} intervals.",
-        lambda: _interval_rows(ranking, rows, "The answer and the baselines"),
+        lambda: _interval_rows(ranking, rows, "The selected model and the baselines"),
     )
 
 

@@ -129,8 +129,9 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
     if ranking["beats_baseline"] is False:
         more += f" It is no better than always predicting the {ranking['baseline']['name']}."
     return (
-        f"The answer {how_often} predicts class {classes['names'][k]}: {_found(classes, k)} of the "
-        f"labelled rows are found.{more} Search with --metric {metric} to compare models by it."
+        f"The selected model {how_often} predicts class {classes['names'][k]}: "
+        f"{_found(classes, k)} of the labelled rows are found.{more} Search with --metric "
+        f"{metric} to compare models by it."
     )
 
 
