@@ -189,7 +189,7 @@ class CriteriaDisplay(_SearchDisplay):
             Results of a search.
         x : str
             Criterion on the horizontal axis.
-                y : str
+        y : str
             Criterion on the vertical axis.
         ax : matplotlib axes, optional
             Axes to draw on; those of a new figure by default.

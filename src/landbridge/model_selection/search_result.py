@@ -800,7 +800,7 @@ class SearchResult:
             there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
         level : float in (0, 1), default=0.95
             Level of the interval used in Eq. (16).
-                metric : str, optional
+        metric : str, optional
             Name of a metric of the search; by default the one used for selection.
 
         Returns
