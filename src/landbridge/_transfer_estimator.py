@@ -46,9 +46,14 @@ class TransferEstimator(BaseEstimator):
         self
             The fitted estimator.
         """
-        self._check_parameters()
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
-        self._fit_transfer(check_transfer(self, X, y, **target, **self._transfer_checks))
+        return self._fit_checked(X, y, **target)
+
+    def _fit_checked(self, X: MatrixLike, y: VectorLike, **others: Any) -> Self:
+        """Check parameters and rows, then learn from the rows whose weight is not 0."""
+        self._check_parameters()
+        data = check_transfer(self, X, y, **others, **self._transfer_checks)
+        self._fit_transfer(data.without_zero_weights())
         return self
 
     def _check_parameters(self) -> None:
@@ -94,11 +99,8 @@ class SourcesEstimator(TransferEstimator):
         self
             The fitted estimator.
         """
-        self._check_parameters()
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
-        data = check_transfer(self, X, y, groups=groups, **target, **self._transfer_checks)
-        self._fit_transfer(data)
-        return self
+        return self._fit_checked(X, y, groups=groups, **target)
 
 
 class WeightedTransferEstimator(TransferEstimator):
@@ -139,12 +141,9 @@ class WeightedTransferEstimator(TransferEstimator):
         self
             The fitted estimator.
         """
-        self._check_parameters()
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
-        data = check_transfer(self, X, y, **target, **weights, **self._transfer_checks)
-        self._fit_transfer(data.without_zero_weights())
-        return self
+        return self._fit_checked(X, y, **target, **weights)
 
 
 class WeightedSourcesEstimator(WeightedTransferEstimator):
@@ -188,11 +187,6 @@ class WeightedSourcesEstimator(WeightedTransferEstimator):
         self
             The fitted estimator.
         """
-        self._check_parameters()
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
-        data = check_transfer(
-            self, X, y, groups=groups, **target, **weights, **self._transfer_checks
-        )
-        self._fit_transfer(data.without_zero_weights())
-        return self
+        return self._fit_checked(X, y, groups=groups, **target, **weights)

@@ -1,4 +1,4 @@
-"""Building blocks of SVG pictures: drawing, scale with round ticks, escaped text.
+"""Building blocks of SVG pictures: shapes, axes with round ticks and escaped text.
 
 Colours come from the style sheet of the page, so that pictures adapt to dark mode. Text can be
 selected, searched and read aloud. Hover details are ``<title>`` elements and need no script.

@@ -6,6 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
+from sklearn.compose import TransformedTargetRegressor
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import (
@@ -726,3 +727,19 @@ class Sleepy(GaussianNB):
 
         time.sleep(self.seconds)
         return super().fit(X, y)
+
+
+def test_the_vote_counts_numbers_within_the_limits_of_the_known_labels():
+    wild = lb.SourceOnly(TransformedTargetRegressor(Ridge(), func=np.arctan, inverse_func=np.tan))
+    search = lb.TransferSearchCV({"wild": wild, "ridge": Ridge()}, cv=4, random_state=0)
+    y, y_target = X[:, 0], X_TARGET[:40, 0]
+    search.fit(X, y, X_target=X_TARGET[:40], y_target=y_target, X_unlabeled=X_TARGET[40:])
+    result = search.results_
+    known = np.concatenate([y, y_target])
+    margin = np.ptp(known) / 2
+    assert result.limits == pytest.approx((known.min() - margin, known.max() + margin))
+    assert search.vote_.limits == result.limits
+    far = np.full((5, 3), 1e6)
+    assert search.predict(far).max() <= result.limits[1]
+    raw = np.array([[-1e9, 0.0, 1e9]])
+    assert result.limited(raw).tolist() == [[result.limits[0], 0.0, result.limits[1]]]
