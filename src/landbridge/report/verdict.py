@@ -124,13 +124,17 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
     k = (classes["never"] or classes["seldom"])[0]
     how_often = "never" if classes["never"] else "almost never"
     others = len(classes["never"]) + len(classes["seldom"]) - 1
-    more = f" The same holds for {others} more." if others else ""
+    more = (
+        f" The same holds for {others} other {'class' if others == 1 else 'classes'}."
+        if others
+        else ""
+    )
     metric = classes["suggested_metric"] or "balanced_accuracy"
     if ranking["beats_baseline"] is False:
         more += f" It is no better than always predicting the {ranking['baseline']['name']}."
     return (
-        f"The selected model {how_often} predicts class {classes['names'][k]}: "
-        f"{_found(classes, k)} of the labelled rows are found.{more} Search with --metric "
+        f'The selected model {how_often} predicts class "{classes["names"][k]}": '
+        f"{_found(classes, k)} labelled rows are found.{more} Search with --metric "
         f"{metric} to compare models by it."
     )
 
@@ -142,7 +146,7 @@ def _recall_of_rarest(ranking: dict[str, Any]) -> str:
     k = classes["rarest"]
     recall = format_number(classes["recall"][k] or 0.0)
     return (
-        f", recall {recall} of the rarest class, {classes['names'][k]} "
+        f', recall {recall} of the rarest class "{classes["names"][k]}" '
         f"({classes['rarest_share']:.1%} of the rows, {_found(classes, k)} found)"
     )
 
@@ -234,7 +238,7 @@ def _balance(ranking: dict[str, Any]) -> dict[str, str] | None:
         return None
     rarest = classes["rarest"]
     text = (
-        f"The rarest class, {classes['names'][rarest]}, has {classes['rarest_share']:.1%} of the "
+        f'The rarest class "{classes["names"][rarest]}" has {classes["rarest_share"]:.1%} of the '
         "labelled target rows"
     )
     if not classes["is_rare"]:
