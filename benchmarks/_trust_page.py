@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import _trust_reviews
 from benchmarks._harness import markdown_table
 from landbridge.inference.label_check import LEAST_EFFECTIVE, LEAST_OVERLAP, LEVEL
 
@@ -17,7 +18,11 @@ Line = dict[str, Any]
 
 
 def page(
-    labels: list[Line], predictions: list[Line], causes: list[Line], losses: list[Line]
+    labels: list[Line],
+    predictions: list[Line],
+    causes: list[Line],
+    losses: list[Line],
+    reviews: list[Line],
 ) -> str:
     """All sections."""
     sections = [
@@ -31,6 +36,7 @@ def page(
         *loss_section(losses),
         *agreement_section(predictions),
         *cause_section(causes),
+        *_trust_reviews.section(reviews),
     ]
     return "\n\n".join(sections)
 

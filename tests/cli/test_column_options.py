@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 
-from landbridge.cli._problem import read_problem
+from landbridge.cli._problem import find_task, read_problem
 from landbridge.cli._study import folds_of
 from landbridge.cli._trust import column_cautions
 from landbridge.cli.select import Select
@@ -125,6 +125,13 @@ WRONG = {
 def test_columns_that_cannot_be_what_they_are_named_as(ask, message):
     with pytest.raises(ValueError, match=message):
         ask(**WRONG[message])
+
+
+def test_labels_with_currency_signs_are_numbers():
+    labels = pl.Series("price", [f"${1000 + 37 * k:,}" for k in range(40)])
+    with pytest.warns(UserWarning, match="label: 'price' holds numbers with currency signs"):
+        assert find_task(labels, None) == "regression"
+    assert find_task(pl.Series("kind", ["$ a", "$ b"]), None) == "classification"
 
 
 def test_too_few_groups_are_refused(ask):

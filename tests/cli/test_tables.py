@@ -1,6 +1,7 @@
 """Tables from files, and every way in which a file can be wrong."""
 
 import os
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_types_are_right_when_they_show_late_in_the_file(tmp_path):
 def test_decimal_commas_are_numbers_and_announced(tmp_path):
     text = "a;b;c\n1,5;x,1;3\n-2;y;4\n;z;5\n"
     with pytest.warns(
-        UserWarning, match="'a' holds numbers with a decimal comma.*1,5 is one and a"
+        UserWarning, match="'a' holds numbers with a decimal comma.*'1,5' is 1.5 .--text a to"
     ):
         frame = read_table(write(tmp_path / "t.csv", text))
     assert frame["a"].to_list() == [1.5, -2.0, None]
@@ -195,7 +196,13 @@ TEN = [str(k) for k in range(10)]
         ([*TEN, '"1,5"'], "with a decimal comma", 1.5),
         (['"1.234,56"', '"2,5"', '"3"'], "with a decimal comma", 3.0),
         (['"1,234.5"', '"2,345,678"', "7"], "with thousands separators", 7.0),
-        (["5%", "7.5 %"], "with percent signs and is read as such: 12% is 12", 7.5),
+        (["5%", "7.5 %"], "percent signs and is read as such: '7.5 %' is 7.5 .--text x to", 7.5),
+        (['"12,5%"', "7 %"], "with percent signs and a decimal comma", 7.0),
+        (["$5", '"$1,200"', "-$3.5"], "currency signs and thousands .*: '.1,200' is 1200", -3.5),
+        (['"$1,200"', '"$2,300"'], "with currency signs and thousands separators", 2300.0),
+        (['"€ 3,50"', '"1.234,50 €"'], "with currency signs and a decimal comma", 1234.5),
+        (["5 USD", "EUR 7.25"], "with currency signs and is", 7.25),
+        (["5", "n/a", "-", "?", "6", "7"], "3 cells that are not are .*'n/a' in row 2, '-'", 7.0),
     ],
 )
 def test_stray_cells_and_other_notations_are_announced(tmp_path, cells, message, values):
@@ -210,6 +217,20 @@ def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_
     path = write(tmp_path / "t.csv", "x,b\n1,1\n2,1\nred,1\n")
     with pytest.warns(UserWarning, match="'x' is read as text, because 1 of its 3 cells are not"):
         assert read_table(path)["x"].dtype == pl.String
+
+
+def test_mostly_marks_of_missing_values_or_other_words_stay_text(tmp_path):
+    for cells in (["1", "n/a", "?"], ["1", "2", "n/a", "red"]):
+        path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert read_table(path)["x"].dtype == pl.String
+
+
+def test_money_with_three_decimals_is_read_by_the_separator_of_the_file(tmp_path):
+    path = write(tmp_path / "t.csv", "x;b\n1,459 €;1\n1,479 €;2\n")
+    with pytest.warns(UserWarning, match="currency signs and a decimal comma"):
+        assert read_table(path)["x"].to_list() == [1.459, 1.479]
 
 
 def test_dates_with_a_stray_cell_stay_dates(tmp_path):

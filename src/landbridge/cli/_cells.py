@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from landbridge.cli._errors import listing
+from landbridge.inspection._column_tests import MISSING_MARKS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,23 +22,37 @@ LARGEST = 1e18
 MOST_CELLS = 0.9
 # Below that, a column with this share of numbers is read as text, with a caution.
 MANY_CELLS = 0.5
-PLAIN = "plain"
-DECIMAL_COMMA, THOUSANDS, PERCENT = "a decimal comma", "thousands separators", "percent signs"
 LEADING_ZERO = r"^[+-]?0\d+$"
 WHOLE_NUMBER = r"^[+-]?\d+$"
+DECIMAL_COMMA, THOUSANDS = "a decimal comma", "thousands separators"
 _PATTERNS = {
     DECIMAL_COMMA: r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$",
     THOUSANDS: r"^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$",
-    PERCENT: r"^[+-]?\d+(\.\d+)?\s*%$",
 }
 # With 1.234,56 in a column, its dots separate thousands.
 _DOTTED = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
 _DOTTED_COMMA = r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$"
-_EXAMPLES = {
-    DECIMAL_COMMA: "1,5 is one and a half",
-    THOUSANDS: "1,234 is one thousand two hundred and thirty-four",
-    PERCENT: "12% is 12",
+PERCENT, CURRENCY = "percent signs", "currency signs"
+_MONEY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
+# A number with its unit; the groups are the number without the unit.
+_UNITS = {
+    PERCENT: r"^([+-]?\d.*?)\s*%$",
+    CURRENCY: rf"(?i)^([+-]?)\s*(?:{_MONEY}\s*([+-]?\d.*)|(\d.*?)\s*{_MONEY})$",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Notation:
+    """How the numbers of a column are written: a sign of the unit, and the use of commas."""
+
+    unit: str = ""
+    commas: str = ""
+
+    def __str__(self) -> str:
+        return " and ".join(filter(None, (self.unit, self.commas)))
+
+
+PLAIN = Notation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +60,7 @@ class Numbers:
     """A text column as numbers, missing where a cell is not a number, and its notation."""
 
     values: "pl.Series"
-    notation: str
+    notation: Notation
     n_filled: int
 
     @property
@@ -55,12 +70,13 @@ class Numbers:
 
 
 def read_numbers(
-    text: "pl.Series", *, comma_separated: bool, notation: str | None = None
+    text: "pl.Series", *, comma_separated: bool, notation: Notation | None = None
 ) -> Numbers:
     """Read a text column in ``notation``, or in the one that fits most of its cells.
 
     Ties are read as plain numbers. ``"1,234"`` may have a thousands separator or a decimal comma:
-    if both notations fit the column equally well, neither is used.
+    if both notations fit the column equally well, neither is used, except for money, which hardly
+    ever has three decimals.
     """
     text = text.str.strip_chars()
     filled = len(text) - text.null_count()
@@ -69,12 +85,16 @@ def read_numbers(
         return Numbers(plain, PLAIN, filled)
     if notation is not None:
         return Numbers(_in_notation(text, notation), notation, filled)
-    read = {PLAIN: plain} | {name: _in_notation(text, name) for name in _PATTERNS}
-    missing = {name: numbers.null_count() for name, numbers in read.items()}
-    if missing[DECIMAL_COMMA] == missing[THOUSANDS]:
-        for name in (DECIMAL_COMMA, THOUSANDS) if comma_separated else (THOUSANDS,):
-            del missing[name]
-    best = min(missing, key=missing.__getitem__)
+    read = {PLAIN: plain}
+    for unit in ("", *(unit for unit, form in _UNITS.items() if text.str.contains(form).any())):
+        found = {commas: _in_notation(text, Notation(unit, commas)) for commas in ("", *_PATTERNS)}
+        if found[DECIMAL_COMMA].null_count() == found[THOUSANDS].null_count():
+            if not comma_separated or unit != CURRENCY:
+                del found[THOUSANDS]
+            if comma_separated:
+                del found[DECIMAL_COMMA]
+        read |= {Notation(unit, commas): numbers for commas, numbers in found.items()}
+    best = min(read, key=lambda notation: read[notation].null_count())
     return Numbers(read[best], best, filled)
 
 
@@ -88,25 +108,30 @@ def find_types(frame: "pl.DataFrame", place: str, *, keep: set[str], comma: bool
 
 
 def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) -> "pl.Series":
-    """Convert a column to the type of most of its cells and warn about the others."""
+    """Convert a column to the type of most of its cells and warn about the others.
+
+    Marks of missing values, such as ``n/a`` or ``-``, say nothing about the type.
+    """
     filled = text.drop_nulls()
     if not len(filled) or is_code(filled):
         return text
     numbers = read_numbers(text, comma_separated=comma_separated)
-    if numbers.share >= MOST_CELLS:
-        announce_notation(numbers, place)
+    n_marks = int(filled.str.strip_chars().str.to_lowercase().is_in(MISSING_MARKS).sum())
+    known = 1 - n_marks / len(filled)
+    if numbers.share >= max(MOST_CELLS * known, MANY_CELLS):
+        announce_notation(numbers, text, place, f"--text {text.name} to keep it as text")
         return _announce(text, numbers.values, "numbers", place)
     if filled.str.to_lowercase().is_in(["true", "false"]).all():
         return text.str.to_lowercase() == "true"
     dates = read_dates(text)
-    if dates is not None and share_read(text, dates) >= MOST_CELLS:
+    if dates is not None and share_read(text, dates) >= max(MOST_CELLS * known, MANY_CELLS):
         return _announce(text, dates, "dates", place)
     if numbers.share >= MANY_CELLS:
         odd = unreadable(text, numbers.values)
         warnings.warn(
             f"{place}: {text.name!r} is read as text, because {odd.len()} of its {len(filled)} "
-            f"cells are not numbers ({strays(text, numbers.values)}). Correct them or leave them "
-            "empty if it should hold numbers.",
+            f"cells are not numbers ({strays(text, numbers.values)}). If it should hold numbers, "
+            "correct them or pass them as --missing.",
             stacklevel=2,
         )
     elif _looks_like_thousands(filled):
@@ -118,14 +143,18 @@ def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) ->
     return text
 
 
-def announce_notation(numbers: Numbers, place: str) -> None:
-    """Report how numbers in an unusual notation were read."""
-    if numbers.notation != PLAIN:
-        warnings.warn(
-            f"{place}: {numbers.values.name!r} holds numbers with {numbers.notation} and is read "
-            f"as such: {_EXAMPLES[numbers.notation]}.",
-            stacklevel=3,
-        )
+def announce_notation(numbers: Numbers, text: "pl.Series", place: str, change: str = "") -> None:
+    """Announce numbers that are not in plain digits, with an example and how to change it."""
+    if numbers.notation == PLAIN:
+        return
+    written = _plain(text.str.strip_chars()).is_null() & numbers.values.is_not_null()
+    row = text.str.len_chars().set(~written, 0).arg_max() or 0  # the longest has every sign
+    example = f"{text[row]!r} is {numbers.values[row]:.12g}"
+    warnings.warn(
+        f"{place}: {text.name!r} holds numbers with {numbers.notation} and is read as such: "
+        f"{example}{change and f' ({change})'}.",
+        stacklevel=3,
+    )
 
 
 def is_code(filled: "pl.Series") -> bool:
@@ -191,7 +220,7 @@ def _announce(text: "pl.Series", values: "pl.Series", kind: str, place: str) -> 
         cells = "1 cell that is not is" if len(odd) == 1 else f"{len(odd)} cells that are not are"
         warnings.warn(
             f"{place}: {text.name!r} holds {kind}; {cells} read as missing: "
-            f"{strays(text, values)}.",
+            f"{strays(text, values)} (--text {text.name} to keep them).",
             stacklevel=3,
         )
     return values
@@ -203,20 +232,26 @@ def _plain(text: "pl.Series") -> "pl.Series":
     return text.cast(pl.Float64, strict=False)
 
 
-def _in_notation(text: "pl.Series", notation: str) -> "pl.Series":
-    pattern = _PATTERNS[notation]
-    if notation == DECIMAL_COMMA and text.str.contains(_DOTTED).any():
+def _in_notation(text: "pl.Series", notation: Notation) -> "pl.Series":
+    """Numbers in one notation; cells in another one, even in plain digits, become missing."""
+    cells = text
+    if notation.unit:
+        form = _UNITS[notation.unit]
+        groups = "$1" if notation.unit == PERCENT else "$1$2$3"
+        cells = _only(cells, form).str.replace(form, groups)
+    if not notation.commas:
+        return _plain(cells)
+    pattern = _PATTERNS[notation.commas]
+    if notation.commas == THOUSANDS:
+        return _plain(_only(cells, pattern).str.replace_all(",", "", literal=True))
+    if cells.str.contains(_DOTTED).any():
         pattern = _DOTTED_COMMA
-    # `filter` by the pattern first: clean cells of other notations must not become numbers.
-    fits = text.str.contains(pattern)
-    cells = text.set(~fits.fill_null(False), None)
-    if notation == DECIMAL_COMMA:
-        cells = cells.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
-    elif notation == THOUSANDS:
-        cells = cells.str.replace_all(",", "", literal=True)
-    else:
-        cells = cells.str.strip_chars(" %")
-    return _plain(cells)
+    cells = _only(cells, pattern).str.replace_all(".", "", literal=True)
+    return _plain(cells.str.replace(",", ".", literal=True))
+
+
+def _only(cells: "pl.Series", pattern: str) -> "pl.Series":
+    return cells.set(~cells.str.contains(pattern).fill_null(False), None)
 
 
 def _looks_like_thousands(filled: "pl.Series") -> bool:

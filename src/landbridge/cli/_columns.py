@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._cells import LARGEST, announce_notation, read_dates, read_numbers, unreadable
+from landbridge.cli._cells import (
+    LARGEST,
+    Notation,
+    announce_notation,
+    read_dates,
+    read_numbers,
+    unreadable,
+)
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.report.data_summary import column_kind
 
@@ -121,7 +128,7 @@ class RowChecker:
 class _Findings:
     """Anomalies of one column, over all pieces."""
 
-    notation: str | None = None
+    notation: Notation | None = None
     n_filled: int = 0
     n_misfits: int = 0
     misfits: list[str] = field(default_factory=list)  # the first few
@@ -239,7 +246,7 @@ def _cast(column: "pl.Series", kind: str, comma_separated: bool, found: _Finding
             numbers = read_numbers(column, comma_separated=comma_separated, notation=found.notation)
             if numbers.n_filled and found.notation is None:
                 found.notation = numbers.notation
-                announce_notation(numbers, "new rows")
+                announce_notation(numbers, column, "new rows")
             usable = (numbers.values.abs() <= LARGEST).fill_null(False)
             return numbers.values.set(~usable, None)
         if kind == "true or false":

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._cells import LARGEST, MOST_CELLS, read_dates, strays, warn_similar_names
+from landbridge.cli._cells import (
+    LARGEST,
+    MOST_CELLS,
+    announce_notation,
+    read_dates,
+    read_numbers,
+    strays,
+    warn_similar_names,
+)
 from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._large import ROW, advice_on_text, find_large
 from landbridge.cli._options import TableOptions
@@ -312,18 +320,23 @@ def _check_filled(frame: "pl.DataFrame", name: str, option: str) -> None:
 
 def find_task(labels: "pl.Series", note: Note | None) -> str:
     """Classification or regression, by the library's rule for labels."""
+    import polars as pl
+
     from landbridge._validation import task_of
 
-    numbers = _as_numbers(labels)
-    lost = len(labels.filter(labels.is_not_null() & numbers.is_null()))
-    known = (labels if lost else numbers).drop_nulls()
+    converted = _as_numbers(labels)
+    lost = len(labels.filter(labels.is_not_null() & converted.is_null()))
+    known = (labels if lost else converted).drop_nulls()
     task = task_of(np.asarray(known.to_list())) if len(known) else "classification"
     if lost and lost <= (1 - MOST_CELLS) * len(known):
-        _refuse_stray_labels(labels, numbers)
+        _refuse_stray_labels(labels, converted)
     what = f"{labels.drop_nulls().n_unique()} different values in {labels.name!r}"
     other = "regression" if task == "classification" else "classification"
     if note is not None:
         note(f"{what}: this is a {task} task (--task {other} to change it)")
+    if task == "regression" and labels.dtype == pl.String:
+        numbers = read_numbers(labels, comma_separated=True)
+        announce_notation(numbers, labels, "label", "--task classification to use classes")
     return task
 
 
@@ -344,7 +357,7 @@ def _as_numbers(labels: "pl.Series") -> "pl.Series":
     import polars as pl
 
     if labels.dtype == pl.String:
-        return labels.str.strip_chars().cast(pl.Float64, strict=False)
+        return read_numbers(labels, comma_separated=True).values
     if labels.dtype.is_numeric():
         return labels
     return pl.Series(labels.name, [None] * len(labels), dtype=pl.Float64)

@@ -15,11 +15,14 @@ from landbridge.inspection import (
 from landbridge.inspection.audit import Finding
 from landbridge.inspection.loss_split import FEWEST
 from landbridge.report.blocks import P_VALUE, Column, Heading, Text, make_table
+from landbridge.report.tables import columns_table
 
 if TYPE_CHECKING:
     from landbridge.report.blocks import Block
 
 
+# With more columns, only those with findings are listed.
+MOST_COLUMNS = 40
 # Findings that affect how results can be interpreted. The others were handled, or say how cells
 # were read.
 CAUTIONS = (
@@ -75,19 +78,23 @@ def trust_data(
 ) -> dict[str, Any]:
     """Audit, label check and loss splits as plain values for JSON."""
     return {
-        "columns": [
-            {
-                "name": column.name,
-                "type": column.kind,
-                "missing": column.missing,
-                "unique": column.unique,
-                "findings": [finding.name.lower() for finding in column.findings],
-            }
-            for column in audit.columns
-        ],
+        "columns": _columns_data(audit),
         "label_check": None if check is None else _check_data(check),
         "loss_split": {name: _split_data(split) for name, split in splits.items()},
     }
+
+
+def _columns_data(audit: ColumnAudit) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": column.name,
+            "type": column.kind,
+            "missing": column.missing,
+            "unique": column.unique,
+            "findings": [finding.name.lower() for finding in column.findings],
+        }
+        for column in audit.columns
+    ]
 
 
 def trust_blocks(
@@ -107,8 +114,13 @@ def trust_blocks(
     if splits:
         blocks.append(Heading("Why does a source model do worse in the target?"))
         blocks += [Text(f"{name}: {split}") for name, split in splits.items()]
-    if audit.sentences:
-        blocks.append(Heading("Columns to look at"))
+    columns = _columns_data(audit)
+    if len(columns) > MOST_COLUMNS:
+        columns = [column for column in columns if column["findings"]][:MOST_COLUMNS]
+    for column in columns:
+        column["findings"] = [name.replace("_", " ") for name in column["findings"]]
+    if columns:
+        blocks += [Heading("Columns"), columns_table({"columns": columns})]
         blocks += [Text(sentence) for sentence in audit.sentences]
     return blocks
 

@@ -30,7 +30,7 @@ _CURRENCY = re.compile(
 _PERCENT = re.compile(r"^\s*[-+]?[\d.,]+\s*%\s*$")
 _THOUSANDS = re.compile(r"\d{1,3}([,' \u00a0]\d{3})+(\.\d+)?\b|\d{1,3}(\.\d{3})+(,\d+)\b")
 _LEADING_ZERO = re.compile(r"^0\d+$")
-_MISSING = frozenset(
+MISSING_MARKS = frozenset(
     {"n/a", "na", "-", "--", "?", "none", "null", "nan", "missing", "unknown", "nil", ".", "#n/a"}
 )
 
@@ -174,10 +174,25 @@ def copies(values: Vector, labels: Vector) -> bool:
         if np.unique(labels).size > 20:
             return bool(abs(np.corrcoef(values, labels)[0, 1]) >= 0.999)
     a, b = _codes(values), _codes(labels)
-    n_labels = np.unique(b).size
-    if np.unique(a).size != n_labels:
+    if values.dtype.kind == "f" and a.max() > b.max():  # numbers near one value per class
+        a = _nearest_class(values, b)
+    if a.max() != b.max():
         return False
-    return bool(min(_purity(a, b), _purity(b, a)) >= PURE)
+    return _decides(a, b) and _decides(b, a)
+
+
+def _nearest_class(values: Vector, classes: Vector) -> Vector:
+    """Class whose median is closest to each value."""
+    medians = np.array([np.median(values[classes == k]) for k in range(classes.max() + 1)])
+    order = np.argsort(medians)
+    return order[np.searchsorted((medians[order][1:] + medians[order][:-1]) / 2, values)]
+
+
+def _decides(codes: Vector, groups: Vector) -> bool:
+    """Whether each code has a group of its own, also the rare ones, that nearly all rows have."""
+    n = groups.max() + 1
+    most = [np.bincount(groups[codes == k], minlength=n).argmax() for k in np.unique(codes)]
+    return np.unique(most).size == n and _purity(codes, groups) >= PURE
 
 
 def _purity(codes: Vector, groups: Vector) -> float:
@@ -202,7 +217,7 @@ def typical_words(known: Vector) -> float:
 def writing_of(known: Vector) -> Writing:
     """Format of the texts: amounts, percentages, marks of missing values, codes."""
     texts = [str(text).strip() for text in known[:MOST_TEXTS].tolist()]
-    marks = [text.lower() in _MISSING for text in texts]
+    marks = [text.lower() in MISSING_MARKS for text in texts]
     others = [text for text, mark in zip(texts, marks, strict=True) if not mark]
 
     def nearly_all(pattern: re.Pattern[str]) -> bool:

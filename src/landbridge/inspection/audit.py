@@ -44,7 +44,10 @@ class Finding(Enum):
     CURRENCY = "contains amounts of money and is read as text; remove the currency sign"
     PERCENT = "contains percentages and is read as text; remove the percent sign"
     THOUSANDS = "contains numbers with thousands separators and is read as text; remove them"
-    MISSING_MARKS = "marks missing values with words or signs; pass them as --missing"
+    MISSING_MARKS = (
+        "marks missing values with words or signs, which are used as values; pass them as "
+        "--missing"
+    )
     LEADING_ZEROS = "has codes with leading zeros and is read as text"
     MOSTLY_MISSING = "is missing in more than half of the rows"
 

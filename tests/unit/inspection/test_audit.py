@@ -91,6 +91,20 @@ ORDINARY = {
 }
 
 
+def test_numbers_near_one_value_per_class_copy_the_label():
+    near = LABEL * 3 + rng.normal(0, 0.2, N)
+    assert Finding.COPY_OF_LABEL in findings(near, label=True)
+    assert Finding.COPY_OF_LABEL in findings(-near, label=True)
+
+
+def test_a_rare_event_is_no_copy_of_another_rare_event():
+    fraud, alert = np.zeros((2, 1000), dtype=int)
+    fraud[:3], alert[-2:] = 1, 1
+    table = pl.DataFrame({"alert": alert, "copy": fraud, "size": rng.normal(size=1000)})
+    audit = audit_columns(table.with_columns(fraud=fraud), label="fraud")
+    assert audit.with_finding(Finding.COPY_OF_LABEL) == ("copy",)
+
+
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_columns_have_no_findings(name):
     assert findings(ORDINARY[name].tolist(), label=True, domain=True) == set()
