@@ -59,7 +59,9 @@ def review_table(source: str, target: str, draw: int) -> tuple[pl.DataFrame, np.
         {
             "review": texts.tolist(),
             "product": domains[chosen].astype(str).tolist(),
-            "label": [int(own) if kept else None for own, kept in zip(y[chosen], known, strict=True)],
+            "label": [
+                int(own) if kept else None for own, kept in zip(y[chosen], known, strict=True)
+            ],
         }
     )
     return table, y[chosen]

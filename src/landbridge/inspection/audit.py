@@ -45,8 +45,7 @@ class Finding(Enum):
     PERCENT = "contains percentages and is read as text; remove the percent sign"
     THOUSANDS = "contains numbers with thousands separators and is read as text; remove them"
     MISSING_MARKS = (
-        "marks missing values with words or signs, which are used as values; pass them as "
-        "--missing"
+        "marks missing values with words or signs, which are used as values; pass them as --missing"
     )
     LEADING_ZEROS = "has codes with leading zeros and is read as text"
     MOSTLY_MISSING = "is missing in more than half of the rows"
