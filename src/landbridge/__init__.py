@@ -1,7 +1,7 @@
-"""Transfer learning that a person can trust.
+"""Transfer learning that you can trust.
 
-The names of `landbridge._public` are imported when the first of them is used, so that
-``landbridge --help`` and reading the version do not wait for scikit-learn.
+The names of `landbridge._public` are imported when the first of them is used, so that ``landbridge
+--help`` and ``landbridge.__version__`` do not import scikit-learn.
 """
 
 import importlib

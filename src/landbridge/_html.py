@@ -1,4 +1,4 @@
-"""HTML fragments for notebooks. Text is escaped only here.
+"""HTML fragments for notebooks. This is the only place where text is escaped.
 
 Colours are inherited from the page, so that light and dark notebooks both work.
 """

@@ -3,8 +3,8 @@
 A *record* is a frozen dataclass. Its array fields become the arrays of an ``.npz`` file; every
 other field goes into a JSON header inside that file. Files are written under a temporary name and
 renamed, so that a file with the final name is always complete. The header contains the SHA-256 of
-every array, and the file that of the header, so that a modified file is rejected with the name of
-the array.
+every array, and the file contains that of the header. A modified file is rejected with the name of
+the changed array.
 """
 
 import contextlib
@@ -92,7 +92,7 @@ def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
     except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
         raise ValueError(
             f"`{path}` must contain an unchanged {cls.__name__}; it was damaged or edited: "
-            f"{error} Copy it again from where it was saved."
+            f"{error} Restore it from the original."
         ) from error
     return record
 
@@ -173,7 +173,7 @@ def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
     except DAMAGE as error:
         raise ValueError(
             f"`{path}` must be a complete result saved by landbridge; the file is damaged, "
-            f"incomplete or of another kind ({error}). Copy it again from where it was saved."
+            f"incomplete or of another kind ({error}). Restore it from the original."
         ) from error
     for array in arrays.values():
         array.flags.writeable = False
@@ -209,8 +209,8 @@ def _check_seal(arrays: Any, digests: Any, sealed: Any, seal: Any, path: Path) -
     else:
         return
     raise ValueError(
-        f"`{path}` must be an unchanged landbridge result; it was damaged or edited: {what}. Copy "
-        "it again from where it was saved."
+        f"`{path}` must be an unchanged landbridge result; it was damaged or edited: {what}. "
+        f"Restore it from the original."
     )
 
 

@@ -28,7 +28,7 @@ class FewSourcesWarning(LandbridgeWarning):
 class FailedFitWarning(LandbridgeWarning):
     """A fit failed and was recorded; results are based on the others.
 
-    The arguments are the message and, if available, the place with more details.
+    The arguments are the message and, if available, the name of the attribute with more details.
     """
 
     def __str__(self) -> str:

@@ -171,7 +171,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     try:
         types = skops_io.get_untrusted_types(data=content)
         refused = [name for name in types if not _is_allowed(name)]
-    except Exception as error:  # skops can raise anything for an edited file
+    except Exception as error:  # skops can raise any exception for an edited file
         raise _does_not_fit(path, card, error) from error
     if refused:
         raise ValueError(
@@ -199,7 +199,7 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
     except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error, RuntimeError) as error:
         raise ValueError(
             f"`{path}` must be a complete model saved by landbridge; the file is damaged, "
-            f"incomplete or of another kind ({error}). Copy it again from where it was saved."
+            f"incomplete or of another kind ({error}). Restore it from the original."
         ) from error
     except KeyError as error:
         raise ValueError(
@@ -208,8 +208,8 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
         ) from error
     except ValueError as error:
         raise ValueError(
-            f"`{path}` must be a model saved by landbridge; its card is not JSON ({error}). Copy "
-            "it again from where it was saved."
+            f"`{path}` must be a model saved by landbridge; its card is not JSON ({error}). "
+            f"Restore it from the original."
         ) from error
     _check_card(card, path)
     return card
@@ -220,13 +220,13 @@ def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
     if not isinstance(card, dict) or not isinstance(card.get("format"), int):
         raise ValueError(
             f"`{path}` must be a model saved by landbridge; got a card without its format. "
-            "Copy it again from where it was saved."
+            "Restore it from the original."
         )
     versions = card.get("versions", {})
     if not isinstance(versions, dict):
         raise ValueError(
             f"`{path}` must be a model saved by landbridge; got a card whose versions are "
-            f"{type(versions).__name__}. Copy it again from where it was saved."
+            f"{type(versions).__name__}. Restore it from the original."
         )
     if card["format"] > FORMAT:
         raise ValueError(

@@ -130,8 +130,8 @@ def test_a_file_whose_name_has_an_equals_sign_is_one_file(tmp_path, monkeypatch)
     ("names", "texts", "domain", "message"),
     [
         (["", "b="], [GOOD, GOOD], None, "must each be given as name=path"),
-        (["b=", "b="], [GOOD, GOOD], None, "a name of its own"),
-        (["a=", "b="], [GOOD, GOOD], "where", "got 'where', which the files have already"),
+        (["b=", "b="], [GOOD, GOOD], None, "a different name"),
+        (["a=", "b="], [GOOD, GOOD], "where", "got 'where', which the files already have"),
         (["a=", "b="], [GOOD, "a,c,where\n1,2,3\n"], None, "'b' lacks 'b' and also has 'c'"),
         (
             ["a=", "b="],

@@ -145,7 +145,7 @@ class TaskCache:
         """
         now, removed = time.time(), 0
         for path in self._files():
-            with suppress(FileNotFoundError):  # another run may prune too
+            with suppress(FileNotFoundError):  # another run may be pruning at the same time
                 if now - path.stat().st_mtime >= unused_seconds or _read(path, path.stem) is None:
                     path.unlink()
                     removed += 1

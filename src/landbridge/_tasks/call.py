@@ -60,7 +60,7 @@ def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
             outcome = plain_outcome(function(shared, content))
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # includes SystemExit and GeneratorExit raised by a candidate
+    except BaseException as error:  # a candidate may raise SystemExit or GeneratorExit
         message = f"{type(error).__name__}: {error}"
         failure = TaskFailure("error", message, traceback.format_exc(), error)
     return Answer(outcome, failure, time.perf_counter() - started)

@@ -1,7 +1,7 @@
 """Tasks on a Dask cluster.
 
-Shared data is scattered once to all workers; a task carries only its own content. Dask runs the
-tasks of a worker that died on another one, and gives up a task that has ended several workers.
+Shared data is scattered once to all workers; a task carries only its own content. If a worker dies,
+Dask runs its tasks on another one; a task that has ended several workers is given up.
 """
 
 import logging
@@ -24,7 +24,7 @@ from landbridge._tasks.records import TaskFailure, TaskResult
 from landbridge._tasks.shared_file import SharedData, aligned, pack, unpack
 from landbridge._tasks.workers import DEATHS, Attempt
 
-# Number of tasks per core sent in advance, so that no worker waits for the network.
+# Tasks sent in advance per core, so that no worker waits for the network.
 AHEAD = 2
 # Seconds between two checks of the size of the cluster and of the scattered data.
 LOOK = 2.0
@@ -152,7 +152,7 @@ class Flight:
                 yield from self._recover(attempt)
             return
         if answer.failure is not None and answer.failure.reason == "timeout":
-            future.release()  # otherwise a restart of its worker would run the task again
+            future.release()  # otherwise the task would run again after a restart of its worker
             self._restart(place)
         yield answer.as_result(attempt.index, attempt.task)
 
@@ -171,7 +171,7 @@ class Flight:
             self.suspects.append(attempt)
             return
         message = (
-            "It ended the Dask workers that ran it, even when it ran alone. It may crash, or need "
+            "The Dask workers that ran it died, even when it ran alone. It may crash, or need "
             "more memory than they have."
         )
         failure = TaskFailure("worker_died", message)
@@ -221,7 +221,7 @@ class Scattered:
             try:
                 self.future = self.client.scatter([self.packed], broadcast=True, hash=False)[0]
                 return
-            except Exception:  # the type varies if a worker dies meanwhile
+            except Exception:  # the exception type depends on when a worker dies
                 if time.monotonic() > end:
                     raise
                 time.sleep(0.5)

@@ -27,7 +27,8 @@ def run_with_joblib(
     sent = _put_once(shared)
 
     def calls() -> Iterator[Any]:
-        # joblib pulls from here in its own threads, so results that need no call go to `ready`.
+        # joblib reads this generator in its own threads, so results that need no call go to
+        # `ready`.
         for item in source:
             if isinstance(item, TaskResult):
                 ready.append(item)

@@ -1,4 +1,4 @@
-"""Run tasks; no other module starts them.
+"""Run tasks. No other module starts tasks.
 
 Results are identical for any ``n_jobs`` and joblib backend, because seeds belong to tasks and every
 task runs its linear algebra on one thread.

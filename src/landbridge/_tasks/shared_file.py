@@ -82,7 +82,7 @@ def read_shared(path: str) -> Any:
 
 
 def pack(shared: Any) -> list[Any]:
-    """Bytes of an object in chunks: a header, then its arrays, each at an aligned place."""
+    """Bytes of an object in chunks: a header, then its arrays, each at an aligned offset."""
     buffers: list[pickle.PickleBuffer] = []
     payload = dumps(shared, protocol=5, buffer_callback=buffers.append)
     views = [buffer.raw() for buffer in buffers]
@@ -120,7 +120,7 @@ def aligned(packed: bytes) -> memoryview:
 
 
 def _place(n_bytes: int) -> str | None:
-    """The memory disk if it has ample room, else the default folder for temporary files."""
+    """The in-memory file system if it has enough space, else the default temporary folder."""
     usable = os.path.isdir(MEMORY_DISK) and os.access(MEMORY_DISK, os.W_OK)
     roomy = usable and shutil.disk_usage(MEMORY_DISK).free > 2 * n_bytes + 2**20
     return MEMORY_DISK if roomy else None

@@ -11,7 +11,7 @@ from typing import Any
 
 @contextmanager
 def unswallowed_signals() -> Iterator[None]:
-    """Raise again after SIGINT or SIGTERM if the block caught the first exception.
+    """Raise a second time after SIGINT or SIGTERM if the block caught the first exception.
 
     scikit-learn's neural networks catch KeyboardInterrupt and end their training early. Without
     this, Ctrl-C would stop one fit instead of the search.

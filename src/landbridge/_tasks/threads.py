@@ -58,5 +58,5 @@ def on_one_thread(function: Function) -> Function:
 
 @lru_cache(maxsize=1)
 def _threadpools(n_modules: int) -> ThreadpoolController:
-    """Native libraries of this process, looked up (milliseconds) again only after an import."""
+    """Native libraries of this process, looked up again only after an import."""
     return ThreadpoolController()

@@ -35,9 +35,9 @@ from landbridge._tasks.call import (
 from landbridge._tasks.records import Task, TaskFailure, TaskResult
 from landbridge._tasks.shared_file import SharedData, read_shared
 
-DEATHS = 3  # number of worker deaths after which a task is recorded as failed
-IDLE_SECONDS = 300.0  # after which an unused worker exits
-ORPHAN_SECONDS = 0.5  # between checks that the parent is still running
+DEATHS = 3  # a task is recorded as failed after this number of worker deaths
+IDLE_SECONDS = 300.0  # an unused worker exits after this time
+ORPHAN_SECONDS = 0.5  # interval between checks that the parent is still running
 # Environment for native libraries that a task loads after `one_thread` has looked for them.
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
@@ -106,7 +106,7 @@ class IdleWorkers:
     def take(self) -> Worker:
         """Return an idle worker, or start a new one."""
         with self.lock:
-            if self.owner != os.getpid():  # a fork must not share pipes with its parent
+            if self.owner != os.getpid():  # a forked process must not use the pipes of its parent
                 self.workers, self.owner = [], os.getpid()
             while self.workers:
                 worker = self.workers.pop()
@@ -157,7 +157,7 @@ def run_in_workers(
     try:
         finished: list[TaskResult] = []
         while True:
-            # Hand out new tasks before results, so that no worker waits for the caller.
+            # Start new tasks before yielding results, so that no worker waits for the caller.
             while len(team.busy) < n_jobs:
                 item = again.popleft() if again else next(waiting, None)
                 if item is None:

@@ -203,7 +203,7 @@ def _taken_counts(parts: list[Matrix]) -> tuple[Vector, Vector]:
         for piece in pieces(part.nnz):
             taken.reshape(-1)[_cell(part.indices[piece], part.data[piece], taken)] = True
             n_entries += np.bincount(part.indices[piece], minlength=n_entries.size)
-    # A feature without an entry in some row is zero there.
+    # A feature is zero in rows without an entry for it.
     taken[n_entries < sum(part.shape[0] for part in parts), 0] = True
     return taken, n_entries
 

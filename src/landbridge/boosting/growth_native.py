@@ -19,7 +19,7 @@ from numba.core import event
 from landbridge._tasks import not_working
 from landbridge.boosting.tree_growth import DIGITS, LEAF, TIE, Nodes, Task, bound_on_mistakes
 
-# Minimum memory budget for histograms; it grows with the binned rows.
+# Minimum memory budget for histograms; the budget grows with the size of the binned rows.
 HISTOGRAM_BYTES = 1 << 17
 # Below this share of the parent's weight, a subtracted histogram would be mostly rounding error.
 LIGHT = 0.01
@@ -350,7 +350,7 @@ def _partition(rows, order, mark, spare, slot, node, pair):  # type: ignore[no-u
     left, right = start, ZERO
     for i in range(start, stop):
         # Rows to the right overwrite slots that have been read already. Both sides are written and
-        # only one position advances, because a branch would be mispredicted too often.
+        # only one position advances: a branch would often be mispredicted.
         row, at = order[i], spare[i]
         goes_left = np.uint32(at <= slot)
         last_left = max(last_left, at if goes_left else last_left)

@@ -46,7 +46,7 @@ def class_weights(task: Task, inside: Vector) -> Vector:
 
 
 def target_weights(task: Task, inside: Vector) -> Vector:
-    """Weight per class among those of the given rows that are target rows."""
+    """Weight per class among the target rows within the given rows."""
     return _by_class(task, inside[inside >= task.first_target])
 
 
@@ -105,7 +105,7 @@ def best_split(task: Task, inside: Vector, sums: Vector) -> tuple[int, int, floa
 def partition(
     task: Task, start: int, stop: int, feature: int, slot: int
 ) -> tuple[tuple[int, int], int]:
-    """Move rows up to ``slot`` to the front of a node's stretch, keeping their order.
+    """Move rows with slots up to ``slot`` to the front of a node's stretch, keeping their order.
 
     Returns the last occupied slot on the left, the first one on the right, and the position at
     which the right side begins.

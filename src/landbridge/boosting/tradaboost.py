@@ -230,8 +230,8 @@ class TrAdaBoostClassifier(VotingClassifier):
     -----
     Deviation 1: C_t is the ratio of the total target weight after and before its update. It equals
     2(1 − ε_t) (c(1 − ε_t) for c classes) for 0 < ε_t < ½, and 1 for ε_t = 0. At ε_t = 0 the weights
-    do not drift, and the printed factor would double the weight of the source. With a dozen target
-    rows, this concerns a large part of the rounds.
+    do not drift, but the printed factor would double the source weight. With a dozen target rows,
+    this happens in many rounds.
 
     Deviation 2: ε_t is at least 1/(2m) in β_t and in the vote, so that a round without a mistake on
     the m target rows has a finite vote.
@@ -248,9 +248,9 @@ class TrAdaBoostClassifier(VotingClassifier):
     hundreds of target rows, use ``TrimmedTreeClassifier(target_error="auto")``, because trees with
     an error just below ½ have votes near 0.
 
-    Deviation 6: ``sample_weight`` and ``sample_weight_target`` multiply the initial weights. The
-    numbers of rows n and m are then the sums of these weights, where larger, so that an integer
-    weight equals repeating the row if it does so for the base learner.
+    Deviation 6: ``sample_weight`` and ``sample_weight_target`` multiply the initial weights. If the
+    sum of these weights exceeds the number of rows, it replaces n or m. An integer weight is then
+    equivalent to repeated rows, provided that this holds for the base learner.
 
     References
     ----------
@@ -407,7 +407,7 @@ def warn_of_target(data: TransferData) -> None:
     if new.size:
         doubts.append(
             f"The source has no rows of the target classes {new.tolist()}, which are learned from "
-            "the target rows alone. Check that both domains spell the labels alike"
+            "the target rows alone. Check that the labels are spelled the same way in both domains"
         )
     for doubt in doubts:
         warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=4)

@@ -54,7 +54,7 @@ def adjusted_errors(y: Vector, predicted: Vector) -> Vector:
 
 
 def weighted_median(predictions: Vector, weights: Vector) -> Vector:
-    """Weighted median of the predictions per row: the smallest with half of the weight up to it."""
+    """Weighted median per row: the smallest prediction at which half of the weight is reached."""
     order = np.argsort(predictions, axis=1)
     running = np.cumsum(weights[order], axis=1)
     middle = (running >= 0.5 * running[:, -1:]).argmax(axis=1)
@@ -187,7 +187,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
     correction : {"dynamic", "paper", "none"} or float, default="dynamic"
         C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
     vote : str
-        See `TrAdaBoostClassifier`; for the R2 form.
+        See `TrAdaBoostClassifier`; used by the R2 form only.
     n_steps : int, default=10
         Steps of the two-stage form.
     store_weights : bool, default=False
@@ -210,7 +210,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
     from classification because this form of C_t depends only on weights. Deviation 2: ε_t is at
     least 1/(2m), as in `TrAdaBoostClassifier`. Deviation 3: ``sample_weight`` and
     ``sample_weight_target`` count as in `TrAdaBoostClassifier`. They also weight the
-    cross-validated error of the two-stage form, whose folds are of rows.
+    cross-validated error of the two-stage form.
 
     References
     ----------

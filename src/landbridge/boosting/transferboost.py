@@ -29,7 +29,7 @@ from landbridge.boosting.trimmed_tree import class_codes
 def transferability(
     learner: Learner, weights: Vector, sources: list[Vector], target: Vector, one_class: bool
 ) -> Vector:
-    """α^j: target error of a learner fitted to the target minus that with source j added."""
+    """α^j: target error of a learner fitted to the target minus its error with source j added."""
     alone = 0.0  # a target with a single class is learned without mistakes
     if not one_class:
         alone = _target_error(learner, weights, target, target)

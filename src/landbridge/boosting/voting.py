@@ -24,8 +24,8 @@ def first_voter(n_rounds: int, vote: str) -> int:
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEstimator):
     """Classifier that predicts by a weighted vote.
 
-    Subclasses set ``estimators_``, ``estimator_weights_`` and ``classes_``. ``vote`` and
-    ``error`` have the same meaning as in `TrAdaBoostClassifier`.
+    Subclasses set ``estimators_``, ``estimator_weights_`` and ``classes_``. ``vote`` and ``error``
+    are those of `TrAdaBoostClassifier`.
     """
 
     vote: str = "all"

@@ -14,13 +14,14 @@ from landbridge._typing import Vector
 def row_count(given: Vector) -> float:
     """Number of rows, or the sum of their given weights if that is larger.
 
-    An integer weight then counts like repeated rows, and small weights never count as no rows.
+    An integer weight is then equivalent to repeated rows, and small weights never reduce the count
+    below the number of rows.
     """
     return max(float(given.size), float(given.sum()))
 
 
 def mean_count(given: Vector) -> float:
-    """Mean number of rows that each row counts for; 1 without weights."""
+    """Mean weight of a row, at least 1."""
     return row_count(given) / given.size
 
 
@@ -80,7 +81,7 @@ def errors_by_label(
 
 def source_factor(mistakes: Vector, rate: float, correction: float | Vector = 1.0) -> Vector:
     """Factor C · β_src^mistake of source weights (line 9); C = 1 gives TrAdaBoost."""
-    if mistakes.dtype == bool:  # avoids computing a power per row
+    if mistakes.dtype == bool:  # one power instead of one per row
         factor = np.where(mistakes, rate, 1.0)
     else:
         factor = rate**mistakes

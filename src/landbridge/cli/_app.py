@@ -18,7 +18,7 @@ from landbridge.cli.report import Report
 from landbridge.cli.select import Select
 
 app = typer.Typer(
-    help="Transfer learning that a person can trust: from a table to a model, with error bars.",
+    help="Transfer learning that you can trust: from a table to a model with error bars.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -40,7 +40,7 @@ def program(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
     ] = False,
 ) -> None:
-    """Transfer learning that a person can trust: from a table to a model, with error bars."""
+    """Transfer learning that you can trust: from a table to a model with error bars."""
 
 
 for command in (Demo, Diagnose, Select, Label, Evaluate, Features, Predict, Report, Info, Cache):

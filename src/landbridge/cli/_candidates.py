@@ -30,14 +30,14 @@ KEYS = ("estimator", "params", "grid")
 MOST_BYTES = 1 << 20
 MOST_ENTRIES = 10_000
 DEEPEST = 20
-# Parameters of boosters that XGBClassifier's signature inherits.
+# Parameters of boosters that are not in the signature of XGBClassifier.
 BOOSTER_PARAMETERS = ("n_estimators", "learning_rate", "max_depth", "random_state")
 MOST_POINTS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value of the file with its line number; lists and mappings hold entries."""
+    """Value with its line number; lists and mappings contain further entries."""
 
     value: Any
     line: int
@@ -59,7 +59,7 @@ class Entry:
         return self.value
 
     def names_estimator(self) -> bool:
-        """Whether the text is the name of an estimator; other parameters are in lower case."""
+        """Whether the text is the name of an estimator, which starts with a capital letter."""
         prefixes = tuple(f"{package}." for package in PACKAGES)
         known = self.value in _known_classes() or is_booster_name(self.value)
         return known or self.value.startswith(prefixes)
@@ -120,7 +120,7 @@ def find_class(entry: Entry) -> Any:
     except (ImportError, AttributeError):
         entry.fail(f"{name!r} does not exist.{nearest(last, _known_classes())}")
     if not _is_estimator_class(found):
-        entry.fail(f"{name!r} must be an estimator with fit; got something else.")
+        entry.fail(f"{name!r} must be an estimator class with a fit method. Check the name.")
     return found
 
 
@@ -265,11 +265,11 @@ def _read_yaml(text: str, path: Path) -> Entry:
 
 
 def _too_deep(path: Path) -> str:
-    return f"{path}: entries must be nested at most {DEEPEST} deep. Write the file by hand."
+    return f"{path}: entries must be nested at most {DEEPEST} levels deep. Simplify the file."
 
 
 class _YAML:
-    """Convert YAML nodes to entries, and count them because aliases can multiply."""
+    """Convert YAML nodes to entries, and limit their number, because aliases can repeat them."""
 
     def __init__(self, loader: Any, path: Path):
         self.loader, self.path, self.n_entries = loader, path, 0
@@ -281,8 +281,8 @@ class _YAML:
         line = node.start_mark.line + 1
         if self.n_entries > MOST_ENTRIES:
             raise InputError(
-                f"{self.path}, line {line}: must have at most {MOST_ENTRIES} entries, those that "
-                "aliases repeat included. Write fewer."
+                f"{self.path}, line {line}: must have at most {MOST_ENTRIES} entries, including "
+                f"those repeated by aliases. Write fewer."
             )
         if depth > DEEPEST:
             raise InputError(_too_deep(self.path))

@@ -198,7 +198,7 @@ def strays(text: "pl.Series", values: "pl.Series", limit: int = 3) -> str:
 
 
 def warn_similar_names(values: "pl.Series", what: str) -> None:
-    """Announce names that differ only in spaces, capitals or the way a number is written."""
+    """Warn about names that differ only in spaces, capitals or the way a number is written."""
     groups: dict[object, list[str]] = {}
     for name in values.drop_nulls().unique(maintain_order=True).to_list():
         key: object = name.strip().casefold()

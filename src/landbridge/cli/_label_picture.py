@@ -39,7 +39,7 @@ def label_picture(history: Sequence[LabelStatus]) -> str:
         band = [(across(o.n_labels), up(o.high)) for o in known]
         band += [(across(o.n_labels), up(o.low)) for o in reversed(known)]
         drawing.add('<polygon class="band" points="{}"/>', _points(band))
-        for one in known:  # a band has no width after one batch
+        for one in known:  # with one batch there is no band to draw
             x = across(one.n_labels)
             drawing.line(x, up(one.low), x, up(one.high), "curve")
         _curve(drawing, [(across(o.n_labels), up(o.estimate)) for o in known])

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 # Tables with more cells than this (160 MB of numbers) are read in pieces.
 LARGE = 20_000_000
-# Text files with more bytes than this are slow to read and need several times that memory.
+# Larger text files are slow to read and need several times their size in memory.
 LARGE_TEXT = 500_000_000
 # Number of blocks of the table from which a shuffled piece takes its rows.
 BLOCKS = 8
-# Name of the column of row numbers, which no file can have.
+# Name of the column of row numbers, chosen so that no file has it.
 ROW = "\0row"
 
 
@@ -37,7 +37,7 @@ class LargeTable:
     def draw(
         self, label: str | None, max_rows: int, *, seed: int, labels_first: bool
     ) -> tuple["pl.DataFrame", Sample]:
-        """Draw a sample by domain and label, in one pass over these columns and one over all.
+        """Draw a sample by domain and label; the table is read twice.
 
         The column ``ROW`` has the row numbers in the table, starting at 1.
         """

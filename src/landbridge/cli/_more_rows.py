@@ -25,7 +25,7 @@ from landbridge.cli._problem import Problem
 from landbridge.model_selection import TransferSearchCV, VotingModel
 from landbridge.model_selection.candidates import takes_target
 
-# Growth of the number of rows from step to step.
+# Factor by which the number of rows grows from step to step.
 STEP = 4
 # Time and memory are assumed to grow with this power of the rows until two steps are measured.
 POWER = 2.0
@@ -129,7 +129,8 @@ def members_that_learn(
     for name, model in models:
         cell = result.cells[result.labels.index(name)]
         inner = model.estimator_ if isinstance(model, SourceOnly | TargetOnly | Pooled) else model
-        # Weights of a design belong to rows of the sample, and maps to the domains as a whole.
+        # Design weights exist only for rows of the sample, and maps between domains need all rows
+        # at once.
         if takes_target(inner) or stage_of(inner) is None or problem.target_weights is not None:
             others.append(name)
             continue

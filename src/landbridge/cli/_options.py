@@ -129,7 +129,8 @@ Metric = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
-        help="Metric of scikit-learn, such as roc_auc or rmse; may be repeated, the first selects.",
+        help="Metric of scikit-learn, such as roc_auc or rmse; may be repeated. The first one "
+        "is used for selection.",
     ),
 ]
 Level = Annotated[

@@ -39,7 +39,7 @@ class Stage(Protocol):
     in_any_order: bool
 
     def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
-        """Take the next rows."""
+        """Learn from the next rows."""
 
     def end_pass(self) -> bool:
         """Whether another pass is needed."""
@@ -79,7 +79,7 @@ class LeastSquares:
     def __init__(self, model: Any):
         self.model = model
         self.alphas = np.atleast_1d(getattr(model, "alphas", getattr(model, "alpha", 0.0)))
-        self.shift: Vector | None = None  # near the mean, to avoid cancellation
+        self.shift: Vector | None = None  # a point near the mean, to avoid cancellation
         self.sums: Matrix | None = None
         self.errors: Vector | None = None  # sums of squared leave-one-out errors, pass 2
 
@@ -210,14 +210,14 @@ class Newton:
 
 
 class Passes:
-    """All stages of one model, fitted on a copy that replaces the model at the end."""
+    """All stages of one model. They work on a copy, which replaces the model at the end."""
 
     def __init__(self, model: Any):
         self.model, self.copy = model, deepcopy(model)
         steps = [step for _, step in self.copy.steps] if isinstance(self.copy, Pipeline) else []
         self.before = [step for step in steps[:-1] if hasattr(step, "transform")]
         self.last = steps[-1] if steps else self.copy
-        # Scalers learn from all rows; other transformers stay as the sample made them.
+        # Scalers learn from all rows; other transformers stay as fitted on the sample.
         self.stages: list[tuple[int, Callable[[Any], Stage], Any]] = [
             (place, PartialFit, step)
             for place, step in enumerate(self.before)
@@ -242,7 +242,7 @@ class Passes:
     def end_pass(self) -> bool:
         """Whether another pass is needed; if not, the fitted copy replaces the model."""
         self.n_passes += 1
-        if self.current is None:  # no row for this model
+        if self.current is None:  # there was no row for this model
             return False
         if self.current.end_pass():
             return True

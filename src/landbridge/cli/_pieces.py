@@ -1,4 +1,4 @@
-"""Tables read in pieces, of which only a few are in memory."""
+"""Read tables in pieces, of which only a few are in memory at a time."""
 
 import warnings
 from collections.abc import Iterator, Sequence

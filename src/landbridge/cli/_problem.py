@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 Note = Callable[[str], None]
-# Names of columns that no file can have.
+# Names of columns, chosen so that no file has them.
 DOMAIN_KEY, LABEL_KEY = "\0domain", "\0label"
 # The type of a column is inferred from a sample.
 MOST_AUDITED = 50_000
@@ -48,13 +48,13 @@ class Problem:
     task: str | None
     domain_column: str = DEFAULT_DOMAIN
     audit: ColumnAudit = field(default_factory=lambda: ColumnAudit(()))
-    row_names: Sequence[str] = ()  # an identifier, or the position
-    groups: np.ndarray | None = None  # groups of rows that stay in one fold
+    row_names: Sequence[str] = ()  # from the identifier column, or positions
+    groups: np.ndarray | None = None  # rows of one group stay in one fold
     times: np.ndarray | None = None
-    time_words: Sequence[str] = ()  # times as they are written
+    time_words: Sequence[str] = ()  # times as written in the table
     sample: Sample | None = None
     target_weights: np.ndarray | None = None  # design weights of labelled rows
-    n_disputed: int = 0  # labels of rows that were chosen because two models differ on them
+    n_disputed: int = 0  # number of labels chosen because two models disagree
 
     @property
     def is_target(self) -> np.ndarray:
@@ -138,7 +138,7 @@ class Problem:
         return arguments
 
     def compared_sources(self) -> dict[str, np.ndarray]:
-        """Rows of each source that is compared with the target.
+        """Rows of each source to compare with the target.
 
         With many sources, these are the largest ones and all sources together.
         """
@@ -152,7 +152,7 @@ class Problem:
         }
 
     def label_arguments(self, source: np.ndarray) -> dict[str, Any]:
-        """Labels of a source and of the target, where both have some."""
+        """Labels of a source and of the target, if both have any."""
         known, theirs = source & self.has_label, self.is_target & self.has_label
         if known.sum() < 2 or theirs.sum() < 2:
             return {}

@@ -89,14 +89,15 @@ class Sampler:
         )
         self.n_rows += piece.height
         self.counts.append(rows.group_by(STRATUM).len())
-        if self.bounds is not None:  # rows that cannot be in the sample any more
+        if self.bounds is not None:  # these rows can no longer be in the sample
             rows = (
                 rows.join(self.bounds, on=STRATUM, how="left", nulls_equal=True)
                 .filter(pl.col("bound").is_null() | (pl.col("number") < pl.col("bound")))
                 .drop("bound")
             )
         self.pieces.append(rows)
-        # Wait for as many new rows as are kept, so that each row is sorted only a few times.
+        # Collect as many new rows as are kept before sorting, so that each row is sorted only a few
+        # times.
         if sum(part.height for part in self.pieces[1:]) > max(WAITING, self.pieces[0].height):
             self._keep_smallest()
 

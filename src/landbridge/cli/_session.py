@@ -35,7 +35,7 @@ class Session:
         from rich.console import Console
 
         self.as_json = as_json
-        # In a pipe, rich uses the width in COLUMNS, or 80; for programs there is --format json.
+        # In a pipe, rich uses the width in COLUMNS, or 80. Programs should use --format json.
         self.out = Console(highlight=False)
         self.out.on_broken_pipe = _raise_broken_pipe  # type: ignore[method-assign]
         self.err = Console(stderr=True, highlight=False, soft_wrap=True)

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from landbridge.cli.select import Select
 
 
-# Largest number of periods for the score over time, and fewest rows per period.
+# Maximum number of periods for the score over time, and minimum number of rows per period.
 MOST_PARTS, FEWEST_PER_PART = 10, 10
 
 

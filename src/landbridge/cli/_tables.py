@@ -62,11 +62,11 @@ def read_data(
         )
     names = [name for name, _ in named if name is not None]
     if len(set(names)) < len(names):
-        raise InputError(f"Every file must have a name of its own; got {listing(names)}.")
+        raise InputError(f"Every file must have a different name; got {listing(names)}.")
     paths = {name: path for name, path in named if name}
     tables = {n: read_table(p, text=text, **how) for n, p in paths.items()}
     codes = {name for table in tables.values() for name in _codes(table)}
-    # A column of codes like 007 in one file holds codes in the others, too.
+    # A column with codes like 007 in one file is read as codes in all files.
     for name, table in tables.items():
         if any(c in table.columns and table[c].dtype.is_numeric() for c in codes):
             tables[name] = read_table(paths[name], text={*text, *codes}, **how)
@@ -173,7 +173,7 @@ def _read_excel(path: Path, missing: Sequence[str]) -> "pl.DataFrame":
 
 
 def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "pl.DataFrame":
-    """Convert decimals to floats and NaN to missing; raise for infinite and huge numbers."""
+    """Convert decimals to floats and NaN to missing values; raise for infinite or huge numbers."""
     import polars as pl
     import polars.selectors as cs
 
@@ -213,7 +213,7 @@ def _read_text(file: TextFile, text: set[str]) -> "pl.DataFrame":
 
 
 def _without_empty_rows(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
-    """Remove the rows of empty cells that polars makes of empty lines."""
+    """Remove the empty rows that polars creates from blank lines."""
     import polars as pl
 
     empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
@@ -240,7 +240,7 @@ def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
             if "utf-8" in str(error):
                 raise
     else:
-        # For example, an integer that is too long for every type: read all cells as text.
+        # An integer may be too long for every type, for example: read all cells as text.
         return file.scan(set(file.names)).collect(engine="streaming")
     written = [c.name for c in frame if c.dtype == pl.Time] + _codes_as_numbers(file, frame)
     _announce_day_first(file, frame)
@@ -299,8 +299,8 @@ def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFra
     columns = tables[first].columns
     if domain in columns:
         raise InputError(
-            f"With several files --domain names the column that is added; got {domain!r}, which "
-            "the files have already. Choose another name."
+            f"With several files, --domain names a new column for the domain; got {domain!r}, "
+            f"which the files already have. Choose another name."
         )
     for other in others:
         missing = [name for name in columns if name not in tables[other].columns]

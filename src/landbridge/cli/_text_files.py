@@ -100,7 +100,8 @@ class TextFile:
                 byte = error.object[error.start]
                 raise InputError(
                     f"{self.path}, line {line}: the file must be text in UTF-8; got the byte "
-                    f"0x{byte:02x}. Read it with --encoding latin-1, or whatever it was saved in."
+                    f"0x{byte:02x}. Read it with --encoding latin-1, or the encoding in which it "
+                    f"was saved."
                 ) from None
             line += block.count(b"\n")
         raise InputError(

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 # With more columns, only those with findings are listed.
 MOST_COLUMNS = 40
-# Findings that affect how results can be interpreted. The others were handled, or say how cells
-# were read.
+# Findings that affect the interpretation of results. The other findings were handled, or describe
+# how cells were read.
 CAUTIONS = (
     Finding.CONSTANT_WITHIN_DOMAINS,
     Finding.NAMES_DOMAIN,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 LABEL = "demand"
-# One learner as source-only, target-only and pooled model; the default list also has trees.
+# One learner as source-only, target-only and pooled model; the default list also contains trees.
 CANDIDATES = """\
 # Candidates of the demo; `landbridge select --candidates` takes a file like this.
 {}
@@ -50,7 +50,7 @@ class Question:
     target: str
     file: str
     words: str
-    others: str = ""  # one name for all other domains, if any
+    others: str = ""  # common name of all other domains, or empty
 
 
 WINTER = Question(

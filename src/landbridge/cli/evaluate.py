@@ -16,7 +16,7 @@ class Evaluate(LearnOptions):
     model: Annotated[
         str | None,
         typer.Option(
-            help="Name of an estimator, such as RandomForestClassifier; linear if omitted."
+            help="Name of an estimator, such as RandomForestClassifier; a linear model if omitted."
         ),
     ] = None
 

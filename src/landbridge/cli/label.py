@@ -153,7 +153,7 @@ class Label(options.LearnOptions):
         assert self.answers is not None
         rows, labels, empty = read_answers(self.answers, state, table, names)
         state.planner.tell(rows, labels)
-        state.save(self.state_path)  # before anything that takes time
+        state.save(self.state_path)  # before slow steps
         current.note(f"{len(rows)} labels are in {self.state_path}")
         if empty:
             have = "row has" if empty == 1 else "rows have"

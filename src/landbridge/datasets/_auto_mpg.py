@@ -27,10 +27,10 @@ def load_auto_mpg(
 ) -> Bunch:
     """Fuel consumption of cars, with the origin of the car as the domain.
 
-    398 cars of the model years 1970 to 1982: 249 from the USA, 70 from Europe, 79 from Japan. The
-    horsepower of 6 cars is unknown (4 from the USA, 2 from Europe). American cars of that time are
-    larger, so a model trained on them has seen few light cars (covariate shift). With the same
-    measurements, a Japanese car also goes farther per gallon (concept shift).
+    There are 398 cars of the model years 1970 to 1982: 249 from the USA, 70 from Europe, 79 from
+    Japan. The horsepower of 6 cars is unknown (4 from the USA, 2 from Europe). American cars of
+    that time are larger, so a model trained on them has seen few light cars (covariate shift). With
+    the same measurements, a Japanese car also goes farther per gallon (concept shift).
 
     Parameters
     ----------
@@ -38,7 +38,8 @@ def load_auto_mpg(
         The target is miles per gallon, or whether a car goes farther than the median of all 398
         cars, 23 miles per gallon ("high" or "low").
     missing : {"drop", "keep"}, default="drop"
-        Drop the 6 cars of unknown horsepower, which leaves 392, or keep them with NaN.
+        Whether to drop the 6 cars of unknown horsepower, which leaves 392, or to keep them with
+        NaN.
     as_frame : bool, default=False
         Return ``data`` and ``target`` as pandas objects (needs pandas).
 

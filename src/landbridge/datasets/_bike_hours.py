@@ -24,10 +24,10 @@ def load_bike_hours(
 ) -> Bunch:
     """Load hourly bike rentals in Washington, D.C., with the season or kind of day as the domain.
 
-    3476 hours of 2011 and 2012: every fifth of the original table, starting with the first. Demand
-    in winter follows the same daily pattern as in other seasons at a lower level, so source rows
-    help. The daily pattern differs between working days and days off, so for these domains source
-    rows mislead.
+    The sample has 3476 hours of 2011 and 2012: every fifth hour of the original table, starting
+    with the first. Demand in winter follows the same daily pattern as in other seasons at a lower
+    level, so source rows help. The daily pattern differs between working days and days off, so
+    source rows are misleading for these domains.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Images: handwritten digits, small photographs, and objects seen by four cameras."""
+"""Images: handwritten digits, small photographs, and objects in four collections."""
 
 from pathlib import Path
 

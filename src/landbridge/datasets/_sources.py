@@ -23,7 +23,7 @@ def make_sources(
     task: Task = "regression",
     random_state: RandomState = None,
 ) -> Bunch:
-    r"""Generate sources from a population of sources; the target is a further one.
+    r"""Generate sources from a population of sources; the target is another one.
 
     Source k has its own coefficients :math:`\beta_k \sim N(\beta, \text{between}^2 I)` around a
     common unit vector :math:`\beta = (1, …, 1)/\sqrt d` (concept shift) and its own centre

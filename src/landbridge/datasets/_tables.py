@@ -58,8 +58,8 @@ _BIKE_FEATURES = [
 def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load quality scores of Portuguese Vinho Verde wines, with the colour as the domain.
 
-    1599 red and 4898 white wines with 11 physicochemical measurements and the median score of three
-    tasters, from 3 to 9.
+    There are 1599 red and 4898 white wines with 11 physicochemical measurements and the median
+    score of three tasters, from 3 to 9.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool 
 def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load the number of rings (age) of abalones, with the sex as the domain.
 
-    4177 abalones with seven measurements: 1528 "M", 1307 "F", 1342 "I" (infant). The sex is not
-    among the features.
+    There are 4177 abalones with seven measurements: 1528 "M", 1307 "F", 1342 "I" (infant). The sex
+    is not among the features.
 
     Parameters
     ----------
@@ -141,8 +141,9 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
 def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load hourly bike rentals in Washington, D.C., with the year as the domain.
 
-    17379 hours of 2011 and 2012 with calendar and weather. The two parts of the count, casual and
-    registered users, are left out of the features, since they add up to the target.
+    There are 17379 hours of 2011 and 2012 with calendar and weather data. The two parts of the
+    count, casual and registered users, are left out of the features, since they add up to the
+    target.
 
     Parameters
     ----------

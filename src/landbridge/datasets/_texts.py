@@ -51,8 +51,9 @@ _REVIEW_DOMAINS = [
 def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load posts of 20 newsgroups, split by date into training and test sets.
 
-    11314 training and 7532 test posts with their headers. The categories form a tree ("rec.autos",
-    "rec.motorcycles"), from which transfer tasks are built: same branch, different leaf.
+    There are 11314 training and 7532 test posts with their headers. The categories form a tree
+    ("rec.autos", "rec.motorcycles"), from which transfer tasks are built: same branch, different
+    leaf.
 
     Parameters
     ----------
@@ -152,8 +153,8 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
     """Load Reuters-21578, newswire documents of 1987 with all their labels.
 
     The data are not downloaded: the original is a set of SGML files. The loader reads
-    ``reuters21578/reuters21578.jsonl.gz`` in the data home, with one JSON object per document with
-    lewissplit, topics, places, people, orgs, exchanges, title and body.
+    ``reuters21578/reuters21578.jsonl.gz`` in the data home, which has one JSON object per document
+    with the keys lewissplit, topics, places, people, orgs, exchanges, title and body.
 
     Parameters
     ----------
@@ -204,11 +205,11 @@ def fetch_syskill_webert(
 ) -> Bunch:
     """Load web pages rated hot, medium or cold by one person, with subjects as domains.
 
-    Pages of 1995: 61 on bands, 131 on biomedicine, 70 on goats and 65 on sheep.
+    The pages are from 1995: 61 on bands, 131 on biomedicine, 70 on goats and 65 on sheep.
 
     The data are not downloaded: the original has one file per page. The loader reads
-    ``syskill_webert/syskill_webert_rated.jsonl.gz`` in the data home, with one JSON object per
-    rated page with subject, rating, url and html.
+    ``syskill_webert/syskill_webert_rated.jsonl.gz`` in the data home, which has one JSON object per
+    rated page with the keys subject, rating, url and html.
 
     Parameters
     ----------

@@ -28,9 +28,9 @@ _N_ACCESS_POINTS = 520
 def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load WiFi signals of 99 access points with positions in a building, from two periods.
 
-    Transfer task of the ICDM 2007 data mining contest as prepared by Xu et al.: 621 source rows, 53
-    labelled target rows for training and 3128 target rows for testing. Signals are between -97 dBm
-    and -34 dBm; 0 means that the access point was not received.
+    This is the transfer task of the ICDM 2007 data mining contest as prepared by Xu et al.: 621
+    source rows, 53 labelled target rows for training and 3128 target rows for testing. Signals are
+    between -97 dBm and -34 dBm; 0 means that the access point was not received.
 
     The data are not downloaded: the original is a ``.mat`` file. The loader reads
     ``wifi_icdm2007/wifi_icdm2007_tr_99.npz`` in the data home with its six arrays src_X,

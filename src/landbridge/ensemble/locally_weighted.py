@@ -13,9 +13,9 @@ If the mean similarity over the models is below a threshold δ, the models are n
 the mean prediction of the confident rows in its cluster.
 
 Deviation 1: s has the factor 2, so that equal neighbourhoods have similarity 1 and δ is a share.
-The weights are the same. Deviation 2: the graphs are not stored. s_M(x) depends only on the cluster
-and the label of x, so it is a table of clusters × classes for each model. A row seen in ``fit``
-counts among its own neighbours; the neighbours of a new row are the target rows of ``fit``.
+The weights do not change. Deviation 2: the graphs are not stored. s_M(x) depends only on the
+cluster and the label of x, so it is a table of clusters × classes for each model. A row seen in
+``fit`` counts among its own neighbours; the neighbours of a new row are the target rows of ``fit``.
 Deviation 3: labelled target rows, which the paper does not consider, are used for training together
 with every source, and count as confident rows with their own labels. Deviation 4: a cluster without
 any confident row keeps the weighted prediction. Deviation 5: the method assumes that clusters
@@ -52,7 +52,7 @@ from landbridge.baselines import Pooled, check_target_share
 
 
 def similarity_table(clusters: Vector, labels: Vector, shape: tuple[int, int]) -> np.ndarray:
-    """s_M for a row of each cluster (rows) to which the model gives each label (columns)."""
+    """s_M by cluster (rows) and predicted label (columns)."""
     counts = np.zeros(shape)
     np.add.at(counts, (clusters, labels), 1)
     either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0, keepdims=True)
@@ -134,11 +134,12 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
 
     Every estimator is fitted on every source. For each row, the models are weighted by the
     agreement of their labels with the clusters of the target rows. This assumes that clusters
-    correspond to classes. If the clusters of the sources do not, or without target rows, the models
-    are averaged with equal weights. On nine pairs of domains it was 5 points less accurate than
-    pooled logistic regression with 60 target labels and 4 points less accurate than source-only
-    gradient boosting without labels (benchmark ``defaults``). Use it if the clusters of the target
-    are known to be its classes, as in text, or set ``min_purity=1`` for equal weights.
+    correspond to classes. If the clusters of the sources do not correspond to their classes, or if
+    there are no target rows, the models are averaged with equal weights. On nine pairs of domains
+    it was 5 points less accurate than pooled logistic regression with 60 target labels and 4 points
+    less accurate than source-only gradient boosting without labels (benchmark ``defaults``). Use it
+    if the clusters of the target are known to match its classes, as is common for text, or set
+    ``min_purity=1`` for equal weights.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         much better.
     threshold : float, default=0.5
         δ: mean similarity below which a row gets the prediction of the confident rows in its
-        cluster. 0 switches that off.
+        cluster. 0 disables this.
     min_purity : float, default=0.5
         Clusters are used only if their purity on the sources is at least this value. Purity is the
         share of rows in the main class of their cluster, scaled from 0 (chance) to 1 (pure) and
@@ -159,7 +160,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
     n_jobs : int or None, default=None
         Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState or None, default=None
-        Seeds the learners and the clusterer if they have no ``random_state`` of their own.
+        Seed for learners and a clusterer whose own ``random_state`` is None.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight given to the labelled target rows with each source, as in
         `Pooled`. ``None`` gives every labelled row the same weight.
@@ -168,15 +169,15 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
     ----------
     classes_ : array of shape (n_classes,)
     estimators_ : list of fitted classifiers
-        One for each pair of source and estimator, sources outermost.
+        One model per pair of source and estimator, ordered by source.
     model_names_ : list of str
     purity_ : float or None
         Purity of the clusters, compared with ``min_purity``; ``None`` without target rows.
     clusterer_ : the fitted clusterer; ``None`` if models are averaged with equal weights.
     similarities_ : array of shape (n_models, n_clusters + 1, n_classes)
-        s_M of a row in each cluster, for each predicted label. Neither this nor ``cluster_proba_``
-        is set if models are averaged with equal weights. The last entry is for new rows in clusters
-        that contained no target row in ``fit``.
+        s_M by cluster and predicted label. Neither this nor ``cluster_proba_`` is set if models are
+        averaged with equal weights. The last entry is for new rows in clusters that contained no
+        target row in ``fit``.
     cluster_proba_ : array of shape (n_clusters + 1, n_classes)
         Mean prediction of the confident rows, NaN where a cluster has none.
 

@@ -17,7 +17,7 @@ from landbridge._validation import check_finite
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of a file: names of the features, domains in sorted order, rows and labels of each."""
+    """Rows of a file: feature names, sorted domains, and the rows and labels of each domain."""
 
     names: list[str]
     domains: Vector
@@ -98,7 +98,7 @@ def with_progress(batches: Iterable[Batch], n_rows: int, name: str) -> Generator
 
 @contextmanager
 def _polars_errors(path: str | Path) -> Iterator[Any]:
-    """Yield polars, and add advice to the errors that it raises."""
+    """Context that yields the polars module and adds advice to its errors."""
     pl = import_extra("polars", "polars")
     try:
         yield pl

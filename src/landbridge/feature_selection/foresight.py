@@ -7,7 +7,7 @@ a feature that was never picked is unknown except for its entries at the availab
 
 approximates the unknown entries. The path is simulated with this approximation, without updating
 the variation between domains. The prediction is accurate enough that few columns are computed
-unnecessarily. It affects only the time, not the result.
+unnecessarily. The prediction affects only the time, not the result.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ from landbridge._typing import Vector
 
 # Score of each feature as a function of (μ, T); zero means not eligible.
 Score: TypeAlias = Callable[[Vector, Vector], Vector]
-# λ, for features of unit size.
+# λ, for features scaled to unit size.
 RIDGE = 0.05
 # The simulation tracks the features with the highest scores and uses the latest columns.
 FOLLOWED, KNOWN = 500, 200

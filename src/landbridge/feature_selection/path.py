@@ -143,7 +143,7 @@ def follow_path(
 
 
 def coefficients(walk: Walk, n_kept: int, n_features: int) -> tuple[Vector, Vector]:
-    """Which features the first ``n_kept`` steps chose, and the weights after them."""
+    """Features chosen by the first ``n_kept`` steps, and the weights after these steps."""
     support, weights = np.zeros(n_features, dtype=bool), np.zeros(n_features)
     if n_kept:
         support[walk.feature[:n_kept]] = True

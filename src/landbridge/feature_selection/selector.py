@@ -129,8 +129,8 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     Notes
     -----
     A response with two distinct values of any type is treated as classes and coded −1, +1. Any
-    other numeric response is treated as regression. Therefore, only the fitted object tells
-    scikit-learn whether it is a classifier or a regressor.
+    other numeric response is treated as regression. Therefore only a fitted selector is known to
+    scikit-learn as a classifier or a regressor.
 
     Examples
     --------
@@ -175,7 +175,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             Source rows.
         y : array-like of shape (n_rows,)
-            Labels of the source rows.
+            Labels of the rows.
         groups : array-like of shape (n_rows,), optional
             Source of each row.
 
@@ -208,7 +208,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             Source rows.
         y : array-like of shape (n_rows,)
-            Labels of the source rows.
+            Labels of the rows.
         groups : array-like of shape (n_rows,), optional
             Source of each row.
 
@@ -565,7 +565,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return _Solution(path, support, coef, float(intercept), classes)
 
     def _warn_nothing_selected(self, path: FeaturePath) -> None:
-        reason = "no effect is the same in enough domains"
+        reason = "no effect is consistent across domains"
         advice = "Pass n_features to select features anyway"
         if len(path) and self.stop == "domain":
             reason = "no step lowers the average loss on held-out domains"
@@ -591,7 +591,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         elif self.criterion == "t_signed":
             reason = "no other effect is positive. Use criterion='t' for effects of either sign"
         elif self.criterion != "gate":
-            reason = "the others are constant or add nothing to these"
+            reason = "the other features are constant or redundant"
         warnings.warn(
             f"n_features is {self.n_features}, but only {walk.selected.size} were selected: "
             f"{reason}.",

@@ -28,8 +28,8 @@ def draw_pairs(
 ) -> tuple[Vector, Vector, Vector, Vector]:
     """Draw pairs of rows: first rows, second rows, labels ±1 and the class of each pair.
 
-    For each class, ``n_pairs`` pairs of two different rows of the class are drawn, and as many
-    pairs of a row of the class and a row of another class.
+    For each class, ``n_pairs`` pairs of different rows of that class are drawn, and as many pairs
+    of a row of that class with a row of another class.
     """
     first, second, same, domain = [], [], [], []
     for k in range(codes.max() + 1):
@@ -110,7 +110,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             Source rows.
         y : array-like of shape (n_rows,)
-            Labels of the source rows.
+            Classes of the rows.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         input_features : ignored, optional
-            For compatibility with scikit-learn.
+            Ignored; present for compatibility with scikit-learn.
 
         Returns
         -------

@@ -92,7 +92,7 @@ def corollary_3(
 def number_of_steps(
     rule: str | None, T: Vector, held_out: np.ndarray, n_features: int, alpha: float
 ) -> int:
-    """Number of steps to keep: up to the smallest held-out loss, or to the first small |T|."""
+    """Number of steps to keep: up to the smallest held-out loss or before the first small |T|."""
     n_domains = held_out.shape[1]
     if rule is None:
         return T.size

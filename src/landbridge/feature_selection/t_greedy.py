@@ -7,16 +7,16 @@ step, for each feature i and domain k,
     c_ki = E[X_i (Y − w·X) | d_k],   μ_i = mean_k c_ki,   σ_i² = Σ_k (c_ki − μ_i)² / (n − 1),
     T_i  = μ_i / (σ_i / √n),
 
-one feature i* is chosen and w_i* += δ = μ_i* / mean_k E[X_i*² | d_k]. Since c_k loses
-δ E[X X_i* | d_k], a step reads one column of second moments and never the rows.
+one feature i* is chosen and w_i* += δ = μ_i* / mean_k E[X_i*² | d_k]. The step subtracts δ E[X X_i*
+| d_k] from c_k, so it reads one column of second moments and never the rows.
 
 Deviation 1: i* maximises |T_i| unless the criterion is "t_signed", the printed argmax T_i, which
 never picks a feature with a negative effect and ends when all effects are negative. Deviation 2: X
 and Y are first centred on the average of the domain means, and the model has the intercept that
 follows from it; without centring, as printed, moments are about zero and there is no intercept.
-Deviation 3: where σ_i = 0 and μ_i ≠ 0,
-|T_i| is infinite; a constant feature is never picked; ties go to the lowest index. Values count
-as zero, and scores as tied, up to rounding.
+Deviation 3: where σ_i = 0 and μ_i ≠ 0, the size of T_i is infinite; a constant feature is never
+picked; ties go to the lowest index. Values within rounding error of zero count as zero, and scores
+within rounding error as ties.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ from landbridge.feature_selection.foresight import Outlook, Score
 from landbridge.feature_selection.statistics import Statistics
 
 CRITERIA = ("t", "t_signed", "loss", "gate")
-# Rounding errors that an effect gathers along a path, in units of the data's precision.
+# Rounding errors that an effect accumulates along a path, in units of the data's precision.
 ROUNDINGS = 64
 TIE = 1e-9
 

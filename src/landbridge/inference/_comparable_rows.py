@@ -11,9 +11,9 @@ from scipy import sparse
 from landbridge._typing import Matrix, MatrixLike, Vector
 from landbridge._validation import column_names
 
-# Largest number of indicators per text column, and of columns compared in a sparse matrix.
+# Maximum number of indicators per text column, and of compared columns of a sparse matrix.
 MOST_VALUES, MOST_SPARSE = 10, 2000
-# Largest number of word indicators per column of free text.
+# Maximum number of word indicators per column of free text.
 MOST_WORDS = 50
 
 

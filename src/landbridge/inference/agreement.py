@@ -32,7 +32,7 @@ class AgreementInterval:
     low, high : arrays of shape (n_candidates,)
         Bounds.
     level : float
-        Share of the reference datasets that the interval covers.
+        Share of the reference differences that the interval contains.
     n_rows : int
         Number of rows on which the candidates were compared.
     """

@@ -10,7 +10,7 @@ from landbridge.inference.sources import check_losses
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """Bound on the target error; it is vacuous for a loss in [0, 1] if it is 1 or more.
+    """Bound on the target error; a bound of 1 or more is vacuous for a loss in [0, 1].
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ def generalization_bound(
 
         G(f) ≤ ℓ_w(f) + √( (d (log(2n/d) + 1) − log(δ/4)) / n ),   ℓ_w(f) = (1/n) Σ_i β_i loss_i.
 
-    The square root is Vapnik's for n unweighted rows. The theorem replaces the target loss by ℓ_w,
-    which equals it only for n → ∞. The bound therefore ignores the cost of uneven or estimated
+    The square root is Vapnik's term for n unweighted rows. The theorem replaces the target loss by
+    ℓ_w, which equals it only for n → ∞. The bound therefore ignores the cost of uneven or estimated
     weights and is optimistic if the effective sample size is far below n. For most models in
     practice it is vacuous.
 

@@ -15,7 +15,7 @@ from landbridge._typing import Vector, VectorLike
 
 # Below this share of rows a class is rare.
 RARE = 0.2
-# A class is seldom predicted if the predictions are fewer than this part of its rows.
+# A class is seldom predicted if its predictions number less than this share of its rows.
 SELDOM = 0.2
 # Metrics that hardly penalise ignoring a rare class.
 BLIND_METRICS = ("accuracy", "zero_one", "error")
@@ -53,7 +53,7 @@ class ClassBalance:
     def imbalanced(self) -> bool:
         """Whether the rarest class has fewer than 20 % of the rows.
 
-        With more than four classes, whether it has less than half of an equal share.
+        With more than four classes, the limit is half of an equal share.
         """
         n_classes = np.sum(self.shares > 0)
         return bool(self.shares[self.rarest] < (RARE if n_classes <= 4 else 0.5 / n_classes))
@@ -88,7 +88,7 @@ class ClassBalance:
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Metric by which models are compared.
 
         Returns
         -------

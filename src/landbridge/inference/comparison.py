@@ -118,7 +118,7 @@ def paired_test(
     groups : array of shape (n_rows,)
         The source of each row.
     method : {"t", "nadeau_bengio", "wilcoxon"} or a kind of `cv_variance`, default="t"
-        See the table of the module.
+        See the table in the module's docstring.
     level : float, default=0.95
         Coverage of the interval of the difference (for "wilcoxon" that of "t").
     sample_weight, source_weight : array or None, and str

@@ -5,12 +5,12 @@ of the vote with this candidate) shows whether the labelled rows happen to be ea
 
     estimate = mean(loss) − c (mean of g over labelled rows − mean of g over all rows).
 
-With the slope c = cov(loss, g)/var(g), the variance is reduced by the share that g explains. The
-slope from few rows is noisy, so it is shrunk by ``PRIOR_ROWS`` rows towards 0, the plain estimate.
-This is PPI++ (Angelopoulos, Duchi and Zrnic, 2023) with a shrunk slope and, for losses of 0 and 1,
-a score (Wilson) interval with the effective number of labels, because the normal interval has too
-low coverage with 20 labels. Other losses and their proxies have long tails. Proxies are clipped at
-a quantile of all rows, so that no single row determines the slope.
+With the slope c = cov(loss, g)/var(g), the variance falls by the share that g explains. The slope
+from few rows is noisy, so it is shrunk by ``PRIOR_ROWS`` rows towards 0, the plain estimate. This
+is PPI++ (Angelopoulos, Duchi and Zrnic, 2023) with a shrunk slope and, for losses of 0 and 1, a
+score (Wilson) interval with the effective number of labels, because the normal interval has too low
+coverage with 20 labels. Other losses and their proxies have long tails. Proxies are clipped at a
+quantile of all rows, so that no single row determines the slope.
 """
 
 import math
@@ -115,7 +115,7 @@ def adjust_mean(loss: Vector, g: Vector, g_other: Vector) -> tuple[float, float,
         most = np.quantile(np.concatenate([g, g_other]), CUT)
         g, g_other = np.minimum(g, most), np.minimum(g_other, most)
     slope, effective = fit_slope(loss, g, len(g_other))
-    # The labelled rows are part of the target.
+    # The target consists of the labelled and the unlabelled rows.
     everywhere = (g.sum() + g_other.sum()) / (len(g) + len(g_other))
     moved = float(-slope * (g.mean() - everywhere))
     # The mean of non-negative losses must stay positive, even if the proxy has a large excess.
@@ -136,7 +136,7 @@ def fit_slope(loss: Vector, g: Vector, n_other: int) -> tuple[float, float]:
     slope = covariance / spread * n / (n + PRIOR_ROWS)
     share = n_other / (n + n_other)
     left = variance - share * (2 * slope * covariance - slope**2 * spread)
-    # The fitted slope uses one degree of freedom, so residuals are too small.
+    # The fitted slope uses one degree of freedom, which makes residuals too small.
     left *= (n - 1) / (n - 2)
     if left >= variance:
         return 0.0, float(n)

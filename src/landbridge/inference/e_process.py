@@ -32,7 +32,7 @@ WIDE_STAKES = 2.0 ** np.arange(-20, 21, 2)
 
 @dataclass(frozen=True, slots=True)
 class EValue:
-    """Evidence from paired differences; numbers, or arrays with one entry per pair.
+    """Evidence from paired differences, as numbers or as arrays with one entry per pair.
 
     Parameters
     ----------

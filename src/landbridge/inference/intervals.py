@@ -19,10 +19,10 @@ The factor f = (K + 1)/(K − 1) accounts for the training rows that folds share
 correlated, and the source means vary less around their mean than the mean varies around the truth.
 On simulated sources, the variance of μ̂ was 1.6, 1.2 and 1.1 times θ^γ with 5, 10 and 20 sources.
 Source means of squared errors also have a long tail, and their 90 % intervals covered .83 to .88.
-Use RMSE instead. On real schools the correction is too small: with 5 to 20 of them, 90 % intervals
-of the population held the mean over the remaining ones in .79 to .82 of draws for RMSE and .83 to
-.86 for accuracy, probably because a model of K sources differs from one of K others by more than
-the folds do. Rely on ``new_source``, which covered .86 to .91.
+Use RMSE instead. On real schools the correction is too small. With 5 to 20 schools, 90 % intervals
+of the population contained the mean over the remaining schools in .79 to .82 of draws for RMSE and
+.83 to .86 for accuracy, probably because models of different sets of K sources differ more than the
+models of the folds. Rely on ``new_source``, which covered .86 to .91.
 """
 
 import math
@@ -47,8 +47,8 @@ QUESTIONS: tuple[Question, ...] = ("new_source", "population", "fixed")
 FEW_SOURCES = 5
 # `benchmarks/multisource_population.py`
 POPULATION_DOUBT = (
-    "on real schools, nominal 90 % intervals of this kind held the mean over other schools in "
-    "0.76 to 0.86 of draws, those for a new source in 0.85 to 0.91"
+    "on real schools, nominal 90 % intervals of this kind contained the mean over other schools "
+    "in 0.76 to 0.86 of draws, and those for a new source in 0.85 to 0.91"
 )
 
 
@@ -210,7 +210,8 @@ def interval(
     groups : array of shape (n_rows,)
         The source of each row.
     question : {"new_source", "population", "fixed"}, default="new_source"
-        See the table of the module. The first two need three sources, and warn below five.
+        See the table in the module's docstring. The first two need three sources, and warn below
+        five.
     level : float, default=0.95
         Nominal coverage.
     sample_weight, source_weight : array or None, and str
@@ -365,7 +366,7 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
 
 
 def shared_training(n_sources: float) -> float:
-    """Factor f of the module; it needs more than one effective source."""
+    """Factor f of the module's docstring; it needs more than one effective source."""
     return (n_sources + 1) / max(n_sources - 1, 1.0)
 
 

@@ -31,11 +31,12 @@ N_PERMUTATIONS = 499
 MAX_LABELLED, MAX_UNLABELLED = 300, 700
 FEWEST = 5
 N_FOLDS, RIDGE = 5, 0.1
-# An unlabelled row is similar to the labelled ones if it is no more unusual than their most unusual
-# 5 %.
+# An unlabelled row is similar to the labelled rows if it is less unusual than the most unusual 5 %
+# of them.
 STRANGEST = 0.05
-# Below these, an estimate for the whole target would be an extrapolation: reweighted 90 % intervals
-# covered the truth in 18 of 24 tasks above this overlap, and in 10 of 23 between 0.5 and 0.7.
+# Below these values, an estimate for the whole target would be an extrapolation: reweighted 90 %
+# intervals covered the truth in 18 of 24 tasks above this overlap, and in 10 of 23 tasks with an
+# overlap of 0.5 to 0.7.
 LEAST_OVERLAP, LEAST_EFFECTIVE = 0.7, 10.0
 N_TO_LABEL, MOST_NAMED = 20, 3
 
@@ -87,13 +88,13 @@ class LabelCheck:
         Share of the unlabelled rows that are similar to labelled ones.
     withheld : bool
         Whether the rows overlap too little for any estimate of the whole target. A search also
-        withholds where the labels differ and are of one class.
+        withholds intervals if the labelled rows differ and have only one class.
     rows_to_label : array of int
         Positions of unlabelled rows, drawn at random from those that are unlike the labelled ones.
     by_design : bool
         Whether the rows were chosen with known probabilities, so that no test is needed.
     n_disputed : int
-        Number of labelled rows that were chosen because two models differ on them.
+        Number of labelled rows that were chosen because two models disagree on them.
     """
 
     n_labelled: int
@@ -116,14 +117,14 @@ class LabelCheck:
         if self.n_disputed:
             return (
                 f"{self.n_disputed} of the {self.n_labelled} labelled target rows were chosen "
-                "because two models differ on them; rows on which the two agree could not be "
-                "chosen. Scores from these labels are not valid for the target, so no interval is "
+                f"because two models disagree on them; rows on which they agree could not be "
+                f"chosen. Scores from these labels are not valid for the target, so no interval is "
                 "given. Label rows for the goal 'measure' to get one."
             )
         if self.by_design:
             return (
                 f"The {self.n_labelled} labelled target rows were chosen with known probabilities. "
-                "Scores weight them by the inverse, so that they are worth "
+                "Scores weight them by the inverse probabilities, so that they are worth "
                 f"{self.effective_sample_size:.0f} random labels."
             )
         return "" if self.representative else _in_words(self)
@@ -149,7 +150,7 @@ def check_labels(
     ----------
     X_labelled, X_unlabelled : target rows with and without label
         Rows as numpy, CSR, pandas or polars with the same columns. Text columns are compared by
-        their most frequent values, missing values by their place.
+        their most frequent values, and missing values by where they occur.
     feature_names : sequence of str, optional
         Names of the columns of arrays; None uses those of a table.
     random_state : int, RandomState or None, default=None
@@ -221,7 +222,7 @@ def check_of_design(weights: Vector, n_unlabelled: int, n_disputed: int = 0) -> 
         Inverse probabilities, which the scores use as sample weights.
     n_unlabelled : int
     n_disputed : int, default=0
-        Number of labels that come from rows on which two models differ.
+        Number of labels of rows on which two models disagree.
 
     Returns
     -------
@@ -404,7 +405,7 @@ def _draw(n: int, most: int, rng: np.random.Generator) -> Vector:
 
 
 def _stack(first: Matrix, second: Matrix) -> Matrix:
-    """Both parts with columns of unit variance; dense ones are centred too."""
+    """Both parts with columns scaled to unit variance; dense columns are also centred."""
     if sparse.issparse(first):
         X = sparse.vstack([first, second], format="csr")
         mean = np.asarray(X.mean(axis=0)).ravel()

@@ -18,7 +18,7 @@ class FriedmanTest:
     """Mean ranks (1 is best), the test of their equality and the critical difference.
 
     Two algorithms whose mean ranks differ by less than ``critical_difference`` do not differ
-    significantly at ``level`` (Nemenyi).
+    significantly at ``1 − level`` (Nemenyi).
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class FriedmanTest:
     critical_difference : float
         Smallest significant difference of mean ranks.
     level : float
-        Level of the critical difference.
+        Confidence level of the critical difference.
     n_sources : int
         Number of sources.
     """
@@ -49,21 +49,22 @@ class FriedmanTest:
 
 
 def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
-    """Test whether A algorithms rank the same over K sources.
+    """Test whether A algorithms have equal mean ranks over K sources.
 
     Tied algorithms share their ranks. From Friedman's χ², corrected for ties, the test computes
     Iman and Davenport's
 
         F = (K − 1) χ² / (K (A − 1) − χ²)  ~  F_{A−1, (A−1)(K−1)},
 
-    and the critical difference q √(A (A + 1) / 6K), q the studentised range quantile divided by √2.
+    and the critical difference q √(A (A + 1) / 6K), where q is the quantile of the studentised
+    range divided by √2.
 
     Parameters
     ----------
     losses : array of shape (n_sources, n_algorithms)
         Mean loss of each algorithm on each source.
     level : float, default=0.95
-        1 − level is the error of the critical difference.
+        1 − level is the significance level of the critical difference.
 
     Returns
     -------

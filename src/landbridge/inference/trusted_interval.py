@@ -71,8 +71,8 @@ def reweighted_interval(
     bounds : pair of floats
         Smallest and largest possible loss.
     inflation : float, default=1.4
-        Variance of the mean of these losses over that of independent ones. 1 for a model trained
-        without target labels.
+        Variance of the mean of these losses divided by that of independent losses; 1 for a model
+        trained without target labels.
 
     Returns
     -------

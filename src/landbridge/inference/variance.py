@@ -100,7 +100,7 @@ def cv_variance(
     groups : array of shape (n_rows,)
         The source of each row; for random cross-validation its block.
     kind : {"theta_2", …, "theta_5", "theta_a", "theta_b", "theta_omega", "theta_gamma"}
-        The table of the module gives formulas, bias and purpose.
+        The table in the module's docstring gives the formula, bias and purpose of each.
     sample_weight : array of shape (n_rows,), optional
         Weight of each row within its source.
     source_weight : {"equal", "proportional"}, default="equal"

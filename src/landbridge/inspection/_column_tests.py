@@ -8,10 +8,10 @@ import numpy as np
 
 from landbridge._typing import Vector
 
-# Text is examined on at most this many values.
+# At most this many values of a text column are examined.
 MOST_TEXTS = 5000
 FEWEST_ROWS = 20
-# Shares above which a column counts as an identifier, as pure, or as having one format.
+# Shares of rows above which a column counts as an identifier, as pure, or as having one format.
 ALL_DIFFERENT, PURE, NEARLY_ALL = 0.99, 0.995, 0.9
 # Number of words above which a typical text is free text.
 FREE_WORDS = 4
@@ -107,7 +107,7 @@ def is_identifier(name: str, known: Vector, kind: str, n_unique: int) -> bool:
     if kind == "number":
         whole = bool((known == np.round(known)).all())
         consecutive = known.max() - known.min() + 1 <= 2 * known.size
-        # In a sample of rows in table order, the numbers increase with gaps.
+        # In a sample that keeps the order of the table, row numbers increase with gaps.
         rising = np.mean(np.diff(known) > 0) >= ALL_DIFFERENT and _TIME_NAME.search(name) is None
         return whole and bool(consecutive or rising or _ID_NAME.search(name) is not None)
     return kind == "text" and typical_words(known) < 2
@@ -157,7 +157,7 @@ def names_groups(values: Vector, groups: Vector) -> bool:
         rising = np.lexsort([most, least])
         if (most[rising[:-1]] < least[rising[1:]]).all():
             return True
-    # Unique values would separate any two groups.
+    # Values that are all unique would separate any two groups.
     codes, counts = np.unique(_codes(values), return_counts=True)
     if values.dtype.kind == "f" or codes.size > values.size / 5:
         return False

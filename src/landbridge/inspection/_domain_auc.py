@@ -23,7 +23,7 @@ from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 
 N_FOLDS = 5
-# Each fold needs two rows of each domain for a variance.
+# A variance needs two rows of each domain in every fold.
 MIN_ROWS = 4
 
 

@@ -79,7 +79,7 @@ def _shift_of_numbers(source: Vector, target: Vector) -> LabelShift:
     if spread > 0:
         effect, p_value = gap / spread, ttest_ind(source, target, equal_var=False).pvalue
     else:
-        # The test is undefined for two constants.
+        # The test is undefined if both labels are constant.
         effect, p_value = (0.0, 1.0) if gap == 0 else (np.copysign(np.inf, gap), 0.0)
     return LabelShift(
         task="regression",

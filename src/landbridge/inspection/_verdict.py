@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from landbridge.inspection.shift import ShiftDiagnosis, WeightedSource
 
 LEVEL = 0.05
-# Lower ends of the AUC interval above which a difference is described by these words.
+# Words for a difference, and the lower ends of the AUC interval above which they are used.
 STRENGTHS = [(0.9, "strongly"), (0.75, "clearly"), (0.6, "moderately"), (0.0, "slightly")]
 # Shares of effective rows below which weighting fails or is costly, and the largest difference of
 # means that counts as balanced (Rubin, 2001).

@@ -30,7 +30,8 @@ class Finding(Enum):
         "depend on it"
     )
     COPY_OF_LABEL = (
-        "is almost a copy of the label; leave it out with --drop unless it is known beforehand"
+        "is almost a copy of the label; leave it out with --drop unless it is known before the "
+        "label"
     )
     TIME = (
         "looks like a time; if the model will predict the future, pass it as --time, so that "
@@ -91,7 +92,7 @@ class ColumnAudit:
     Parameters
     ----------
     columns : tuple of AuditedColumn
-        All columns but the label and the domain, in the order of the table.
+        All columns except the label and the domain, in the order of the table.
     """
 
     columns: tuple[AuditedColumn, ...]
@@ -153,7 +154,7 @@ def audit_columns(
         The table to audit.
     label, domain : str, optional
         Names of the columns with the labels and the domains. Without them, copies of the label and
-        columns that name the domain are not looked for.
+        columns that name the domain are not detected.
 
     Returns
     -------

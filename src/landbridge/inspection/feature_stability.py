@@ -25,9 +25,9 @@ class FeatureStabilityDisplay(Display):
     T : array of shape (n_steps,)
         T of each selected feature; the plot shows its absolute value.
     effects : array of shape (n_steps, n_domains)
-        Effect of the pick in each domain, before the step.
+        Effect of the selected feature in each domain, before the step.
     names : list of str
-        Name of each pick.
+        Name of the feature selected in each step.
     source, held_out : arrays of shape (n_steps + 1, n_domains)
         Losses on the training domains and on held-out domains (NaN is not drawn). The plot shows
         their means, with the standard error of the held-out loss.
@@ -38,7 +38,7 @@ class FeatureStabilityDisplay(Display):
     ylabel : str
         Label of the loss axis.
     n_features : int, default=12
-        Largest number of features whose effects are drawn.
+        Maximum number of features whose effects are drawn.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class FeatureStabilityDisplay(Display):
         selector : TGreedySelector
             A fitted selector.
         n_features : int, default=12
-            Largest number of features to draw.
+            Maximum number of features to draw.
         ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
@@ -105,7 +105,7 @@ class FeatureStabilityDisplay(Display):
         alpha : float, default=0.05
             Level of the t test whose threshold is drawn.
         n_features : int, default=12
-            Largest number of features to draw.
+            Maximum number of features to draw.
         ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """

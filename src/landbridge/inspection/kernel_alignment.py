@@ -24,8 +24,8 @@ class EigenfunctionDisplay(Display):
     """Plot an eigenvector of the target kernel, its eigenfunction and its source values.
 
     The eigenvector φ of K_X with eigenvalue λ extends to every point, φ(x) = k(x, X)φ/λ (Eq. 4 of
-    Zhang et al.); its values on the source define the surrogate kernel. It is drawn along one
-    coordinate.
+    Zhang et al.); its values on the source define the surrogate kernel. The functions are drawn
+    along one coordinate.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ class KernelAlignmentDisplay(Display):
         estimator : fitted estimator
             What to draw.
         X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
+            Source rows.
         X_target : array-like of shape (n_labelled, n_features), optional
             Labelled rows of the target.
         y : array-like of shape (n_rows,), optional

@@ -6,9 +6,9 @@ under distribution shift*, 2023):
 
     E_Q ℓ − E_P ℓ = [E_S R_P − E_P R_P] + [E_S R_Q − E_S R_P] + [E_Q R_Q − E_S R_Q],
 
-where R(x) is the mean loss at x in a domain. The first and the last part come from moved features
-(X), the middle one from a changed relation (Y given X). S has the density p q/(p + q), so with
-π(x) = P(target | x) between balanced domains, source rows get the weight π(x) and target rows
+where R(x) is the mean loss at x in a domain. The first and the last part are due to shifted
+features (X), the middle part to a changed relation (Y given X). S has the density p q/(p + q), so
+with π(x) = P(target | x) between balanced domains, source rows get the weight π(x) and target rows
 1 − π(x), which never exceed 1.
 """
 
@@ -33,7 +33,7 @@ from landbridge.inference.intervals import check_level
 
 N_REPLICATES = 1000
 FEWEST = 10
-# If fewer target rows than this share resemble source rows, weights cannot help.
+# If less than this share of the target rows resembles source rows, weights cannot help.
 LEAST_OVERLAP = 0.3
 
 

@@ -36,9 +36,9 @@ class MultiSourceDisplay(Display):
     xlabel : str
         Name of the score.
     reference : float, optional
-        Where to draw a vertical line; by default at the estimate.
+        Position of the vertical line; by default the estimate.
     level : float
-        Coverage of every interval, for the label.
+        Nominal coverage of the intervals, for the label.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class MultiSourceDisplay(Display):
         result : MultiSourceResult
             Result of `MultiSourceCV`.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
         level : float, default=0.95
             Nominal coverage.
         ax : matplotlib axes, optional
@@ -111,7 +111,7 @@ class MultiSourceDisplay(Display):
         estimator : fitted estimator
             What to draw.
         X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
+            Rows of all sources.
         y : array-like of shape (n_rows,)
             Labels of the rows.
         groups : array-like of shape (n_rows,), optional
@@ -149,7 +149,7 @@ class MultiSourceDisplay(Display):
         second : str, optional
             Name of the second estimator.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
         method : str, optional
             Name of the method.
         level : float, default=0.95

@@ -20,7 +20,7 @@ from landbridge.model_selection._sources import source_name
 def scores_by_source(
     result: SearchResult, criterion: str | None = None, *, without_source: bool = True
 ) -> tuple[list[Any], list[str], np.ndarray]:
-    """Sources, candidates and scores of the pairs; optionally candidates that use no source."""
+    """Sources, candidates and the score of each pair, optionally with source-free candidates."""
     scores = result.scores(criterion)
     known = [
         (cell, score)
@@ -99,7 +99,7 @@ class SearchRankingDisplay(_SearchDisplay):
         most: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Compute and draw at most ``most`` of the best cells; failed cells are omitted.
+        """Draw the best cells, at most ``most``; failed cells are omitted.
 
         Parameters
         ----------
@@ -110,7 +110,7 @@ class SearchRankingDisplay(_SearchDisplay):
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.
         most : int, default=20
-            Largest number of rows to draw.
+            Maximum number of rows to draw.
         ax : matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
@@ -251,7 +251,7 @@ class PairwiseDisplay(_SearchDisplay):
     def from_result(
         cls, result: SearchResult, *, method: str = "paired", most: int = 15, ax: Any = None
     ) -> Self:
-        """Compute and draw the ``most`` best cells.
+        """Draw the best cells, at most ``most``.
 
         Parameters
         ----------
@@ -260,7 +260,7 @@ class PairwiseDisplay(_SearchDisplay):
         method : str, optional
             Name of the method.
         most : int, default=15
-            Largest number of rows to draw.
+            Maximum number of rows to draw.
         ax : matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
@@ -301,7 +301,7 @@ class SourceCandidateDisplay(_SearchDisplay):
     label : str
         Name of the quantity shown by the colours.
     best : (source, candidate) positions, optional
-        Cell that is framed.
+        Position of the cell to frame.
     greater_is_better : bool, default=True
         Whether larger scores are better.
 

@@ -115,7 +115,7 @@ class ShiftDiagnosis:
         Parameters
         ----------
         n_features : int, default=8
-            Largest number of features to list.
+            Maximum number of features to list.
 
         Returns
         -------
@@ -184,7 +184,7 @@ def diagnose_shift(
     y, y_target : labels, optional
         Pass both or neither. They need not cover all rows; only their distributions are compared.
     task : {"auto", "classification", "regression"}, default="auto"
-        Type of the labels; "auto" means regression for fractional numbers and for more than 20
+        Type of the labels; "auto" means regression for fractional numbers and for more than 30
         distinct integers, else classification.
     feature_names : sequence of str, default=None
         Names of the columns of arrays and sparse matrices; None uses those of a table.

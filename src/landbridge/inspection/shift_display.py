@@ -24,7 +24,7 @@ class ShiftDisplay(Display):
     diagnosis : `ShiftDiagnosis`
         Result of `diagnose_shift`.
     n_features : int, default=12
-        Largest number of features to draw.
+        Maximum number of features to draw.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class ShiftDisplay(Display):
         diagnosis : ShiftDiagnosis
             Result of `diagnose_shift`.
         n_features : int, default=12
-            Largest number of features to draw.
+            Maximum number of features to draw.
         ax : array of two matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
@@ -76,7 +76,7 @@ class ShiftDisplay(Display):
         X_target : array-like of shape (n_labelled, n_features), optional
             Labelled rows of the target.
         n_features : int, default=12
-            Largest number of features to draw.
+            Maximum number of features to draw.
         ax : array of two matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """

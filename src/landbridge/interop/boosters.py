@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_estimator_given, check_rows
 
-# Names on the command line, with options that make a library silent and single-threaded.
+# Class names, with options that make a library silent and single-threaded.
 QUIET: dict[str, tuple[str, dict[str, Any]]] = {
     "LGBM": ("lightgbm", {"verbosity": -1, "n_jobs": 1, "deterministic": True}),
     "XGB": ("xgboost", {"verbosity": 0, "n_jobs": 1}),
@@ -38,7 +38,8 @@ class _Booster(MetaEstimatorMixin, BaseEstimator):
         if not is_booster_name(type(self.estimator).__name__):
             raise TypeError(
                 "`estimator` must be a booster of LightGBM, XGBoost or CatBoost; got "
-                f"{type(self.estimator).__name__}. Use the estimator itself, without a wrapper."
+                f"{type(self.estimator).__name__}. Pass the booster without a wrapper, or use "
+                f"other estimators directly."
             )
         model = clone(self.estimator).fit(X, y, sample_weight=sample_weight)
         self.library_ = type(model).__module__.partition(".")[0]
@@ -78,7 +79,7 @@ class BoosterClassifier(ClassifierMixin, _Booster):
     Parameters
     ----------
     estimator : LGBMClassifier, XGBClassifier or CatBoostClassifier
-        Estimator of which a clone is fitted.
+        Booster to clone and fit.
 
     Attributes
     ----------
@@ -95,7 +96,7 @@ class BoosterClassifier(ClassifierMixin, _Booster):
         X : array-like of shape (n_rows, n_features)
             Source rows.
         y : array-like of shape (n_rows,)
-            Labels of the source rows.
+            Labels of the rows.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
 
@@ -152,7 +153,7 @@ class BoosterRegressor(RegressorMixin, _Booster):
     Parameters
     ----------
     estimator : LGBMRegressor, XGBRegressor or CatBoostRegressor
-        Estimator of which a clone is fitted.
+        Booster to clone and fit.
 
     Attributes
     ----------
@@ -168,7 +169,7 @@ class BoosterRegressor(RegressorMixin, _Booster):
         X : array-like of shape (n_rows, n_features)
             Source rows.
         y : array-like of shape (n_rows,)
-            Labels of the source rows.
+            Labels of the rows.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
 

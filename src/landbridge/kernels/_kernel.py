@@ -52,7 +52,7 @@ def kernel_matrix(X: Matrix, Y: Matrix, kernel: KernelSpec, width: float) -> np.
     for the polynomial (1 + ⟨x, y⟩/w²)³ it is the scale of a row. The result is in double precision
     even for rows in single precision, because methods divide by its small eigenvalues.
     """
-    # Use one memory layout, because sums in another order would round differently.
+    # Use one memory layout, because the order of a sum affects its rounding.
     Y = _in_double(Y)
     K = np.empty((X.shape[0], Y.shape[0]))
     options = _kernel_options(kernel, width)

@@ -2,8 +2,8 @@
 
 There are two kinds. *Landmarks* (Nyström): with L the landmark rows and K_L = U s U' their kernel,
 φ(x) = k(x, L) U s^-½ U', exact on the span of the landmarks. *Explicit features* for the linear
-kernel: φ(x) = x itself when it has few columns, otherwise φ(x) = x V with V the leading right
-singular vectors of the rows, which is the best approximation of that rank (sparse text).
+kernel: φ(x) = x itself when it has few columns, otherwise (sparse text) φ(x) = x V, where V holds
+the leading right singular vectors of the rows. This is the best approximation of that rank.
 
 Gram matrices φ'φ are accumulated in blocks of rows, so that fitting needs no memory per row.
 """
@@ -60,7 +60,7 @@ class LowRankFeatures:
         return features
 
     def moments(self, X: Matrix) -> tuple[np.ndarray, Vector]:
-        """φ'φ and the column sums of φ, without holding φ."""
+        """φ'φ and the column sums of φ, without storing φ."""
         gram = np.zeros((self.n_features, self.n_features))
         total = np.zeros(self.n_features)
         for rows in self._blocks(X):

@@ -34,7 +34,7 @@ from landbridge.kernels.low_rank import positive_eigenpairs
 
 @dataclass(frozen=True)
 class Alignment:
-    """Transformation of the source, and the share of the source that the target spans.
+    """Transformation of the source, and the share of the source kernel that the target spans.
 
     ``transform`` is T (n₁ × n₁) for kernels and the matrix that multiplies source features (r × r)
     for features; ``trace_share`` is tr K_{Z←X} / tr K_Z; ``n_clipped`` counts the negative

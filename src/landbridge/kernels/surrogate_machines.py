@@ -75,7 +75,7 @@ class _SurrogateKernelMachine(TransferEstimator):
     def _low_rank_input(self, data: TransferData) -> np.ndarray:
         names = SurrogateKernelMap._get_param_names()
         self.map_ = SurrogateKernelMap(**{name: getattr(self, name) for name in names})
-        self.map_.set_output(transform="default")  # arrays, regardless of global settings
+        self.map_.set_output(transform="default")  # return arrays, regardless of global settings
         self.map_.n_features_in_ = self.n_features_in_
         self.map_._fit_transfer(data)
         self.trace_share_, self.n_clipped_ = self.map_.trace_share_, self.map_.n_clipped_
@@ -101,9 +101,9 @@ class _SurrogateKernelMachine(TransferEstimator):
 class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
     """Support vector machine on the source after surrogate kernel alignment.
 
-    Trained on the block of the composite kernel (Eq. 10) that belongs to the source and to the
-    labelled target rows; a new row x is predicted from k(x, ·)·T, so the method is inductive.
-    The aligned kernel is scaled to a mean diagonal of 1, so that ``C`` is comparable.
+    The learner is trained on the block of the composite kernel (Eq. 10) for the source rows and the
+    labelled target rows. A new row x is predicted from k(x, ·)·T, so the method is inductive. The
+    aligned kernel is scaled to a mean diagonal of 1, so that ``C`` is comparable.
 
     Parameters
     ----------

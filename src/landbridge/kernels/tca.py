@@ -1,8 +1,8 @@
 """Transfer component analysis (Pan, Tsang, Kwok and Yang, 2011).
 
-K is the kernel of all n = n₁ + n₂ rows, H centres, and L = ll' with l_i = 1/n₁ on the source and
-−1/n₂ on the target, so that tr(W'KLKW) is the squared distance between the domain means of the
-embedding KW (the maximum mean discrepancy). The components solve
+K is the kernel of all n = n₁ + n₂ rows, H is the centring matrix, and L = ll' with l_i = 1/n₁ on
+the source and −1/n₂ on the target, so that tr(W'KLKW) is the squared distance between the domain
+means of the embedding KW (the maximum mean discrepancy). The components solve
 
     max_W tr(W'KHKW)   subject to   W'(KLK + μI)W = I,
 
@@ -177,9 +177,9 @@ def _linear_product(rows: Matrix) -> LinearOperator:
 class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     """Components in which the domain means are close and the variance is large.
 
-    max_W tr(W'KHKW) subject to W'(KLK + μI)W = I; see the module for the notation. One embedding
-    x ↦ k(x, ·)W is used for source, target and new rows. Without target rows L = 0, which gives an
-    uncentred kernel PCA. Components beyond the rank of the kernel are 0. In the benchmark
+    max_W tr(W'KHKW) subject to W'(KLK + μI)W = I; see the module's docstring for the notation. One
+    embedding x ↦ k(x, ·)W is used for source, target and new rows. Without target rows L = 0, which
+    gives an uncentred kernel PCA. Components beyond the rank of the kernel are 0. In the benchmark
     ``defaults``, logistic regression on 50 components is as accurate as the best simple baselines;
     with ten components it is 6 to 8 points less accurate.
 

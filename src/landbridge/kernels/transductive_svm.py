@@ -64,7 +64,7 @@ def unit_scale(X: Matrix) -> float:
 
 
 def highest(scores: Vector, n_positive: int) -> Vector:
-    """+1 for the ``n_positive`` highest scores, −1 for the others; ties to the first row."""
+    """+1 for the ``n_positive`` highest scores, −1 for the others; ties go to the first row."""
     labels = np.full(scores.size, -1.0)
     labels[np.argsort(-scores, kind="stable")[:n_positive]] = 1.0
     return labels
@@ -133,11 +133,11 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
     kernel, width : str or callable, and float or str
         As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows.
     class_fractions : sequence of float or None, default=None
-        Fraction of the unlabelled rows in each class, in the order of ``classes_``. None takes
-        the fractions among the labelled rows, with their weights.
+        Fraction of the unlabelled rows in each class, in the order of ``classes_``. None uses the
+        weighted fractions among the labelled rows.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight given to the labelled target rows, as in `Pooled`.
-        ``None`` counts every labelled row the same.
+        ``None`` gives every labelled row the same weight.
 
     Attributes
     ----------

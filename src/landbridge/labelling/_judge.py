@@ -254,7 +254,7 @@ class Judge:
 
     @staticmethod
     def _labels_to_separate(noise: Vector, margin: Vector, n: int, z: float) -> float:
-        """Additional labels until every margin is z standard errors; ∞ for negative margins."""
+        """Labels needed until every margin exceeds z standard errors; ∞ for negative margins."""
         if noise.size == 0:
             return 0.0
         if (margin <= 0).any() or not np.isfinite(noise).all():
@@ -393,7 +393,7 @@ class Judge:
     def _prove_numbers(
         self, gap: Vector, first: int, second: int, planner: "LabelPlanner"
     ) -> dict[str, Any]:
-        """Differences of numbers: a standardised sum against normal boundaries."""
+        """Test of numeric losses: compare a standardised sum with normal boundaries."""
         shares = (np.cumsum(self.known.sizes) / planner.budget).tolist()
         boundaries = sequential_z_boundaries(shares, alpha=ALPHA)
         rejected, statistic = False, 0.0

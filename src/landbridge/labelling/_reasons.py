@@ -43,7 +43,7 @@ def _both(pool: Pool, row: int, first: str, second: str, classes: Any) -> str:
 
 
 def _dispute(pool: Pool, row: int, weights: Any, classes: Any) -> str:
-    """Predictions of the leader and of the likeliest rival that disagrees."""
+    """Predictions of the leader and of the most likely rival that disagrees with it."""
     order = np.argsort(-weights, kind="stable").tolist()
     leader = order[0]
     answers = pool.values[:, row] if pool.labels is None else pool.labels[:, row]

@@ -90,10 +90,10 @@ def measure_scores(pool: Pool, consensus: np.ndarray, cell: int, noise: float) -
 
 
 def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector) -> Scores:
-    """1 for the n remaining rows with the smallest margin between two classes, else 0.
+    """Score 1 for the n remaining rows with the smallest margin between two classes, else 0.
 
-    For regression, how much the candidates differ: rows are drawn in proportion, since the rows on
-    which they differ most are outliers.
+    For regression, the score is the spread of the candidates. Rows are drawn in proportion to it,
+    because the rows with the largest spread are outliers.
     """
     if consensus.ndim == 1:
         return Scores(values.std(axis=0))
@@ -105,14 +105,14 @@ def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector
 
 
 def risk_of(pool: Pool, consensus: np.ndarray, cell: int) -> Vector:
-    """Loss of a candidate expected by the consensus; for regression, without the noise of y."""
+    """Loss of a candidate that the consensus expects; for regression, without the noise of y."""
     if pool.is_classification:
         return 1.0 - consensus[np.arange(pool.n_rows), pool.labels[cell]]
     return (pool.values[cell] - consensus) ** 2
 
 
 def inclusion_probabilities(scores: Scores, n: int, share: float, left: Vector) -> Vector:
-    """π of the module for one batch; 0 for rows that are not left.
+    """π of the module's docstring for one batch; 0 for rows that were selected before.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def inclusion_probabilities(scores: Scores, n: int, share: float, left: Vector) 
     Returns
     -------
     ndarray (rows,)
-        Probabilities that sum to n, or to the number of rows that are left.
+        Probabilities that sum to n, or to the number of remaining rows.
     """
     allowed = left if scores.eligible is None else left & scores.eligible
     count = int(allowed.sum())
@@ -154,7 +154,7 @@ def inclusion_probabilities(scores: Scores, n: int, share: float, left: Vector) 
 def systematic_sample(
     probabilities: Vector, order: Vector | None, rng: np.random.Generator
 ) -> Vector:
-    """Rows drawn with the given inclusion probabilities, spread along an order.
+    """Draw rows with the given inclusion probabilities, spread along an order.
 
     A uniform start is drawn. Row i is selected if the running sum of the probabilities passes
     start, start + 1, …, so that exactly ⌊Σπ⌉ rows are drawn, each with probability π.
@@ -181,7 +181,7 @@ def design_weights(batches: Vector, probabilities: Vector) -> Vector:
     -------
     ndarray (rows,)
         Weights whose sum estimates the number of rows of the pool: the share of the row's batch
-        over π, plus the share of all later batches, for which the row counts as known.
+        divided by π, plus the share of all later batches, in which the row counts as known.
 
     Examples
     --------

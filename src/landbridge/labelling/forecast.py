@@ -32,13 +32,14 @@ WINS_BIAS, WINS_SD = 0.05, 0.07
 # Number of random labels equivalent to one label of goal "measure", and the spread of its
 # logarithm.
 WORTH, WORTH_SD = 1.2, 0.2
-# For regression: the noise of y relative to the spread of the candidates; standard deviation of the
-# logarithm of a score's spread without labels; and of the effect of a label on a proof.
+# For regression: the noise of y relative to the spread of the candidates, and the standard
+# deviation of the log spread of a score without labels; then the bias and the standard deviation of
+# the effect of a label in a proof.
 NOISE_FACTOR, SPREAD_SD = 1.7, 0.25
 EFFECT_BIAS, EFFECT_SD = -0.04, 0.15
-# Width of "measure" if none is given: of scores, and of errors relative to the estimate.
+# Default width of "measure": for scores, and for errors relative to the estimate.
 WIDTH, RELATIVE_WIDTH = 0.05, 0.1
-# Squared errors have heavy tails: with fewer labels, intervals of numbers are too short.
+# Squared errors have heavy tails: with fewer labels, intervals for regression are too narrow.
 FEWEST_NUMBERS = 50
 # Coverage of a forecast's interval.
 LEVEL = 0.8
@@ -62,7 +63,7 @@ class LabelForecast:
     candidate, baseline : str
         Models that are compared; the second is empty for ``"measure"``.
     budget : int
-        Largest number that was considered.
+        Maximum number that was considered.
     """
 
     labels: float
@@ -122,7 +123,7 @@ def how_many_labels(
     level : float, default=0.9
         Coverage of the interval of ``"measure"``.
     budget : int, default=400
-        Largest number of labels that is considered.
+        Maximum number of labels that is considered.
     batch_size : int, default=20
         Number of labels between two analyses.
     candidate, baseline : str, optional
@@ -185,7 +186,8 @@ def _counts_to_measure(
         if math.isfinite(known.low):
             n = result.info.n_labelled
             score, spread = known.estimate, (known.high - known.low) / 2 / z * math.sqrt(n)
-            # The standard deviation of n numbers is off by 1/√(2n), more with heavy tails.
+            # The relative error of a standard deviation of n numbers is 1/√(2n), or more with heavy
+            # tails.
             uncertainty = 1 / math.sqrt(n) + WORTH_SD
     width = wanted_width(width, score, metric, is_classification=pool.is_classification)
     spreads = spread * np.exp(rng.normal(0.0, uncertainty, N_SIMULATIONS))
@@ -195,7 +197,7 @@ def _counts_to_measure(
 def wanted_width(
     width: float | None, score: float, metric: Metric | None, *, is_classification: bool
 ) -> float:
-    """Half-width that is asked for; by default absolute for scores and relative for errors."""
+    """Requested half-width; by default absolute for scores and relative for errors."""
     if width is not None:
         return width
     is_error = not is_classification if metric is None else not metric.greater_is_better
@@ -244,7 +246,8 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     Returns
     -------
     LabelForecast or None
-        ``None`` if the two predict the same, one is already better, or there are no labels.
+        ``None`` if the two make the same predictions, one is already better, or there are no
+        labels.
     """
     cells = [cell for cell in result.ranking() if cell in usable_cells(result)][:2]
     if not result.target or len(cells) < 2:
@@ -312,7 +315,7 @@ def expected_ranking(pool: Pool) -> list[int]:
 
 
 def place_of(pool: Pool, name: str | None, parameter: str) -> int:
-    """Number of a candidate by its name."""
+    """Index of a candidate by its name."""
     check_choice(name, parameter, pool.names)
     return pool.names.index(str(name))
 
@@ -320,7 +323,7 @@ def place_of(pool: Pool, name: str | None, parameter: str) -> int:
 def expected_wins(
     pool: Pool, first: int, second: int, gap: float | None = None
 ) -> tuple[float, float, float]:
-    """Share of disputed rows, and the share of these won by the first model, with its sd."""
+    """Share of disputed rows, and the share of them won by the first model, with its sd."""
     disputed = np.flatnonzero(prove_scores(pool, first, second).values)
     if disputed.size == 0:
         raise ValueError(_same(pool, first, second))
@@ -434,7 +437,7 @@ def labels_to_prove_numbers(
         Posterior mean and standard deviation of the effect of a label.
     rng : Generator
     budget, batch_size : int
-        Planned labels, and labels between two looks.
+        Planned labels, and labels between two analyses.
     before : float and sequence of int
         Standardised sum of the labels that are known, and the sizes of their batches.
 
@@ -481,7 +484,7 @@ def _boundaries(
     budget: int,
     alpha: float,
 ) -> Vector:
-    """Wins needed at each future analysis, if all its rows are informative."""
+    """Wins needed at each future analysis if all of its rows are informative."""
     past = (np.cumsum(before[2]) / budget).tolist()
     informative = [*before[1], *sizes]
     whole = [*past, *shares.tolist()]

@@ -146,7 +146,7 @@ class LabelPlanner:
     n_rows_ : int
         Number of rows of the pool.
     candidate_, baseline_ : str
-        The models that are compared, fixed with the first batch.
+        The models that are compared; the first batch determines them.
     classes_ : ndarray or None
         The classes, in the order of the probabilities.
 
@@ -222,7 +222,7 @@ class LabelPlanner:
         search : fitted TransferSearchCV, or SearchResult
             Search fitted with ``X_unlabeled``. It may be fitted again between batches.
         X_unlabeled : rows, optional
-            The same rows, to check their number.
+            The unlabelled rows of the search, used only to check their number.
 
         Returns
         -------
@@ -284,7 +284,7 @@ class LabelPlanner:
         return pool, places
 
     def _settle(self, pool: Pool, first: str | None, second: str | None) -> None:
-        """Fix the models with the first batch, and require the same ones afterwards."""
+        """Record the models of the first batch, and require the same models afterwards."""
         if self.names_ and pool.names != self.names_:
             raise ValueError(
                 f"`search` must have the candidates of the first batch, {list(self.names_)}; got "
@@ -306,7 +306,7 @@ class LabelPlanner:
 
     def _ask(self, pool: Pool, places: Vector) -> Batch:
         number = max((one.batch for one in self.asked_), default=-1) + 1
-        # A batch depends only on the seed and its number, not on draws in between.
+        # A batch depends only on the seed and the number of the batch, not on other draws.
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng([seed, number])
         left = ~np.isin(places, [one.row for one in self.asked_])
@@ -428,7 +428,7 @@ class LabelPlanner:
         search : fitted TransferSearchCV or SearchResult, optional
             The predictions of the pool; those of the last `ask` if omitted.
         after : int, optional
-            Use only the labels of this many first batches.
+            Use only the labels of the first batches, up to this number.
 
         Returns
         -------
@@ -566,7 +566,7 @@ class LabelPlanner:
 
 
 def _plain(values: Any) -> tuple[Any, ...]:
-    """Predictions of one row as rounded numbers, one entry per candidate."""
+    """Rounded predictions of one row, one entry per candidate."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 1:
         return tuple(float(f"{value:.9g}") for value in array)

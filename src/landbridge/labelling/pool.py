@@ -95,7 +95,7 @@ def make_pool(
         )
     if not np.issubdtype(values.dtype, np.floating):
         values = values.astype(np.float64)
-    # A sum is finite only if all of its terms are; no array of booleans is needed.
+    # A sum is finite only if all of its terms are, and needs no temporary array.
     if not all(np.isfinite(one.sum(dtype=np.float64)) for one in values):
         raise ValueError(
             "`predictions` must be finite; got NaN or infinity. Remove the models or rows without "

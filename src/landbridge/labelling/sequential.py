@@ -26,7 +26,7 @@ from landbridge._typing import Vector
 
 # Exponent of the spending function; measured in `benchmarks/labelling.py`.
 SPENDING = 1.0
-# Possible standardised sums, close enough that a boundary is at most 0.02 too far out.
+# Grid of standardised sums, fine enough that a boundary is at most 0.02 too far out.
 GRID = np.linspace(-8.0, 8.0, 801)
 
 
@@ -41,7 +41,7 @@ class SequentialTest:
     wins, informative : int
         Rows won by the first model, and rows on which exactly one is right.
     boundaries : tuple of int
-        Wins needed at each look; more than the informative rows if no count suffices.
+        Wins needed at each look; larger than the number of informative rows if no count suffices.
     spent : float
         Share of α that was spent, at most 1.
     p_value : float
@@ -75,7 +75,7 @@ def sequential_sign_test(
     alpha : float, default=0.05
         Level of the whole test.
     spending : float
-        ρ of the module; 1 spends the level evenly over the labels.
+        ρ of the module's docstring; 1 spends the level evenly over the labels.
 
     Returns
     -------
@@ -151,9 +151,9 @@ def sequential_z_boundaries(
 
 @lru_cache(maxsize=1024)
 def _z_look(shares: tuple[float, ...], alpha: float, spending: float) -> tuple[float, Any, float]:
-    """Boundary of the last look, the density of paths that go on, and the level spent so far.
+    """Boundary of the last look, the density of continuing paths, and the level spent so far.
 
-    Each look continues the previous one, which is cached because every status repeats it.
+    Each look continues the previous one. Looks are cached, because every status repeats them.
     """
     _, density, spent = _z_look(shares[:-1], alpha, spending) if shares[:-1] else (0.0, None, 0.0)
     before = shares[-2] if shares[:-1] else 0.0

@@ -34,7 +34,7 @@ class LabelStatus:
     score : str
         Name of the estimated score.
     e_value : float
-        Evidence for ``"prove"``, valid however often it is inspected; a value of 20 or more is
+        Evidence for ``"prove"``, valid under repeated inspection; a value of 20 or more is
         significant at 5 %. NaN for the other goals.
     test : SequentialTest or None
         The group-sequential test of ``"prove"``, valid for looks after each batch.
@@ -121,7 +121,7 @@ class LabelStatus:
         if math.isinf(self.left):
             return f"More than the planned {self.budget} labels would likely be needed."
         high = "more than planned" if math.isinf(self.left_high) else f"{self.left_high:.0f}"
-        # Only the interval of the other goals was measured.
+        # The benchmark measured the coverage of this interval only for the other goals.
         how_sure = "roughly" if self.goal == "choose" else "80 % interval"
         return (
             f"About {self.left:.0f} more labels are needed ({how_sure} {self.left_low:.0f} to "

@@ -1,8 +1,8 @@
 """Correlation alignment (Sun, Feng and Saenko: Return of Frustratingly Easy Domain Adaptation).
 
 min_A ‖A'C_S A − C_T‖²_F has the solution A = C_S^-½ C_T^½: source rows are whitened by their own
-covariance C_S and coloured by that of the target, C_T. Both covariances carry + ridge·I (the
-paper: + I).
+covariance C_S and coloured by that of the target, C_T. ridge·I is added to both covariances (I in
+the paper).
 
 Deviation 1: the paper standardises each domain first, so that their means are zero. With
 ``match_mean=True`` the means are part of the map: x ↦ (x − m_S)A + m_T. The default is x ↦ xA as
@@ -88,7 +88,7 @@ class CORAL(DomainMap):
         target = data.target_rows
         n_columns = data.X.shape[1]
         check_memory(
-            # Two covariances, and the eigenvectors and products of each.
+            # memory for two covariances, with the eigenvectors and products of each
             6 * 8 * n_columns**2,
             f"CORAL with {n_columns} columns",
             "Reduce the columns first, for example with TruncatedSVD.",

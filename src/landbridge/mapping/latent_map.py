@@ -4,11 +4,12 @@ dimensional overlapping distributions).
 The two domains share only some of their features. S are the shared columns, A those of the source
 only, and B those of the target only.
 
-1. Filling: A is missing in the target, B in the source. A ridge regression of A on S, learned from
-   source rows, predicts A for target rows: x_A = m_A + (x_S − m_S) W with
-   W = argmin ‖(X_S − m_S) W − (X_A − m_A)‖² + λ‖W‖². Likewise B on S, learned from target rows.
+1. Filling: A is missing in the target, and B in the source. A ridge regression of A on S, learned
+   from source rows, predicts A for target rows: x_A = m_A + (x_S − m_S) W with W = argmin ‖(X_S −
+   m_S) W − (X_A − m_A)‖² + λ‖W‖². B is predicted from S in the same way, with a regression learned
+   from target rows.
 2. Latent space: F, the stacked filled rows of both domains, is approximated by U Σ V' of low rank.
-   A row becomes its filled version times V.
+   A row is mapped to its filled version times V.
 
 Both steps are affine, so each domain has one matrix: x ↦ x M + c. W and F are never formed; the
 singular vectors come from products with F alone.
@@ -50,7 +51,7 @@ class Fill:
 
 
 def has_support(X: Matrix) -> Vector:
-    """Which columns are not zero in every row."""
+    """Columns that are not zero in every row."""
     return np.asarray((X != 0).sum(axis=0)).ravel() > 0
 
 
@@ -60,7 +61,7 @@ def column_means(X: Matrix) -> Vector:
 
 
 def plus_constant(X: LinearOperator, row: Vector) -> LinearOperator:
-    """X + 1 row', with no matrix formed."""
+    """X + 1 row' as an operator, without forming the matrix."""
     ones = aslinearoperator(np.ones((X.shape[0], 1)))
     return X + ones @ aslinearoperator(row[None, :])
 
@@ -174,9 +175,9 @@ class LatentMap(DomainMap):
     ``transform_source`` expect source rows. Without target rows, both project on the singular
     vectors of X.
 
-    Rows are not centred, as usual for text. Scale columns of different units first with
-    MaxAbsScaler, which leaves zeros at zero; after StandardScaler no feature would seem to be
-    missing. The cost grows with the cube of the smaller of rows and shared features.
+    Rows are not centred, as usual for text. First scale columns with different units by
+    MaxAbsScaler, which keeps zeros; after StandardScaler no feature would appear to be missing. The
+    cost grows with the cube of the smaller of rows and shared features.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def brier_losses(y: Vector, predictions: np.ndarray, *, scale: float) -> np.ndar
     """Squared distance between the probabilities and the truth, times ``scale``."""
     of_truth = np.take_along_axis(predictions, y[None, :, None], axis=-1)[..., 0]
     distance = (predictions**2).sum(axis=-1) - 2.0 * of_truth + 1.0
-    return scale * np.maximum(distance, 0.0)  # rounding may make it negative
+    return scale * np.maximum(distance, 0.0)  # rounding errors may make it negative
 
 
 def absolute_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:

@@ -150,12 +150,12 @@ def metric_interval(
     predictions : array of shape (n_rows,) or (n_rows, n_classes)
     level : float, default=0.9
     estimate : float, optional
-        The centre, where a better estimate than the score of these rows is known.
+        Centre of the interval, if a better estimate than the score of these rows is known.
     sample_weight : array of shape (n_rows,), optional
     groups : array of shape (n_rows,), optional
         Group of each row; rows of one group are not independent.
     replicates : array of shape (n_replicates,), optional
-        `bootstrap_scores` of the cell, if they are known.
+        `bootstrap_scores` of the cell, if already computed.
     variance_factor : float, default=1.0
         Variance of the error relative to that of a model that was fixed before the rows were drawn;
         `Metric.out_of_fold_factor` for predictions out of fold.
@@ -211,7 +211,7 @@ def metric_interval(
         return MetricInterval(centre, float(low), float(high), level, "score", note)
     loss, own_loss = metric.loss(centre), metric.loss(own)
     if metric.loss_bounds[0] == 0.0 and min(loss, own_loss) > 0:
-        # An error of the same size is a larger part of a smaller estimate.
+        # The same error is larger relative to a smaller estimate.
         error = math.hypot(of_log, math.log(loss / own_loss)) if shrunk else of_score / loss
         factor = math.exp(min(t_quantile(level, degrees_of_freedom(independent)) * error, 700.0))
         ends, method = [metric.score_of(loss / factor), metric.score_of(loss * factor)], "skewed"
@@ -245,7 +245,7 @@ def paired_probability(
     sample_weight, groups
         As in `metric_interval`.
     replicates : array of shape (n_cells, n_replicates), optional
-        `bootstrap_scores` of the cells, if they are known.
+        `bootstrap_scores` of the cells, if already computed.
 
     Returns
     -------
@@ -337,7 +337,7 @@ def _difference(losses: np.ndarray) -> np.ndarray:
 
 
 def effective_rows(n_rows: int, sample_weight: VectorLike, groups: VectorLike = None) -> float:
-    """(Σw)² / Σw²: the number of rows, or of groups, where all weigh the same."""
+    """(Σw)² / Σw², which is the number of rows or groups if all weights are equal."""
     if sample_weight is None and groups is None:
         return float(n_rows)
     weight = np.ones(n_rows) if sample_weight is None else np.asarray(sample_weight, np.float64)
@@ -391,7 +391,7 @@ def _standard_errors(
     groups: VectorLike,
     replicates: VectorLike,
 ) -> tuple[float, float]:
-    """Standard errors of the score of one cell and of the logarithm of its loss."""
+    """Standard errors of the score of a cell and of the logarithm of its loss."""
     options = {"sample_weight": sample_weight, "groups": groups}
     if metric.decomposable:
         of_score = math.sqrt(loss_covariance(metric, y, predictions[None], **options)[0, 0])
@@ -409,7 +409,7 @@ def _standard_errors(
 
 
 def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:
-    """Number of rows at which a proportion has this standard error; at most n_b of the module."""
+    """Number of rows at which a proportion has this standard error; at most n_b (see above)."""
     most = n
     if metric.response != "number":
         counts = np.bincount(y)

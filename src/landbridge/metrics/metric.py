@@ -9,7 +9,7 @@ import numpy as np
 from landbridge._typing import VectorLike
 from landbridge.metrics._kernels import Kernel, Pointwise
 
-# Cross-validation evaluates other models than the final one. On 66 tasks with natural domains, the
+# Cross-validation does not evaluate the final model itself. On 66 tasks with natural domains, the
 # variance of the error of the estimated accuracy was 1.3 times that of a fixed model
 # (`benchmarks/search_regret.py`).
 CROSS_VALIDATED = 4 / 3
@@ -165,13 +165,13 @@ def format_number(value: float) -> str:
     """Four significant digits; at most four decimals of a number below 1."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    size = abs(float(f"{value:.3e}"))  # 999.96 has the four digits of 1000
+    size = abs(float(f"{value:.3e}"))  # 999.96 is rounded to 1000
     if size < 1e-300:  # replaces zero where logarithms are taken
         return "0"
     if size < 1e-4 or size >= 1e9:
         return f"{value:.3e}"
     if size < 1:
-        # 0.0512 rather than 0.05120, but five decimals if four would show fewer than two digits
+        # 0.0512 instead of 0.05120, but five decimals if four would leave fewer than two digits
         return f"{value:.4f}" if size >= 1e-3 else f"{value:.6f}"
     decimals = max(0, 3 - math.floor(math.log10(size)))
-    return f"{value:,.{decimals}f}".replace(",", " ")  # a narrow no-break space is not safe in CSV
+    return f"{value:,.{decimals}f}".replace(",", " ")  # a plain space is safe in CSV

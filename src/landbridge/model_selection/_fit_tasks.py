@@ -73,7 +73,7 @@ class Predictions:
 
     @property
     def seen(self) -> Vector:
-        """Which rows have a prediction."""
+        """Mask of the rows that have a prediction."""
         return ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
 
     def read(self, response: Response) -> np.ndarray:
@@ -120,7 +120,7 @@ class FitContext:
 
 
 def plan_fits(cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
-    """The fits behind the arrays that ``needs`` names; none for a source with a problem."""
+    """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
     return [
         fit
         for number, cell in enumerate(cells)
@@ -419,7 +419,7 @@ class _FitRun:
         self._predict_unlabelled(model)
         if "reverse" in self.task.fills:
             labels = self._timed(_checked_labels, model, self.data.rows_to_label)
-            encode_labels(labels, self.data.classes)  # refuses labels that y does not have
+            encode_labels(labels, self.data.classes)  # raises for labels that y does not have
             back = reverse_rows(self.data, self.candidate.estimator, labels, test)
             self._predict(self._fit(back), X_kept, "reverse")
 
@@ -501,7 +501,7 @@ def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
 
 
 def _checked_labels(model: Any, X: MatrixLike) -> Vector:
-    """``model.predict(X)``, one finite label per row."""
+    """Return ``model.predict(X)``, checked to be one finite label per row."""
     if isinstance(model, OneClass):
         X = np.zeros((_num_samples(X), 1))
     labels = without_column(plain_numbers(np.asarray(model.predict(X))))
@@ -516,7 +516,7 @@ def _checked_labels(model: Any, X: MatrixLike) -> Vector:
 
 
 def without_column(labels: Any) -> Any:
-    """A column of labels, which some libraries return, as a flat array."""
+    """Flatten a column of labels, which some libraries return."""
     return labels.ravel() if np.ndim(labels) == 2 and labels.shape[1] == 1 else labels
 
 

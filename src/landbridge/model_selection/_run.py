@@ -66,7 +66,8 @@ from landbridge.weighting._base import SMALL_SHARE
 # kept; beyond that, rows are sampled.
 MOST_UNLABELLED = 2000
 MOST_VALUES = 50_000_000
-# Number of folds before racing compares, and of standard errors that mean "clearly behind".
+# Number of folds before the first comparison of racing, and the number of standard errors that
+# counts as clearly behind.
 FIRST_ROUND = 2
 Z = 2.5
 
@@ -177,7 +178,7 @@ def make_sources(
 
 
 def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
-    """One seed per candidate, the same in every fold and in the final fit.
+    """One seed per candidate, used in every fold and in the final fit.
 
     It depends only on the name of the candidate and its position in the grid, so that adding
     another candidate does not change it.
@@ -185,7 +186,7 @@ def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
     met: Counter[str] = Counter()
     seeds = []
     for candidate in candidates:
-        # CRC, because Python's own hash of text differs between processes.
+        # Use a CRC, because Python's hash of text differs between processes.
         words = [seed, crc32(candidate.name.encode()), met[candidate.name]]
         seeds.append(int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF)
         met[candidate.name] += 1
@@ -212,7 +213,7 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
 
 
 def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
-    """Every candidate on every source; once, on the last source, where it ignores the source."""
+    """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
     named = [number for number, source in enumerate(sources) if source.name is not None]
     places = [
         (number, source)
@@ -250,7 +251,7 @@ class _Run:
         self.weights: dict[int, Vector] = {}
         self.failures: list[Failure] = []
         self.fits_done = self.fits_cut = 0
-        self.cut: dict[int, list[FitTask]] = {}  # fits that the time budget did not allow
+        self.cut: dict[int, list[FitTask]] = {}  # fits skipped by the time budget
         self.done: Counter[int] = Counter()  # fits of each cell
         self.weight_seconds = 0.0
         self.cache_keys = None if settings.cache is None else _CacheKeys(context)
@@ -411,7 +412,7 @@ class _Run:
             warnings.warn(
                 f"The importance weights of source {self.context.sources[source].name!r} rest on "
                 f"about {effective:.0f} of {weights.size} rows, so `wcv` and `trcv` are unstable "
-                "on it. Regularise the weighting, or look at 'rv' and 'tlv' too.",
+                "on it. Regularise the weighting, or also consider 'rv' and 'tlv'.",
                 WeightingWarning,
                 stacklevel=6,
             )
@@ -549,7 +550,7 @@ class _Run:
         return Predictions(values.astype(np.float32), labels)
 
     def _cut_cells(self) -> list[Failure]:
-        """One failure per cell that was cut by the time budget, with its progress."""
+        """One failure per cell that the time budget cut short, with its progress."""
         failures = []
         for cell, fits in sorted(self.cut.items()):
             done, planned = self.done[cell], self.done[cell] + len(fits)
@@ -559,7 +560,7 @@ class _Run:
         return failures
 
     def _metric_failures(self) -> list[Failure]:
-        """Failures of probability metrics for cells without probabilities."""
+        """Failures of cells without probabilities, for metrics that need them."""
         asking = [metric for metric in self.settings.metrics if metric.response == "probability"]
         return [
             Failure(
@@ -683,8 +684,9 @@ def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
     sound = weights.shape == (n_rows,) and np.isfinite(weights).all() and (weights >= 0).all()
     if not sound or not weights.any():
         raise ValueError(
-            f"`weighting` must give each of {n_rows} source rows a finite weight of at least 0, "
-            f"not all of them 0; got shape {weights.shape}, like {weights.ravel()[:3].tolist()}."
+            f"`weighting` must give each of the {n_rows} source rows a finite weight of at least "
+            f"0, and not all weights may be 0; got shape {weights.shape}, starting with "
+            f"{weights.ravel()[:3].tolist()}."
         )
     return weights
 

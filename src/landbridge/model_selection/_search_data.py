@@ -143,7 +143,7 @@ def check_search_data(
         raise ValueError(
             "`X_target` or `X_unlabeled` must hold rows of the target; got no target rows at all. "
             "Pass X_target with y_target, or X_unlabeled. cross_val_score and other tools of "
-            "scikit-learn cannot pass them: evaluate a search on sources left out with "
+            "scikit-learn cannot pass them: evaluate a search on left-out sources with "
             "MultiSourceCV(search, unlabeled_target=True). Without any target use GridSearchCV."
         )
     if (X_target is None) != (y_target is None):
@@ -179,7 +179,7 @@ def check_search_data(
 
 
 def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
-    """Compare labelled with unlabelled target rows, where there are enough of both.
+    """Compare labelled with unlabelled target rows, if there are enough of both.
 
     If they differ and have only one class, no weights can compensate for the other classes, so
     estimates are withheld.
@@ -231,12 +231,12 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
     if len(shape) == 2 and shape[1] > 1:
         raise ValueError(
             f"`y` must hold one label per row; got several outputs, an array of shape {shape}. "
-            "Search for each output on its own."
+            "Run a separate search for each output."
         )
     with sklearn_errors(X, "X"):
         if _is_table(X):
             X = _check_table(X, "X")
-            vars(search).pop("n_features_in_", None)  # of an earlier fit; texts have no columns
+            vars(search).pop("n_features_in_", None)  # from an earlier fit; texts have no columns
             validate_data(search, X, skip_check_array=True)
         else:
             X = validate_data(search, X, accept_sparse="csr", dtype=None, ensure_all_finite=False)

@@ -85,8 +85,8 @@ def unpack(
         return _unpack(header, arrays, path, scoring, metrics)
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         raise ValueError(
-            f"`{path}` is damaged or was edited: {type(error).__name__}: {error}. Copy the file "
-            "again from where it was saved."
+            f"`{path}` is damaged or was edited: {type(error).__name__}: {error}. Restore the "
+            f"file from the original."
         ) from error
 
 
@@ -144,7 +144,7 @@ def _metrics(info: Any, classes: Any, scoring: Any, path: Any) -> Any:
         )
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"`{path}` was saved with metrics of your own, {list(info.scoring)}, which a file "
+            f"`{path}` was saved with user-defined metrics, {list(info.scoring)}, which a file "
             f"cannot hold. Pass scoring= to load. ({error})"
         ) from error
 
@@ -225,8 +225,8 @@ def _array(arrays: dict[str, np.ndarray], name: str, path: Any) -> np.ndarray:
 
 def _refuse(path: Any, name: str, expected: str, found: Any) -> None:
     raise ValueError(
-        f"`{path}` is damaged or was edited: {name!r} must hold {expected}; got {found}. Copy the "
-        "file again from where it was saved."
+        f"`{path}` is damaged or was edited: {name!r} must hold {expected}; got {found}. Restore "
+        f"the file from the original."
     )
 
 

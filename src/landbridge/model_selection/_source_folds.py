@@ -73,7 +73,7 @@ class FoldContext:
 
     estimators: tuple[Any, ...]
     folds: Folds
-    needs_probabilities: str  # name of the metric that asks for them
+    needs_probabilities: str  # name of the metric that needs them
     unlabeled_target: bool
 
 
@@ -111,7 +111,7 @@ def deal_folds(
     if labels.shape != (n_rows,):
         raise ValueError(
             f"`y` must have one label for each of the {n_rows} rows of X; got shape "
-            f"{labels.shape}. Pass the labels of the same rows; of several outputs one at a time."
+            f"{labels.shape}. Pass the labels of the same rows, and only one output."
         )
     missing = missing_values(labels)
     if missing.any():
@@ -131,7 +131,7 @@ def deal_folds(
 
 
 def random_blocks(n_rows: int, n_blocks: int, rng: np.random.RandomState | None) -> Vector:
-    """CVR: a random partition into blocks whose sizes differ by one at most."""
+    """CVR: a random partition into blocks whose sizes differ by at most one."""
     fresh = np.random.default_rng() if rng is None else rng
     return fresh.permutation(np.arange(n_rows) % n_blocks)
 
@@ -258,8 +258,8 @@ def _report_failures(failures: list[tuple[int, str, str]], n_folds: int, n_estim
     _, fold, message = failures[0]
     if n_folds - len(failed) < 2:
         raise ValueError(
-            f"`estimator` must fit on at least 2 of the {n_folds} sources left out; got "
-            f"{len(failed)} failures, the first without {fold}: {message}"
+            f"`estimator` could not be fitted in {len(failed)} of {n_folds} folds, but at least 2 "
+            f"folds must succeed. The first failure, without {fold}: {message}"
         )
     warnings.warn(
         f"{len(failures)} of {n_folds * n_estimators} fits failed, the first without {fold} "
@@ -276,7 +276,7 @@ def _fold_name(folds: Folds, k: int) -> str:
 
 
 def _takes_groups(estimator: Any) -> bool:
-    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or refuse them
+    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or reject them
         return isinstance(estimator.cv, GroupsConsumerMixin)
     return has_fit_parameter(estimator, "groups")
 

@@ -167,13 +167,13 @@ def make_source(
 
 
 class NoFoldsError(ValueError):
-    """A splitter cannot split the rows of one source."""
+    """A splitter failed to split the rows of one source."""
 
 
 def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike = None) -> Folds:
     """Folds of rows with labels ``y``; shuffled and stratified by class where ``cv`` is a number.
 
-    With ``groups``, rows of one group are in one fold, unless a splitter says otherwise.
+    With ``groups``, rows of one group are in one fold, unless a splitter decides otherwise.
     """
     n_rows = y.shape[0]
     if isinstance(cv, int) and groups is not None:
@@ -233,7 +233,7 @@ def _partition(numbers: Vector) -> Folds:
 
 
 def n_folds(cv: Any) -> int:
-    """Number of folds of a number or of a splitter."""
+    """Number of folds, from a number or a splitter."""
     return cv if isinstance(cv, int) else cv.get_n_splits()
 
 
@@ -249,7 +249,7 @@ def takes_groups(cv: Any) -> bool:
 
 
 def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:
-    """A number of folds of at least 2, or a splitter whose number does not depend on rows."""
+    """Check that ``cv`` is at least 2, or a splitter with a fixed number of folds."""
     if hasattr(cv, "split") and hasattr(cv, "get_n_splits"):
         try:
             cv.get_n_splits()

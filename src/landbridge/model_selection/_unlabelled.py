@@ -86,8 +86,9 @@ def agreement_of(
 ) -> tuple[list[int], AgreementInterval] | None:
     """Cells and reference intervals for their accuracy, from agreement on unlabelled rows.
 
-    Only models of the best cell's source are compared. Models of different sources agree less, and
-    the same learner on two sources agrees more, than the models used to calibrate the interval.
+    Only models of the best cell's source are compared. The interval was calibrated on models of one
+    source. Models of different sources agree less, and one learner fitted to two sources agrees
+    more.
     """
     if result.classes is None or not result.unlabelled:
         return None

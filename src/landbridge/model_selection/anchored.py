@@ -1,9 +1,9 @@
 r"""The anchored criterion: combine few target labels with many unlabelled rows.
 
 Cell c has the true target loss θ_c. Validation on the labelled target rows gives an unbiased but
-noisy estimate of it. Two other quantities use many rows but are biased: p_c, the TrCV loss, and
-d_c, the *dissent* of c from the vote of the cells of its role on the unlabelled target rows. They
-form the prior mean,
+noisy estimate of θ_c. Two other quantities use many rows but are biased: p_c, the TrCV loss, and
+d_c, the *dissent* of c, which is its distance from the vote of the cells of its role on the
+unlabelled target rows. They form the prior mean,
 
 .. math::
     t_c \mid θ_c \sim N(θ_c, v_c), \qquad
@@ -58,7 +58,7 @@ PRIOR_ROWS = 10.0
 # have unit 1.
 LEAST_ROWS = 0.5
 TINY = 1e-12
-# Stands in for a loss of zero, whose logarithm is not finite.
+# Replaces a loss of zero, whose logarithm is not finite.
 SMALLEST = float(np.finfo(np.float64).tiny)
 # Values of τ in units of its scale. The tail of its prior is heavy enough for labels to override
 # the prior mean, and light enough to vanish under unlimited noise.
@@ -83,8 +83,8 @@ class Anchored:
     sd : ndarray (cells,)
         Posterior standard deviation of the loss, including the noise shared by all cells.
     relative_sd : ndarray (cells,)
-        Standard deviation of the difference from the average cell. On the ratio scale that of the
-        logarithm.
+        Standard deviation of the difference from the average cell. On the ratio scale, that of the
+        logarithm of the loss.
     trust : ndarray (cells,)
         Share of each cell's own measurement in its mean.
     slopes : ndarray (2,)
@@ -122,7 +122,7 @@ def anchor(
     prior : ndarray (cells,)
         TrCV loss of each cell. Its level within a role is irrelevant.
     n_rows : int
-        Number of labelled rows behind ``measured``.
+        Number of labelled rows on which ``measured`` is based.
     roles, kinds : sequences (cells,), optional
         ``"source-only"``, ``"target-only"``, or any other word for cells that learn from both;
         cells of one kind (points of a grid) share one vote. By default all cells have the same
@@ -308,7 +308,7 @@ def _slope_grid(n_slopes: int) -> tuple[np.ndarray, Vector]:
 
 
 def _role_columns(groups: Vector) -> np.ndarray:
-    """One centred indicator per role (cells × roles), none where all cells have the same role."""
+    """One centred indicator per role (cells × roles); none if all cells have the same role."""
     present = np.unique(groups)
     if present.size < 2:
         return np.empty((groups.size, 0))

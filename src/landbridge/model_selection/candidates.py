@@ -32,8 +32,8 @@ from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.weighting import ReweightedClassifier, RuLSIF
 
-# Sparse rows, and rows with more columns than this, are reduced to some components for learners
-# that need dense rows or whose cost grows with the square of the columns.
+# For learners that need dense rows, or whose cost grows with the square of the columns, sparse rows
+# and rows with more columns than this are reduced to components.
 MOST_COLUMNS, COMPONENTS = 2000, 100
 # With more rows than this, every tree uses a sample of this size to limit the cost.
 FOREST_ROWS = 4000
@@ -107,12 +107,12 @@ class LabelBaseline(BaseEstimator):
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """The majority class or the mean, for every row."""
+        """Predict the majority class or the mean for every row."""
         return self.model_.predict(np.zeros((_num_samples(X), 1)))
 
     @available_if(lambda self: self.task == "classification")
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """The shares of the classes, for every row."""
+        """Predict the shares of the classes for every row."""
         return self.model_.predict_proba(np.zeros((_num_samples(X), 1)))
 
 
@@ -167,7 +167,7 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
 
 
 def task_of_candidates(candidates: list[Candidate]) -> Task:
-    """Regression or classification, the same for all."""
+    """Task of the candidates, which must be the same for all."""
     tasks = {candidate.name: task_of_estimator(candidate.estimator) for candidate in candidates}
     regressors = [name for name, task in tasks.items() if task == "regression"]
     others = [name for name, task in tasks.items() if task != "regression"]
@@ -213,8 +213,9 @@ def _learners(task: Task, X: MatrixLike) -> dict[str, Any]:
     else:
         linear, dense = _regressors(is_sparse, rows_per_tree)
     if is_sparse and task == "classification" and abs(X).max() <= 1:
-        # TF-IDF: scaling would raise the rare terms. On six pairs of reviews C=10 without scaling
-        # had an accuracy of 0.805, C=1 0.791, and columns scaled to [-1, 1] 0.788.
+        # TF-IDF is not scaled, because scaling would give rare terms more influence. On six pairs
+        # of reviews C=10 without scaling had an accuracy of 0.805, C=1 0.791, and columns scaled to
+        # [-1, 1] 0.788.
         linear = LogisticRegression(C=10.0, max_iter=1000)
     if is_sparse or n_columns > MOST_COLUMNS:
         components = TruncatedSVD(min(COMPONENTS, n_columns))
@@ -284,7 +285,7 @@ def _named(candidates: Any) -> list[tuple[str, Any, Any]]:
     if hasattr(candidates, "fit") or not isinstance(candidates, Iterable):
         raise TypeError(
             "`candidates` must map names to estimators or to (estimator, grid); got "
-            f"{candidates!r}. Write {{'name': estimator}}, also for a single one."
+            f"{candidates!r}. Write {{'name': estimator}}, even for a single one."
         )
     pairs = list(candidates.items()) if isinstance(candidates, Mapping) else list(candidates)
     if not pairs:

@@ -11,9 +11,8 @@ tcv      k-fold cross-validation on the labelled target rows alone             S
 stv      trained on the source, validated on the labelled target rows          Section 5.1
 tlv      trained on the source and the other labelled rows, validated on each  here
          fold of the labelled target rows
-anchored tlv combined with what the unlabelled rows suggest, and with trcv     here
-         where it is computed too
-======== ===================================================================== =============
+anchored tlv combined with what the unlabelled rows suggest, and with trcv here where it is computed
+too ======== ===================================================================== =============
 
 Equation numbers are those of Zhong, Fan, Yang, Verscheure and Ren, "Cross Validation Framework to
 Choose amongst Models and Datasets for Transfer Learning". For a metric that is the mean of a
@@ -81,13 +80,14 @@ class Choice:
 
 
 def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: int) -> Choice:
-    """Resolve ``criterion``: a name, several (the first selects), ``"all"`` or ``None``."""
+    """Resolve ``criterion``: a name, several names, ``"all"`` or ``None``."""
     default = "anchored" if n_labelled >= 2 else "trcv"
     if requested is None:
         return Choice(default, (default,), by_default=True)
     if not isinstance(requested, Iterable) or isinstance(requested, Set):
         raise TypeError(
-            "`criterion` must be a name or a list of names, of which the first selects; got "
+            "`criterion` must be a name or a list of names, the first of which is used for "
+            "selection; got "
             f"{requested!r}."
         )
     names = (requested,) if isinstance(requested, str) else tuple(requested)

@@ -35,9 +35,9 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
 
         μ̂ = (1/K) Σ_k s_k,
 
-    which is the expected score on a new source after training on K − 1 of them (Section 4.1).
-    ``scheme="random"`` uses K random blocks of rows instead (CVR): this estimates the score on the
-    present sources and is optimistic for a new one.
+    which estimates the expected score on a new source after training on K − 1 sources (Section
+    4.1). ``scheme="random"`` uses K random blocks of rows instead (CVR): this estimates the score
+    on the present sources and is optimistic for a new one.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         X : array, table, CSR matrix or list of length n_rows
             Passed to the estimator unchanged, so pipelines can start from raw tables or texts.
         y : array of length n_rows
-            Labels of the source rows.
+            Labels of the rows.
         groups : array of length n_rows
             The source of each row.
         sample_weight : array of length n_rows, optional
@@ -203,7 +203,7 @@ def compare_estimators(
     Parameters
     ----------
     a, b : estimators, or dictionaries of them by name
-        ``b`` may be None when ``a`` is a dictionary of several.
+        ``b`` may be None if ``a`` is a dictionary of at least two estimators.
     X : array-like of shape (n_rows, n_features)
         Rows of all sources.
     y : array-like of shape (n_rows,)
@@ -226,8 +226,9 @@ def compare_estimators(
     Returns
     -------
     Comparison
-        ``pairs()`` tests every pair with Holm's correction, ``friedman()`` ranks three or more,
-        ``result(name)`` has the intervals of one; ``print`` it for a summary in words.
+        ``pairs()`` tests every pair with Holm's correction, ``friedman()`` ranks three or more
+        estimators, and ``result(name)`` has the intervals of one of them; ``print`` it for a
+        summary in words.
 
     Examples
     --------
@@ -247,8 +248,8 @@ def compare_estimators(
     tasks = {task_of_estimator(estimator) for estimator in estimators.values()}
     if len(tasks) > 1:
         raise ValueError(
-            "`a` and `b` must all be classifiers or all be regressors; got both. Compare each kind "
-            "on its own."
+            "`a` and `b` must all be classifiers or all be regressors; got both. Compare "
+            "classifiers and regressors separately."
         )
     folds = deal_folds(X, y, groups, sample_weight, scheme="source", task=tasks.pop(), rng=None)
     metrics = _metrics(scoring, folds)

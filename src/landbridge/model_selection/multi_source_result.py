@@ -93,7 +93,7 @@ class KeptPredictions(Saved):
 
     def with_metrics(self, metrics: tuple[Metric, ...]) -> Self:
         """Set metrics that may hold functions, which cannot be restored from their names."""
-        vars(self)["metrics"] = metrics  # the cache of the property
+        vars(self)["metrics"] = metrics  # clears the cached property
         return self
 
     @property
@@ -161,7 +161,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -184,7 +184,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
         source_weight : {"equal", "proportional"}, default="equal"
             Weight of a source in the mean.
 
@@ -218,7 +218,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -233,12 +233,12 @@ class MultiSourceResult(KeptPredictions):
         return self._each_source(score)
 
     def source_intervals(self, metric: Any = None, level: float = 0.95) -> tuple[Vector, Vector]:
-        """Ends of an interval for the score of each source, by `metric_interval`.
+        """Bounds of an interval for the score of each source, from `metric_interval`.
 
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
         level : float, default=0.95
             Nominal coverage.
 
@@ -259,13 +259,13 @@ class MultiSourceResult(KeptPredictions):
     def baseline_scores(self, metric: Any = None) -> Vector:
         """Score of a constant prediction on each source: its own class shares, or its own mean.
 
-        The predicted class is that source's majority class. It is unknown to a model of other
-        sources, so this is a demanding baseline.
+        The predicted class is the majority class of that source. A model of other sources does not
+        know them, so this is a demanding baseline.
 
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -303,7 +303,7 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -363,7 +363,7 @@ class MultiSourceResult(KeptPredictions):
         kind : str, default="theta_b"
             Name of the variance estimator.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------

@@ -8,8 +8,8 @@ Each result states which rows it is based on. The intervals are:
     The same around the candidate's own score on those rows.
 ``"adjusted"``
     The same with the unlabelled rows as a control variate, for accuracy, Brier score, MAE, MSE and
-    RMSE: about 10 % narrower at the same coverage (`benchmarks/trust.py`). For other metrics it is
-    ``"labelled"``.
+    RMSE: about 10 % narrower at the same coverage (`benchmarks/trust.py`). For other metrics this
+    is the same as ``"labelled"``.
 ``"paper"``
     Eq. (15) of Zhong et al.: the score interval of a proportion, which treats the losses of TrCV as
     those of n independent target rows. It ignores the bias of TrCV.
@@ -95,7 +95,7 @@ class SearchInterval:
     withheld : Withheld or None
         Reason why there are no bounds.
     n_groups : int or None
-        Number of groups of these rows, where groups are independent and rows are not.
+        Number of groups of these rows, if groups instead of rows are independent.
     """
 
     estimate: float
@@ -202,7 +202,7 @@ def _from_rows(
     method: str,
     estimate: float | None = None,
 ) -> SearchInterval:
-    """The metric's own interval; reweighted or withheld where labels are not a sample."""
+    """Interval of the metric; reweighted or withheld if the labels are not a sample."""
     y, (values,), weight = result._validated("tlv", [cell], metric.response)
     check, n_rows = result.label_check_, float(y.size)
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
@@ -264,7 +264,7 @@ def _adjusted(
     metric: Metric,
     method: str,
 ) -> SearchInterval:
-    """The interval with the unlabelled rows as a control variate; plain where they cannot help."""
+    """Interval with the unlabelled rows as a control variate, or plain if they cannot help."""
     if metric.label == "RMSE":
         (mean,) = check_scoring("mse", task="regression")
         squared = _adjusted(result, cell, level, mean, method)
@@ -289,14 +289,14 @@ def _is_sample(check: LabelCheck | None) -> bool:
 
 
 def default_method(result: "SearchResult", metric: Metric) -> str:
-    """``"anchored"`` where the search has it for this metric, else ``"labelled"``."""
+    """``"anchored"`` if the search has it for this metric, else ``"labelled"``."""
     usable = [name for name in ("anchored", "labelled") if METHODS[name] in result.available()]
     measured = [m for m in usable if set(result.status(METHODS[m], metric)) != {"failed"}]
     return (measured or usable)[0]
 
 
 def is_accuracy(metric: Metric) -> bool:
-    """Whether a metric is the share of rows that are right, for which the paper has formulas."""
+    """Whether a metric is the share of correct rows, for which the paper has formulas."""
     return metric.decomposable and metric.response == "label" and metric.label == "accuracy"
 
 
@@ -396,14 +396,14 @@ class Finding(StrEnum):
     WORTH = "worth it"
     NOT_SHOWN = "not shown"
     NO_LABELS = "no labels"
-    OTHER_LABELS = "labels that are not a sample of the target"
+    OTHER_LABELS = "the labels are not a sample of the target"
     NO_TRANSFER = "no transfer candidate"
     NO_BASELINE = "no baseline"
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """One baseline against the best transfer candidate.
+    """Comparison of one baseline with the best transfer candidate.
 
     ``e_value`` is valid however often it is inspected while labels arrive; ``probability`` is valid
     for a single look at this number of labels.
@@ -455,8 +455,8 @@ class Verdict:
         """The verdict in words."""
         if self.finding is Finding.NO_LABELS:
             return (
-                "Cannot compare: whether transfer helps is measured on at least 2 labelled target "
-                "rows, by criterion 'tlv' or 'anchored'."
+                "Cannot compare: this needs at least 2 labelled target rows and the criterion "
+                "'tlv' or 'anchored'."
             )
         if self.finding is Finding.OTHER_LABELS:
             return (
@@ -605,7 +605,7 @@ def find_lead(result: "SearchResult", level: float) -> Lead | None:
 def _evidence(
     result: "SearchResult", metric: Metric, y: Vector, values: np.ndarray, groups: VectorLike
 ) -> Vector:
-    """E-values that the first of several cells is better than each of the others.
+    """E-values for the first of several cells being better than each of the others.
 
     Each group of rows contributes its mean difference.
     """

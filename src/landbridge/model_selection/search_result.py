@@ -43,7 +43,7 @@ from landbridge.model_selection.vote import (
 )
 
 Status = Literal["complete", "stopped", "failed"]
-# The row of a ranking that is not a cell.
+# Number of the vote in a ranking, in which it is the only row that is not a cell.
 VOTE = "vote"
 # Number of rows of a ranking shown in a notebook.
 MOST_SHOWN = 15
@@ -80,7 +80,7 @@ class Cell:
     source_index, candidate_index : int
         Index of the source used for validation, and of the candidate in the list.
     complexity : int
-        Used to break ties; smaller for simpler candidates.
+        Complexity, used to break ties; smaller for simpler candidates.
     fit_seconds, predict_seconds : float
     fits : int
         Number of models that were fitted.
@@ -329,7 +329,7 @@ class SearchResult:
         Parameters
         ----------
         criterion, metric : str, optional
-            By default those used for selection.
+            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -364,7 +364,7 @@ class SearchResult:
         Parameters
         ----------
         criterion, metric : str, optional
-            By default those used for selection.
+            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -388,7 +388,7 @@ class SearchResult:
         Parameters
         ----------
         criterion, metric : str, optional
-            By default those used for selection.
+            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -412,7 +412,7 @@ class SearchResult:
         return y[seen], values, None if weight is None else weight[seen]
 
     def _seen(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> Vector:
-        """Which rows all cells have predictions of."""
+        """Mask of the rows for which all cells have predictions."""
         kept = [self.predictions(criterion, cell) for cell in cells]
         return np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
 
@@ -502,7 +502,7 @@ class SearchResult:
         return float(weight @ losses / (y.size if by_count else weight.sum()))
 
     def _fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
-        """Score of each fold; NaN for folds that failed or were not run after a stop."""
+        """Score of each fold; NaN for folds that failed or were skipped by racing."""
         found, source = self.predictions(criterion, cell), self.cells[cell].source_index
         weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
         unread = metric.response == "probability" and not self.cells[cell].has_proba
@@ -603,7 +603,7 @@ class SearchResult:
         Parameters
         ----------
         criterion, metric : str, optional
-            By default those used for selection.
+            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -632,7 +632,7 @@ class SearchResult:
         Parameters
         ----------
         criterion, metric : str, optional
-            By default those used for selection.
+            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -806,7 +806,7 @@ class SearchResult:
         Returns
         -------
         probabilities : ndarray (cells, cells)
-            NaN for cells that failed, 0.5 for two that share fewer than 2 rows.
+            NaN for cells that failed, 0.5 for pairs of cells with fewer than 2 common rows.
         """
         return prob_better(self, method=method, level=level, metric=self.find_metric(metric))
 
@@ -849,7 +849,8 @@ class SearchResult:
         Parameters
         ----------
         level : float in (0, 1), default=0.9
-            Share of other datasets whose difference between agreement and accuracy is covered.
+            Share of the reference differences between agreement and accuracy that the interval
+            covers.
 
         Returns
         -------

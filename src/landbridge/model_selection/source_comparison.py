@@ -20,7 +20,7 @@ from landbridge.model_selection.multi_source_result import KeptPredictions, Mult
 class Comparison(KeptPredictions):
     """Predictions of several estimators for the same rows, and the tests built on them.
 
-    Tests are about losses, smaller is better: 1 − accuracy, RMSE, 1 − R².
+    Tests compare losses, for which smaller is better: 1 − accuracy, RMSE, 1 − R².
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Comparison(KeptPredictions):
         Parameters
         ----------
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -108,7 +108,7 @@ class Comparison(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class Comparison(KeptPredictions):
         second : str
             Name of the second estimator.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Comparison(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -188,7 +188,7 @@ class Comparison(KeptPredictions):
         level : float, default=0.95
             Nominal coverage.
         metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
+            Name of a metric; by default the first one.
 
         Returns
         -------

@@ -54,7 +54,7 @@ Answer = TypeVar("Answer")
 
 
 def _answer_has(method: str) -> Any:
-    """Make a method available if the selected model has it."""
+    """Decorator that makes a method available if the selected model has it."""
 
     def check(self: "TransferSearchCV") -> bool:
         model = getattr(self, "_answering", None)
@@ -74,7 +74,7 @@ def _answer_has(method: str) -> Any:
 def _of_result(
     method: Callable[Concatenate[SearchResult, P], Answer],
 ) -> Callable[Concatenate["TransferSearchCV", P], Answer]:
-    """A method of the result, with its documentation, as a method of the search."""
+    """Make a method of the result, with its documentation, a method of the search."""
 
     @wraps(method)
     def ask(self: "TransferSearchCV", *arguments: P.args, **options: P.kwargs) -> Answer:
@@ -95,10 +95,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     candidates : mapping of names to estimators or to (estimator, grid), optional
         Anything with scikit-learn's interface: plain estimators, pipelines, transfer estimators.
-        A grid is a mapping from parameters to values, or a list of such. Target rows go to the
-        estimators whose ``fit`` takes ``X_target``; a plain estimator is trained on source rows
-        and labelled target rows together. By default a short list with source-only, target-only
-        and pooled learners. The majority class (or mean) is always a row of the ranking.
+        A grid is a mapping from parameters to values, or a list of such mappings. Target rows go to
+        the estimators whose ``fit`` takes ``X_target``; a plain estimator is trained on source rows
+        and labelled target rows together. By default a short list with source-only, target-only and
+        pooled learners. The majority class (or mean) is always a row of the ranking.
     scoring : str, callable, list, dict or None, default=None
         Names of scikit-learn's scorers, ``make_scorer`` objects, functions
         ``(y_true, y_pred, sample_weight)``, or several of them; the first one is used for
@@ -146,7 +146,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     random_state : int, RandomState or None
         Seed for the folds and for every ``random_state`` of a candidate that is ``None``.
     verbose : int, default=0
-        If positive, show a progress bar or log lines with the fits done, the time left and the
+        If positive, show a progress bar, or log the number of finished fits, the time left and the
         leader.
 
     Attributes
@@ -308,7 +308,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         every = [*candidates, baseline(data.task)]
         settings = self._settings(data, cv_groups, cv_groups_target)
         for name in ("best_estimator_", "vote_", "classes_", "refit_time_", "_answering"):
-            self.__dict__.pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # left from an earlier fit
         # Keep the given columns, so that differences can be named.
         check = compare_labelled(given, settings.seed)
         self.results_ = run_search(data, every, source_rows, settings, self._callbacks(), check)
@@ -577,7 +577,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         )
 
     def _preprocess(self, data: SearchData) -> SearchData:
-        self.__dict__.pop("preprocessor_", None)  # of an earlier fit
+        self.__dict__.pop("preprocessor_", None)  # left from an earlier fit
         if self.preprocessor is None:
             return data
         if isinstance(self.preprocessor, type) or not hasattr(self.preprocessor, "transform"):
@@ -606,7 +606,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             text += f" By {result.criterion!r}, which selects, {by_selecting} failed."
         candidates = [n for n, cell in enumerate(result.cells) if cell.role != "baseline"]
         if all(status[number] == "failed" for number in candidates):
-            data.check_finite()  # the likeliest reason, with the name of the argument
+            data.check_finite()  # the most likely reason, with the name of the argument
             raise ValueError(
                 f"`candidates` must hold one that can be validated by {result.criterion!r}; {text}"
                 f"\n{first.traceback}"
@@ -799,7 +799,7 @@ def transfer_cross_validate(
     Parameters
     ----------
     estimator : estimator
-        Anything that may be a candidate of `TransferSearchCV`. Its errors are raised.
+        Any candidate of `TransferSearchCV`. Errors of its fits are raised.
     X, y, groups, X_target, y_target, X_unlabeled : arrays
         Rows of source and target, as in `TransferSearchCV.fit`.
     criterion : str, list of str, "all" or None, default="all"
@@ -807,7 +807,7 @@ def transfer_cross_validate(
         cv : int or splitter, optional As in `TransferSearchCV`.
         weighting : weighting method, optional As in `TransferSearchCV`.
     sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
-        ``"each"`` validates on every source alone.
+        ``"each"`` validates on every source separately.
     scoring, cv, weighting, n_jobs, random_state : optional
         As in `TransferSearchCV`.
 

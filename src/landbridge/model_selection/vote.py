@@ -14,8 +14,8 @@ divided by the square of each cell's mean squared error, which is unbounded. Wit
 cell votes with its skill by the criterion, 1 − loss/(loss of the majority class). A cell that
 predicts one class for the whole target has no skill, even if its loss is small.
 
-A regressor that extrapolates wildly on a few rows spoils an average even with little weight, so the
-numbers of members are limited, see `number_limits`. On the tasks of
+A regressor that extrapolates wildly on a few rows spoils an average even with little weight, so
+predictions of members are limited; see `number_limits`. On the tasks of
 ``benchmarks/search_regression.py`` the limits changed the RMSE of the vote relative to the best
 single candidate from +13 to +2 % with 20 labels (development tasks; on the others it fell as well).
 """
@@ -55,8 +55,8 @@ MARGIN = 0.5
 def role_prior(roles: Sequence[str], kinds: Sequence[Hashable] | None = None) -> Vector:
     """Prior weights of cells: the mass of each role, shared by its kinds and their grid points.
 
-    Any role but ``"source-only"`` and ``"target-only"`` stands for learning from both. Roles that
-    are absent give their mass to the others in proportion. Without ``kinds``, each cell is a
+    Any role except ``"source-only"`` and ``"target-only"`` means learning from both domains. Roles
+    that are absent give their mass to the others in proportion. Without ``kinds``, each cell is a
     separate kind.
 
     >>> role_prior(["pooled", "source-only", "source-only"]).round(2)
@@ -96,7 +96,7 @@ def vote_weights(
     target, y = np.asarray(target, float), np.asarray(y)
     prior = role_prior(roles, kinds)
     if target.ndim == 2:
-        # Errors of numbers are unbounded, so a bad cell must not keep its share of the prior.
+        # Errors of regressors are unbounded, so a bad cell must not keep its share of the prior.
         prior = _without_terrible(prior, ((target - y) ** 2).mean(axis=1))
     weights = stacked(target, y, prior, strength)
     if weights.size <= most:
@@ -199,7 +199,7 @@ def members_of(weights: Vector, *, share: float = SHARE, most: int = MOST_MEMBER
 
 
 def number_limits(labels: Vector) -> tuple[float, float]:
-    """Smallest and largest number of a member: half the range of the labels beyond them."""
+    """Limits of a member's predictions: the range of the labels, widened by half on both sides."""
     low, high = float(np.min(labels)), float(np.max(labels))
     margin = MARGIN * (high - low)
     return low - margin, high + margin
@@ -267,7 +267,7 @@ class VotingModel(BaseEstimator):
     classes : array-like, optional
         All classes, sorted. Without them the members are regressors.
     limits : (float, float), optional
-        Smallest and largest number of a regressor; see `number_limits`.
+        Smallest and largest prediction of a regressor; see `number_limits`.
 
     Attributes
     ----------

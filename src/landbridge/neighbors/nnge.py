@@ -26,8 +26,8 @@ Accuracy is within 0.01 of Weka's on 16 of 17 tables and 0.012 above it on the o
 Deviation 1: a box is cut only along a feature in which it extends beyond the row. A feature in
 which all of its rows agree with the new one could not separate them.
 Deviation 2: rows that agree with the new one in the feature of the cut join a piece only if that
-piece then meets no other piece; otherwise boxes could overlap.
-Deviation 3: the counts of a new exemplar are the mean of the others' without rounding.
+piece then touches no other piece; otherwise boxes could overlap.
+Deviation 3: the counts of a new exemplar are the unrounded means of those of the others.
 Deviation 4: a box that contains a row of another class is split even if features with zero weight
 put another exemplar at distance 0 as well; otherwise boxes could be nested.
 """
@@ -257,7 +257,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_rows, n_features)
             Source rows.
         y : array-like of shape (n_rows,)
-            Labels of the source rows.
+            Labels of the rows.
 
         Returns
         -------

@@ -17,7 +17,7 @@ from landbridge._typing import Vector
 def in_bins(X: np.ndarray, low: Vector, high: Vector, n_bins: int) -> np.ndarray:
     """Whether each value lies in each bin of its feature: (…, n_features, n_bins)."""
     edges = low[:, None] + np.arange(n_bins + 1) * ((high - low) / n_bins)[:, None]
-    edges[:, -1] = high  # the largest value must not be lost to rounding
+    edges[:, -1] = high  # rounding must not exclude the largest value
     values = X[..., None]
     return (edges[:, :-1] <= values) & (values <= edges[:, 1:])
 

@@ -17,7 +17,7 @@ LONGEST_LABEL = 40
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Map from numbers to horizontal positions."""
+    """Linear map from numbers to horizontal positions."""
 
     low: float
     high: float

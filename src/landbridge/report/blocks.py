@@ -59,7 +59,7 @@ class Picture:
     kind: str = "picture"
 
 
-# The format of a column of scores in the unit of the label: four digits, rarely an exponent.
+# Format of a column of scores in the unit of the label.
 FOUR_DIGITS = "four digits"
 # Two digits; values too small for a float are shown as an upper bound.
 P_VALUE = "p-value"
@@ -70,7 +70,7 @@ SMALLEST_P = 1e-300
 class Column:
     """Title of a column and the format of its numbers, ``None`` for text.
 
-    A ``minor`` column is omitted if the lines are too short.
+    A ``minor`` column is omitted if the table is too wide.
     """
 
     title: str

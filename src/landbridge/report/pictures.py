@@ -12,7 +12,7 @@ ROW = 26
 RIGHT_MARGIN = 70
 AXIS = 44
 CELL = 30
-# Width of a cell of a matrix, and the room at the right for slanted titles.
+# Width of a cell of a matrix, and the space on the right for slanted titles.
 NARROWEST_CELL, WIDEST_CELL, SLANT = 38.0, 90.0, 40
 
 

@@ -74,8 +74,8 @@ def _to_decide(result: SearchResult) -> str | None:
     high = f"more than {found.budget}" if math.isinf(found.high) else f"{found.high:.0f}"
     return (
         f"About {found.labels:.0f} more labels would decide between {found.candidate} and "
-        f"{found.baseline} (80 % interval {found.low:.0f} to {high}), if rows are labelled on "
-        "which the two differ: `landbridge label` names them."
+        f"{found.baseline} (80 % interval {found.low:.0f} to {high}), if the rows on which the "
+        f"two disagree are labelled: `landbridge label` lists them."
     )
 
 

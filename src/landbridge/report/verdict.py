@@ -40,7 +40,7 @@ def _answer(ranking: dict[str, Any], target: str) -> str:
     if not ranking["of_target"]:
         return f"{how}. No labelled row of {target} was used, so its score there is unknown."
     alone = ""
-    if best["score"] is None:  # the vote was not validated, its best member was
+    if best["score"] is None:  # only the best member of the vote was validated
         best = ranking["candidates"][1]
         alone = f"{best['name']} alone has "
     found = f"{alone}{_score(ranking, best)} on {target}"

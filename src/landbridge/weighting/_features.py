@@ -60,7 +60,7 @@ class NystroemFeatures:
 
 
 def feature_matrix(features: NystroemFeatures, X: Matrix) -> np.ndarray:
-    """The features of all rows, block by block, in single precision where there are many."""
+    """Features of all rows, computed block by block; large results are in single precision."""
     many = X.shape[0] * features.width > DOUBLE_ENTRIES
     matrix = np.empty((X.shape[0], features.width), dtype=np.float32 if many else np.float64)
     for rows in row_blocks(X, features.width):

@@ -17,7 +17,7 @@ from landbridge.weighting._quadratic_forms import QuadraticForm, Solve
 
 # Accuracy that is accepted if rounding stops the progress before ``tol`` is reached.
 CERTIFIED = 1e-8
-# Steps without progress after which iteration stops, if the error is below this value.
+# Iteration stops after this many steps without progress if the error is below the second value.
 PATIENCE, NEAR = 5, 1e-4
 
 
@@ -70,7 +70,7 @@ def solve_box_and_slab(
         try:
             solve = form.solver(scale * point.diagonal() + ridge)
         except np.linalg.LinAlgError:
-            if best_error > NEAR:  # too large for rounding errors, so Q is not convex
+            if best_error > NEAR:  # rounding errors are smaller, so Q is not convex
                 raise
             break
         direction = _predictor_corrector(point, residual, solve, scale, refine)

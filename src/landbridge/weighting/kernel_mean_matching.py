@@ -27,7 +27,7 @@ EXACT_ROWS = 2000
 # Number of features for up to 20 000 rows, and for more rows.
 MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
 
-# Values that recovered known density ratios well for many dimensions, sizes and shifts: gamma in
+# Values that recovered known density ratios well for many dimensions, sizes and shifts. gamma is in
 # units of the median heuristic, the ridge in units of the mean of k(x, x). See
 # benchmarks/weighting.py.
 WIDTH, RIDGE = 0.3, 0.15
@@ -96,10 +96,11 @@ class KernelMeanMatching(Weighting):
     * Every row has a weight, regardless of the number of rows.
     * Permuting the source rows permutes the weights. Permuting the target rows has no effect.
 
-    Deviation 1: a ridge, which the papers do not have. Without it the optimum overfits, because it
-    matches the target sample with a few source rows. ``setting="paper"`` disables it. Deviation 2:
-    beyond 2 000 source rows, K ≈ AA' + δI and κ are computed from the same few features A, with δ
-    chosen to preserve the trace of K. ``n_components=None`` keeps the exact kernel.
+    Deviation 1: the problem has a ridge, which the papers do not have. Without it the optimum
+    overfits, because it matches the target sample with a few source rows. ``setting="paper"``
+    disables it. Deviation 2: beyond 2 000 source rows, K ≈ AA' + δI and κ are computed from the
+    same few features A, with δ chosen to preserve the trace of K. ``n_components=None`` keeps the
+    exact kernel.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ class RuLSIF(Weighting):
         The width. "loo" chooses among multiples of the median heuristic, a sequence among its
         values, both by the leave-one-out criterion.
     ridge : "loo", float or sequence of floats, default="loo"
-        The regularisation; "loo" chooses among powers of ten.
+        Regularisation; "loo" chooses among powers of ten.
     n_centers : int, default=100
         Number of centres; at most the number of target rows.
     random_state : int, RandomState or None, default=0

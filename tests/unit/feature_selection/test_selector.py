@@ -330,7 +330,7 @@ def test_squares_that_are_too_large_are_said(lazy):
         ({"max_steps": 2, "n_features": 3}, "only 2 were selected: the path ended after 2 steps"),
         ({"criterion": "gate", "n_features": 7}, "selected: no other effect passes the gate"),
         ({"criterion": "t_signed", "n_features": 7}, "selected: no other effect is positive"),
-        ({"n_features": 7}, "only 6 were selected: the others are constant or add nothing"),
+        ({"n_features": 7}, "only 6 were selected: the other features are constant or redundant"),
     ],
 )
 def test_fewer_features_than_asked_for_are_said(params, message):

@@ -61,7 +61,7 @@ def test_an_offset_of_the_features_is_taken_off_unless_told_otherwise(digits):
     np.testing.assert_allclose(moved.coef_, plain.coef_, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(moved.similarity(X[:9] + 50), plain.similarity(X[:9]), rtol=1e-6)
     raw = SimilarityLearner(selector, n_pairs=100, random_state=0, center=False)
-    with pytest.warns(NothingSelectedWarning, match="no effect is the same in enough domains"):
+    with pytest.warns(NothingSelectedWarning, match="no effect is consistent across domains"):
         raw.fit(X + 50, y)
     assert not raw.center_.any()
 

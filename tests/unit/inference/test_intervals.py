@@ -158,7 +158,9 @@ def test_words_for_each_question():
     population = interval(LOSSES, GROUPS, "population").describe(why=False)
     mean = "Mean loss over all sources of this kind (approximate): 0.49, 95 % between 0.16 and 0.82"
     assert population == mean
-    assert "nominal 90 % intervals of this kind held" in str(interval(LOSSES, GROUPS, "population"))
+    assert "nominal 90 % intervals of this kind contained" in str(
+        interval(LOSSES, GROUPS, "population")
+    )
     fixed = str(interval(LOSSES, GROUPS, "fixed"))
     assert fixed.startswith("Mean loss over these 6 sources: 0.49, 95 % between 0.39 and 0.59")
     assert "more rows help" in fixed

@@ -560,14 +560,14 @@ def test_a_failed_block_is_named_too():
 @pytest.mark.parametrize("gone", [list("abcde"), list("bcde")])
 def test_too_many_failures_raise_with_the_first_reason(gone):
     with pytest.raises(
-        ValueError, match=f"got {len(gone)} failures, the first .*RuntimeError: cannot"
+        ValueError, match=f"could not be fitted in {len(gone)} of 5 folds.*RuntimeError: cannot"
     ):
         MultiSourceCV(FailsWithout(gone)).fit(X, Y, groups=GROUPS)
 
 
 def test_a_missing_predict_proba_is_an_error_not_a_result():
     with pytest.raises(
-        ValueError, match="got 5 failures.*must have predict_proba for the metric 'log'"
+        ValueError, match="in 5 of 5 folds.*must have predict_proba for the metric 'log'"
     ):
         MultiSourceCV(Recorder(), scoring="log").fit(X, Y, groups=GROUPS)
 

@@ -320,7 +320,7 @@ def test_weights_that_rest_on_few_rows_are_announced():
         ({"candidates": {"a": (SVC(), 3)}}, TypeError, "grids like"),
         ({"candidates": {"a": GaussianNB}}, TypeError, "Pass an instance"),
         ({"candidates": [GaussianNB()]}, ValueError, "must map names to estimators"),
-        ({"candidates": SVC()}, TypeError, r"got SVC\(\). Write {'name': estimator}, also for"),
+        ({"candidates": SVC()}, TypeError, r"got SVC\(\). Write {'name': estimator}, even for"),
         ({"candidates": 3}, TypeError, "must map names to estimators"),
         ({"candidates": {"a": (SVC(), {"C__x": [1]})}}, ValueError, "grid of 'a' does not fit"),
         ({"candidates": {"a": GaussianNB(), "b": Ridge()}}, ValueError, "all be classifiers"),
@@ -451,7 +451,9 @@ def test_unsound_weights_are_a_failure_of_their_source(wrong):
         search = PROBLEM.fit(weighting=weighting, criterion="trcv")
     assert search.best_source_ == "b"
     assert "`weighting` must give each of 40" in search.results_.failures[0].message
-    with pytest.raises(ValueError, match="finite weight of at least 0, not all of them 0; got"):
+    with pytest.raises(
+        ValueError, match="finite weight of at least 0, and not all weights may be 0"
+    ):
         PROBLEM.fit(weighting=weighting, criterion="trcv", error_score="raise")
 
 

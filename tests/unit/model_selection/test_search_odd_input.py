@@ -256,7 +256,11 @@ def test_documents_may_be_a_tuple():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"criterion": {"tlv", "trcv"}}, TypeError, "of which the first selects; got {"),
+        (
+            {"criterion": {"tlv", "trcv"}},
+            TypeError,
+            "the first of which is used for selection; got {",
+        ),
         ({"criterion": 3}, TypeError, "`criterion` must be a name or a list of names.*got 3"),
         ({"refit": max}, ValueError, "`refit` must be one of 'vote', 'best', False; got <built-"),
         ({"refit": "trcv"}, ValueError, "`refit` must be one of 'vote', 'best', False; got 'trc"),

@@ -98,7 +98,7 @@ def test_a_metric_of_ones_own_must_be_passed_to_load(tmp_path):
 
     found = searched({"nb": GaussianNB()}, scoring=share_right, criterion="tlv").results_
     found.save(tmp_path / "own.npz")
-    with pytest.raises(ValueError, match="metrics of your own.*Pass scoring= to load"):
+    with pytest.raises(ValueError, match="user-defined metrics.*Pass scoring= to load"):
         lb.SearchResult.load(tmp_path / "own.npz")
     loaded = lb.SearchResult.load(tmp_path / "own.npz", scoring=share_right)
     np.testing.assert_array_equal(loaded.scores(), found.scores())
