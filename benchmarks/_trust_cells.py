@@ -26,7 +26,7 @@ from benchmarks._domains import DomainTask, all_tasks, draw_rows, further_tasks
 from landbridge import Pooled, TargetOnly
 
 LABELS = (20, 50, 100)
-MOST_UNLABELLED, N_FOLDS = 500, 5
+MOST_UNLABELLED, N_FOLDS, DRAWS = 500, 5, 4
 CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-trust"
 
 
@@ -61,20 +61,23 @@ def every_task() -> Iterator[tuple[str, DomainTask]]:
         yield "confirmation", task
 
 
-def path_of(task: DomainTask) -> Path:
+def path_of(task: DomainTask, draw: int) -> Path:
     """Where the predictions of a task are kept."""
     name = "".join(c if c.isalnum() else "_" for c in f"{task.dataset} {task.name}")
-    return CACHE / f"{name}.npz"
+    return CACHE / (f"{name}.npz" if draw == 0 else f"{name}-{draw}.npz")
 
 
-def predictions(part: str, task: DomainTask) -> dict[str, np.ndarray]:
-    """The predictions of one task, computed at most once."""
-    path = path_of(task)
+def predictions(part: str, task: DomainTask, draw: int = 0) -> dict[str, np.ndarray]:
+    """The predictions of one task and draw of rows, computed at most once.
+
+    Only the first draw has predictions of source rows.
+    """
+    path = path_of(task, draw)
     if not path.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = _compute(task)
+            found = _compute(task, draw)
         partial = path.with_suffix(".part.npz")
         np.savez(partial, part=part, dataset=task.dataset, task=task.name, **found)
         partial.rename(path)
@@ -82,22 +85,16 @@ def predictions(part: str, task: DomainTask) -> dict[str, np.ndarray]:
         return dict(file)
 
 
-def _compute(task: DomainTask) -> dict[str, np.ndarray]:
-    rows = draw_rows(task, 0)
+def _compute(task: DomainTask, draw: int) -> dict[str, np.ndarray]:
+    rows = draw_rows(task, draw)
     classes = np.unique(np.concatenate([rows.y, rows.y_target, rows.y_test]))
     n_pool = min(max(LABELS), len(rows.y_target) // 2)
     unlabelled = rows.X_target[n_pool:][:MOST_UNLABELLED]
     y_test = np.searchsorted(classes, rows.y_test)
     found: dict[str, Any] = {"y": np.searchsorted(classes, rows.y), "y_test": y_test}
     fitted = [model.fit(rows.X, rows.y) for model in source_candidates().values()]
-    source, y_source = _common_classes(rows.X, rows.y)
-    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
-    cv = [
-        cross_val_predict(clone(m), source, y_source, cv=folds, method="predict_proba")
-        for m in fitted
-    ]
-    found["cv_source"] = _filled(np.array(cv), np.unique(y_source), classes)
-    found["cv_y"] = np.searchsorted(classes, y_source)
+    if draw == 0:
+        found |= _source_predictions(fitted, rows, classes)
     found["unlabelled"] = np.stack([_proba(m, unlabelled, classes) for m in fitted])
     found["test"] = np.stack([_proba(m, rows.X_test, classes) for m in fitted])
     pool = np.stack([_proba(m, rows.X_target[:n_pool], classes) for m in fitted])
@@ -108,6 +105,20 @@ def _compute(task: DomainTask) -> dict[str, np.ndarray]:
         found[f"unlabelled_{n}"] = np.concatenate([found["unlabelled"], parts[1]])
         found[f"test_{n}"] = np.concatenate([found["test"], parts[2]])
     return {k: v.astype(np.float32) if v.dtype == np.float64 else v for k, v in found.items()}
+
+
+def _source_predictions(fitted: list[Any], rows: Any, classes: np.ndarray) -> dict[str, Any]:
+    """Out-of-fold predictions of source rows, and their classes."""
+    source, y_source = _common_classes(rows.X, rows.y)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=0)
+    cv = [
+        cross_val_predict(clone(m), source, y_source, cv=folds, method="predict_proba")
+        for m in fitted
+    ]
+    return {
+        "cv_source": _filled(np.array(cv), np.unique(y_source), classes),
+        "cv_y": np.searchsorted(classes, y_source),
+    }
 
 
 def _with_labels(rows: Any, unlabelled: np.ndarray, n: int, classes: np.ndarray) -> tuple:

@@ -11,6 +11,7 @@ from landbridge.cli._problem import find_task, read_problem
 from landbridge.cli._study import folds_of
 from landbridge.cli._trust import column_cautions
 from landbridge.cli.select import Select
+from landbridge.model_selection._sources import needs_groups
 
 N = 60
 
@@ -108,6 +109,21 @@ def test_groups_stay_in_one_fold(ask):
     assert isinstance(folds_of(classes, 5)["cv"], StratifiedGroupKFold)
 
 
+def test_with_times_and_groups_folds_train_on_the_past_of_other_groups(ask, tmp_path):
+    weeks = [f"w{k // 7}" for k in range(N)] * 2
+    make_table(tmp_path / "table.csv", text={"week": weeks, "step": [*range(N), *range(N)]})
+    problem, _ = ask(group="week", time="step")
+    given = problem.transfer_arguments()
+    cv = folds_of(problem, 4)["cv"]
+    assert needs_groups(cv)
+    groups = given["cv_groups"]
+    for train, test in cv.split(given["X"], groups=groups):
+        assert train.max() < test.min()
+        assert not set(groups[train]) & set(groups[test])
+    with pytest.raises(ValueError, match="in 'b' every group with earlier rows .* Leave out --gro"):
+        folds_of(ask(group="patient", time="day")[0], 4)
+
+
 WRONG = {
     "--group must name a column": {"group": "nobody"},
     "--time must name a column": {"time": "never"},
@@ -141,7 +157,8 @@ def test_too_few_groups_are_refused(ask):
 
 def test_select_with_groups_and_features_without_domain_constants(landbridge, tmp_path):
     path = make_table(tmp_path / "t.csv")
-    question = ("--label", "label", "--missing", "?", "--max-rows", "60")
+    # The model is fitted on more rows than the search.
+    question = ("--label", "label", "--missing", "?", "--max-rows", "50")
     found = landbridge.json(
         "select", path, *question, "--target", "b", "--group", "patient", "--folds", "3",
         "--save", "m.skops",

@@ -69,7 +69,9 @@ def fit_on_more(
             return problem, "more would need more than --memory"
         before = _peak_bytes()
         problem = draw(n_rows)
-        search.refit_on(**problem.transfer_arguments())
+        arguments = problem.transfer_arguments()
+        # There are no folds in a refit.
+        search.refit_on(**{k: v for k, v in arguments.items() if not k.startswith("cv_groups")})
         size = 3.0 * problem.features.estimated_size()
         costs.append(Cost(n_rows, search.refit_time_, max(_peak_bytes() - before, size)))
     return problem, ""

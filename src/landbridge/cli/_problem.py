@@ -135,6 +135,8 @@ class Problem:
                 arguments["sample_weight_target"] = self.target_weights[self.in_order(labelled)]
         if unlabelled.any():
             arguments["X_unlabeled"] = self.rows(unlabelled)
+            if self.groups is not None:
+                arguments["cv_groups_unlabeled"] = self.groups[self.in_order(unlabelled)]
         return arguments
 
     def compared_sources(self) -> dict[str, np.ndarray]:

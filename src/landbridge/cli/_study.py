@@ -34,7 +34,7 @@ from landbridge.cli._trust import column_cautions
 from landbridge.inference.label_check import check_of_design
 from landbridge.inspection import diagnose_shift
 from landbridge.model_selection import MultiSourceCV, TransferSearchCV
-from landbridge.model_selection._sources import POOLED
+from landbridge.model_selection._sources import POOLED, GroupTimeSeriesSplit
 from landbridge.model_selection.candidates import default_candidates, role_of
 from landbridge.persistence import save_model
 from landbridge.report import (
@@ -313,6 +313,8 @@ def run_search(
 
 def folds_of(problem: Problem, n_folds: int) -> dict[str, Any]:
     """Splitters for times or groups; otherwise a number of folds."""
+    if problem.times is not None and problem.groups is not None:
+        return {"cv": _check_past_groups(problem, GroupTimeSeriesSplit(n_folds))}
     if problem.times is not None:
         return {"cv": TimeSeriesSplit(n_folds)}
     if problem.groups is None:
@@ -333,6 +335,23 @@ def folds_of(problem: Problem, n_folds: int) -> dict[str, Any]:
                 f"one per fold; {name!r} has {n_groups}. Ask for fewer --folds."
             )
     return found
+
+
+def _check_past_groups(problem: Problem, cv: GroupTimeSeriesSplit) -> GroupTimeSeriesSplit:
+    """Raise if a fold has no earlier rows of other groups."""
+    assert problem.groups is not None
+    for name in (*problem.sources, problem.target):
+        rows = problem.in_order((problem.domains == name) & problem.has_label)
+        if rows.size <= cv.n_splits:
+            continue  # reported by the search
+        try:
+            list(cv.split(rows, groups=problem.groups[rows]))
+        except ValueError as error:
+            raise InputError(
+                f"With --time, --group must name groups that end before others begin; in {name!r} "
+                f"{error} Leave out --group to predict the future of known groups."
+            ) from error
+    return cv
 
 
 def takes_sparse(estimator: Any) -> bool:

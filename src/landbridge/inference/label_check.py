@@ -23,7 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
-from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import check_groups
 from landbridge.inference._comparable_rows import ComparableRows, comparable_rows
 
 LEVEL = 0.03
@@ -141,6 +142,8 @@ def check_labels(
     X_labelled: MatrixLike,
     X_unlabelled: MatrixLike,
     *,
+    groups: VectorLike = None,
+    groups_unlabelled: VectorLike = None,
     feature_names: Sequence[str] | None = None,
     random_state: RandomState = None,
 ) -> LabelCheck | None:
@@ -151,6 +154,9 @@ def check_labels(
     X_labelled, X_unlabelled : target rows with and without label
         Rows as numpy, CSR, pandas or polars with the same columns. Text columns are compared by
         their most frequent values, and missing values by where they occur.
+    groups, groups_unlabelled : arrays, optional
+        Group, such as the patient, of each labelled and unlabelled row. Groups are then assumed to
+        be labelled at random instead of rows, and one row per group is compared.
     feature_names : sequence of str, optional
         Names of the columns of arrays; None uses those of a table.
     random_state : int, RandomState or None, default=None
@@ -159,7 +165,7 @@ def check_labels(
     Returns
     -------
     LabelCheck or None
-        None if either side has fewer than 5 rows.
+        None if either side has fewer than 5 rows or groups.
 
     Examples
     --------
@@ -174,24 +180,30 @@ def check_labels(
     (False, True, 'b')
     """
     rows = comparable_rows(X_labelled, X_unlabelled, feature_names)
-    if min(rows.labelled.shape[0], rows.unlabelled.shape[0]) < FEWEST:
-        return None
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    drawn = [
-        _draw(part.shape[0], most, rng)
-        for part, most in ((rows.labelled, MAX_LABELLED), (rows.unlabelled, MAX_UNLABELLED))
-    ]
-    X = _stack(rows.labelled[drawn[0]], rows.unlabelled[drawn[1]])
-    z = np.repeat([1.0, 0.0], [drawn[0].size, drawn[1].size])
-    division = np.column_stack([z, *(rng.permutation(z) for _ in range(N_PERMUTATIONS))])
-    scores = cross_fitting_matrix(X, rng) @ (division - z.mean())
-    auc = column_auc(scores, division)
-    columns = column_statistics(X, division)
+    drawn = _draw_both(rows, rng, groups, groups_unlabelled)
+    if min(part.size for part in drawn) < FEWEST:
+        return None
+    X, scores, auc, columns = _compare(rows, drawn, N_PERMUTATIONS, rng)
     p_value = smallest_p(np.stack([auc, columns.max(axis=0)]))
     found = _columns(rows, columns)
     if p_value > LEVEL:
         return _representative(rows, p_value, float(auc[0]), found)
+    if groups is not None or groups_unlabelled is not None:  # every row gets a weight
+        drawn = _draw_both(rows, rng)
+        X, scores, _, columns = _compare(rows, drawn, 0, rng)
     return _weigh(rows, X, drawn, scores[:, 0], columns, p_value, float(auc[0]), found, rng)
+
+
+def _compare(
+    rows: ComparableRows, drawn: list[Vector], n_permutations: int, rng: np.random.Generator
+) -> tuple[Matrix, Vector, Vector, Vector]:
+    """Rows, classifier scores, AUC and column statistics; the latter for every permutation."""
+    X = _stack(rows.labelled[drawn[0]], rows.unlabelled[drawn[1]])
+    z = np.repeat([1.0, 0.0], [drawn[0].size, drawn[1].size])
+    division = np.column_stack([z, *(rng.permutation(z) for _ in range(n_permutations))])
+    scores = cross_fitting_matrix(X, rng) @ (division - z.mean())
+    return X, scores, column_auc(scores, division), column_statistics(X, division)
 
 
 def _representative(
@@ -400,8 +412,23 @@ def _log_odds(X: Matrix, scores: Vector, columns: Vector, n_labelled: int) -> Ve
     return model.decision_function(design)
 
 
-def _draw(n: int, most: int, rng: np.random.Generator) -> Vector:
-    return np.arange(n) if n <= most else np.sort(rng.choice(n, most, replace=False))
+def _draw_both(
+    rows: ComparableRows, rng: np.random.Generator, *groups: VectorLike
+) -> list[Vector]:
+    """Positions of at most 300 labelled and 700 unlabelled rows, of different groups."""
+    parts = (rows.labelled.shape[0], rows.unlabelled.shape[0])
+    drawn = []
+    for n, most, own in zip(
+        parts, (MAX_LABELLED, MAX_UNLABELLED), groups or (None, None), strict=True
+    ):
+        kept = np.arange(n)
+        if own is not None:
+            order = rng.permutation(n)
+            kept = order[np.unique(check_groups(own, n)[order], return_index=True)[1]]
+        if kept.size > most:
+            kept = rng.choice(kept, most, replace=False)
+        drawn.append(np.sort(kept))
+    return drawn
 
 
 def _stack(first: Matrix, second: Matrix) -> Matrix:

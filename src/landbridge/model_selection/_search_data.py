@@ -178,7 +178,9 @@ def check_search_data(
     )
 
 
-def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
+def compare_labelled(
+    data: SearchData, seed: int, groups: VectorLike = None, groups_unlabelled: VectorLike = None
+) -> LabelCheck | None:
     """Compare labelled with unlabelled target rows, if there are enough of both.
 
     If they differ and have only one class, no weights can compensate for the other classes, so
@@ -191,7 +193,13 @@ def compare_labelled(data: SearchData, seed: int) -> LabelCheck | None:
     if not hasattr(data.X, "columns") and len(getattr(data.X, "shape", ())) != 2:
         # Documents: one column of text.
         rows, names = [np.array(part, dtype=object)[:, None] for part in rows], ["text"]
-    found = check_labels(*rows, feature_names=names, random_state=seed)
+    found = check_labels(
+        *rows,
+        groups=groups,
+        groups_unlabelled=groups_unlabelled,
+        feature_names=names,
+        random_state=seed,
+    )
     if found is None or found.representative or data.classes is None:
         return found
     return replace(found, withheld=found.withheld or np.unique(data.y_target).size == 1)

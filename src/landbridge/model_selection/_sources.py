@@ -7,7 +7,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    TimeSeriesSplit,
+)
 
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task, check_choice
@@ -164,6 +170,21 @@ def make_source(
         problem = f"`cv` must be able to split source {name!r}; got {cv!r}, which says: {error}"
         return Source(name, rows, none, problem)
     return Source(name, rows, folds)
+
+
+class GroupTimeSeriesSplit(TimeSeriesSplit):
+    """Folds in the order of time that train on earlier rows of other groups only."""
+
+    __metadata_request__split = {"groups": True}
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Any:
+        """Yield training and test rows of each fold."""
+        groups = np.asarray(groups)
+        for train, test in super().split(X):
+            train = train[~np.isin(groups[train], groups[test])]
+            if not train.size:
+                raise ValueError("every group with earlier rows has rows in the test part too.")
+            yield train, test
 
 
 class NoFoldsError(ValueError):

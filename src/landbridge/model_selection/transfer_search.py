@@ -264,6 +264,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight_target: VectorLike = None,
         cv_groups: VectorLike = None,
         cv_groups_target: VectorLike = None,
+        cv_groups_unlabeled: VectorLike = None,
     ) -> Self:
         """Run the search and fit the selected models on all rows.
 
@@ -276,9 +277,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         sample_weight, sample_weight_target : arrays, optional
             Weights of source and labelled target rows, used in fits and metrics. A candidate that
             does not accept weights is recorded as failed.
-        cv_groups, cv_groups_target : arrays, optional
+        cv_groups, cv_groups_target, cv_groups_unlabeled : arrays, optional
             Groups of rows that stay in one fold (patients). Intervals and tests then count groups
-            of labelled target rows instead of rows.
+            of labelled target rows instead of rows, and groups are compared to find out whether
+            the labels are a random sample.
 
         Returns
         -------
@@ -310,7 +312,9 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         for name in ("best_estimator_", "vote_", "classes_", "refit_time_", "_answering"):
             self.__dict__.pop(name, None)  # left from an earlier fit
         # Keep the given columns, so that differences can be named.
-        check = compare_labelled(given, settings.seed)
+        check = compare_labelled(
+            given, settings.seed, settings.cv_groups_target, cv_groups_unlabeled
+        )
         self.results_ = run_search(data, every, source_rows, settings, self._callbacks(), check)
         if data.task == "classification":
             self.classes_ = data.classes

@@ -163,7 +163,43 @@ def test_weights_move_the_labelled_rows_towards_the_others():
     assert "Scores are reweighted" in check.verdict
 
 
+def grouped_rows(seed, n_labelled=12, n_others=28, size=8):
+    """Patients with a level of their own; ``n_labelled`` of them, chosen at random, are labelled."""
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(n_labelled + n_others), size)
+    X = rng.normal(size=(n_labelled + n_others, 3))[groups] + 0.3 * rng.normal(size=(groups.size, 3))
+    mine = groups < n_labelled
+    return X[mine], X[~mine], groups[mine], groups[~mine]
+
+
+def test_random_groups_are_a_random_sample_although_their_rows_are_not():
+    alarms = np.zeros(2)
+    for seed in range(40):
+        first, second, mine, others = grouped_rows(seed)
+        options = {"groups": mine, "groups_unlabelled": others}
+        alarms += [
+            not check_labels(first, second, random_state=seed).representative,
+            not check_labels(first, second, **options, random_state=seed).representative,
+        ]
+    # At most 3 % are expected; 6 or more of 40 have a probability below 0.001.
+    assert alarms[0] > 30
+    assert alarms[1] < 6
+
+
+def test_groups_that_differ_are_found_and_every_row_is_weighted():
+    first, second, mine, others = grouped_rows(0, n_labelled=20)
+    check = check_labels(
+        first + [1.5, 0, 0], second, groups=mine, groups_unlabelled=others, random_state=0
+    )
+    assert not check.representative
+    assert check.columns[0].name == "column 0"
+    assert np.unique(check.weights).size > 100
+    with pytest.raises(ValueError, match="must name the source of each of the 224 rows"):
+        check_labels(first, second, groups=mine, groups_unlabelled=others[1:])
+
+
 def test_too_few_rows_are_not_compared():
+    assert check_labels(np.ones((9, 1)), np.ones((9, 1)), groups=[1, 2, 3] * 3) is None
     X = rows(20)
     assert check_labels(X[:4], X[4:]) is None
     assert check_labels(X[4:], X[:4]) is None

@@ -530,6 +530,18 @@ def test_groups_of_rows_stay_in_one_fold(cv):
     assert "of 8 groups" in str(found.interval(0.9, cell=0))
 
 
+def test_the_check_of_the_labels_compares_groups():
+    enough = {"cv_groups_target": np.arange(16) // 2}
+    for groups, compared in (
+        (enough, True),
+        # Four groups on one side are too few to compare.
+        ({"cv_groups_target": np.arange(16) // 4}, False),
+        ({**enough, "cv_groups_unlabeled": np.arange(14) // 4}, False),
+    ):
+        check = search(cv=2).fit(X, Y, **TARGET, **groups).results_.label_check_
+        assert (check is not None) == compared
+
+
 def test_groups_must_fit_the_folds():
     patients = np.arange(60) // 4
     with pytest.raises(ValueError, match="`cv_target` .* must come with the group of every row"):
