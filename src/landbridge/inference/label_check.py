@@ -412,9 +412,7 @@ def _log_odds(X: Matrix, scores: Vector, columns: Vector, n_labelled: int) -> Ve
     return model.decision_function(design)
 
 
-def _draw_both(
-    rows: ComparableRows, rng: np.random.Generator, *groups: VectorLike
-) -> list[Vector]:
+def _draw_both(rows: ComparableRows, rng: np.random.Generator, *groups: VectorLike) -> list[Vector]:
     """Positions of at most 300 labelled and 700 unlabelled rows, of different groups."""
     parts = (rows.labelled.shape[0], rows.unlabelled.shape[0])
     drawn = []

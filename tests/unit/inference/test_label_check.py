@@ -167,7 +167,9 @@ def grouped_rows(seed, n_labelled=12, n_others=28, size=8):
     """Patients with a level of their own; ``n_labelled`` of them, chosen at random, are labelled."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(n_labelled + n_others), size)
-    X = rng.normal(size=(n_labelled + n_others, 3))[groups] + 0.3 * rng.normal(size=(groups.size, 3))
+    X = rng.normal(size=(n_labelled + n_others, 3))[groups] + 0.3 * rng.normal(
+        size=(groups.size, 3)
+    )
     mine = groups < n_labelled
     return X[mine], X[~mine], groups[mine], groups[~mine]
 
