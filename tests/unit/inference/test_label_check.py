@@ -164,7 +164,7 @@ def test_weights_move_the_labelled_rows_towards_the_others():
 
 
 def grouped_rows(seed, n_labelled=12, n_others=28, size=8):
-    """Patients with a level of their own; ``n_labelled`` of them, chosen at random, are labelled."""
+    """Patients with a level of their own; ``n_labelled`` random ones are labelled."""
     rng = np.random.default_rng(seed)
     groups = np.repeat(np.arange(n_labelled + n_others), size)
     X = rng.normal(size=(n_labelled + n_others, 3))[groups] + 0.3 * rng.normal(
@@ -191,7 +191,7 @@ def test_random_groups_are_a_random_sample_although_their_rows_are_not():
 def test_groups_that_differ_are_found_and_every_row_is_weighted():
     first, second, mine, others = grouped_rows(0, n_labelled=20)
     check = check_labels(
-        first + [1.5, 0, 0], second, groups=mine, groups_unlabelled=others, random_state=0
+        first + np.array([1.5, 0, 0]), second, groups=mine, groups_unlabelled=others, random_state=0
     )
     assert not check.representative
     assert check.columns[0].name == "column 0"
