@@ -1,6 +1,7 @@
 """What every benchmark uses: measured subprocesses, peers, JSON lines, generated tables."""
 
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -8,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import landbridge
 from landbridge._tasks import Progress, Task, run_tasks
@@ -46,59 +47,90 @@ def measure(
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
+Cells = Iterable[tuple[dict[str, Any], tuple[Any, ...]]]
+
+
 class Log:
     """A JSON-lines file in ``results/``; every line carries the versions.
 
-    It is written anew, or with ``resume`` continued where an interrupted run left it.
+    With ``resume``, missing lines are added to the results. Without it, or if ``LANDBRIDGE_FRESH``
+    is set, everything is measured again: lines go to a ``.part`` file, which replaces the results
+    at the end of the ``with`` statement and is continued after an interruption.
     """
 
     def __init__(self, name: str, *, resume: bool = False):
         RESULTS.mkdir(exist_ok=True)
-        self.path = RESULTS / f"{name}.jsonl"
-        if not (resume and self.path.exists()):
-            self.path.write_text("")
+        self.complete = RESULTS / f"{name}.jsonl"
+        resume = resume and "LANDBRIDGE_FRESH" not in os.environ
+        self.path = self.complete if resume else RESULTS / f"{name}.part"
+        self.path.touch()
+        whole, _, _ = self.path.read_text().rpartition("\n")  # a killed run may cut the last line
+        self.lines = [json.loads(line) for line in whole.splitlines()]
+        self.path.write_text(whole + "\n" * bool(whole))
         self.versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
         self.versions["landbridge"] = landbridge.__version__
         self.versions["python"] = platform.python_version()
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, error: object, *_: object) -> None:
+        if error is None:
+            self.path.replace(self.complete)
+
     def run(
         self,
-        function: Callable[..., Mapping[str, Any]],
-        cells: Iterable[tuple[dict[str, Any], tuple[Any, ...]]],
+        function: Callable[..., Mapping[str, Any] | Sequence[Mapping[str, Any]]],
+        cells: Cells,
+        *,
+        n_jobs: int | None = None,
     ) -> None:
-        """Write a line for every cell that has none: its names and what the function returns.
+        """Write the lines of every cell that has none: its names and what the function returns.
 
-        A cell is the names that identify its line, and the arguments of the function. As many cells
-        run at the same time as ``LANDBRIDGE_JOBS`` says (one), or on the active joblib backend.
+        A cell is the names that identify its lines, and the arguments of the function, which
+        returns one line or several.
         """
-        n_jobs = int(os.environ.get("LANDBRIDGE_JOBS", "1"))
-        missing = self._missing(function, cells)
-        with Progress(self.path.stem, None, unit="lines") as progress:
-            for result in run_tasks(_run_cell, missing, n_jobs=n_jobs):
-                if result.failure is not None:
-                    raise RuntimeError(result.failure.traceback or result.failure.message)
-                self.write(**{**result.task.content[0], **(result.outcome or {})})
-                progress.advance()
+        missing = (cell for cell in cells if not self.has(cell[0]))
+        for names, found in run_cells(self.complete.stem, function, missing, n_jobs=n_jobs):
+            lines = found if isinstance(found, list) else [found]
+            self.write(*({**names, **line} for line in lines))
 
-    def _missing(self, function: Any, cells: Iterable[Any]) -> Iterator[Task]:
-        lines = read(self.path.stem)
-        for names, arguments in cells:
-            if not any(names.items() <= line.items() for line in lines):
-                yield Task((names, function, arguments))
+    def has(self, names: Mapping[str, Any]) -> bool:
+        """Whether a line with these names was written before."""
+        return any(names.items() <= line.items() for line in self.lines)
 
-    def write(self, **fields: Any) -> None:
-        """Append one line and show it."""
-        line = json.dumps({**fields, "versions": self.versions})
+    def write(self, *lines: Mapping[str, Any]) -> None:
+        """Append lines."""
+        text = "".join(json.dumps({**line, "versions": self.versions}) + "\n" for line in lines)
         with self.path.open("a") as file:
-            file.write(line + "\n")
-        print(
-            {k: round(v, 4) if isinstance(v, float) else v for k, v in fields.items()}, flush=True
-        )
+            file.write(text)
+
+
+def run_cells(
+    name: str, function: Callable[..., Any], cells: Cells, *, n_jobs: int | None = None
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield the names of every cell with what the function returns for its arguments.
+
+    This is where benchmarks start tasks and show progress. As many cells run at the same time as
+    ``LANDBRIDGE_JOBS`` says (one), or on the active joblib backend; benchmarks of time have
+    ``n_jobs=1``.
+    """
+    n_jobs = n_jobs or int(os.environ.get("LANDBRIDGE_JOBS", "1"))
+    tasks = (Task((names, function, arguments)) for names, arguments in cells)
+    logging.getLogger("landbridge.progress").setLevel(logging.INFO)
+    logging.basicConfig(format="%(message)s")
+    with Progress(name, None, unit="cells") as progress:
+        for result in run_tasks(_run_cell, tasks, n_jobs=n_jobs):
+            if result.failure is not None:
+                raise RuntimeError(result.failure.traceback or result.failure.message)
+            names = result.task.content[0]
+            yield names, (result.outcome or {})["found"]
+            progress.advance(note=", ".join(map(str, names.values())))
 
 
 def _run_cell(shared: Any, cell: tuple[Any, Any, Any]) -> dict[str, Any]:
     _, function, arguments = cell
-    return dict(function(*arguments))
+    return {"found": function(*arguments)}
 
 
 def read(name: str) -> list[dict[str, Any]]:

@@ -51,7 +51,8 @@ def experiments() -> None:
         for task in everything
         if repeat < REPEATS[task.kind]
     ]
-    Log(NAME, resume=True).run(evaluate, cells)
+    with Log(NAME, resume=True) as log:
+        log.run(evaluate, cells)
 
 
 def evaluate(task: Task, repeat: int) -> dict[str, dict[str, float]]:

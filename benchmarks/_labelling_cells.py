@@ -6,7 +6,6 @@ files are kept under the system's temporary folder (or ``LANDBRIDGE_CACHE``).
 """
 
 import os
-import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from benchmarks._domains import DomainTask, all_tasks, further_tasks
+from benchmarks._harness import run_cells
 from landbridge import Pooled, TargetOnly
 
 CACHE = Path(os.environ.get("LANDBRIDGE_CACHE", tempfile.gettempdir())) / "landbridge-labelling"
@@ -80,12 +80,14 @@ def train_tasks() -> Iterator[tuple[str, DomainTask]]:
 def fit_pools(draws: int = DRAWS) -> None:
     """Fit the candidates of every task and keep their predictions."""
     CACHE.mkdir(parents=True, exist_ok=True)
-    for number, (group, task) in enumerate(task_groups()):
-        for draw in range(draws):
-            path = CACHE / f"{group}-{number:03d}-{draw}.npz"
-            if not path.exists():
-                _write(path, fit_pool(task, draw))
-        print(number, group, task.dataset, task.name, file=sys.stderr, flush=True)
+    cells = (
+        ({"dataset": task.dataset, "task": task.name, "draw": draw}, (path, task, draw))
+        for number, (group, task) in enumerate(task_groups())
+        for draw in range(draws)
+        if not (path := CACHE / f"{group}-{number:03d}-{draw}.npz").exists()
+    )
+    for _ in run_cells("pools", lambda path, *cell: _write(path, fit_pool(*cell)), cells):
+        pass
 
 
 def fit_pool(task: DomainTask, draw: int) -> Pool:

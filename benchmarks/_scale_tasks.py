@@ -52,7 +52,7 @@ def misbehave(shared: Any, what: str) -> dict[str, Any]:
         import resource
 
         pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + 2**29
+        limit = pages * resource.getpagesize() + 2**28
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         kept = []
         while True:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _regression_tasks
+from benchmarks._domains import DomainTask
 from benchmarks._regression_tasks import FEWEST_TEST, Searched, n_test, part_of, run_search
 from benchmarks._trust_cells import LABELS
 from landbridge.inference.control_variate import adjust_mean
@@ -25,16 +26,20 @@ OF_NUMBERS = (20, 50)
 FLOOR = 1e-3
 
 
-def regression_lines(done: set[tuple[str, str, str]]) -> Iterator[dict[str, Any]]:
-    """Searches of `search_regression`, which are kept."""
+def regression_tasks() -> Iterator[tuple[str, DomainTask]]:
+    """The tasks of `search_regression` with their part."""
     for task in [*_regression_tasks.tasks(), *_regression_tasks.further_tasks()]:
-        if ("regression", task.dataset, task.name) in done:
-            continue
-        part = "development" if part_of(task) == "development" else "confirmation"
-        about = {"kind": "regression", "part": part, "dataset": task.dataset, "task": task.name}
-        for labels in [n for n in OF_NUMBERS if n_test(task, n) >= FEWEST_TEST]:
-            found = [errors_of_numbers(run_search(task, draw, labels)) for draw in range(DRAWS)]
-            yield {**about, "labels": labels, **merged(found)}
+        yield "development" if part_of(task) == "development" else "confirmation", task
+
+
+def regression_lines(task: DomainTask) -> list[dict[str, Any]]:
+    """One line per number of labels; the searches are those of `search_regression`, which are
+    kept."""
+    lines = []
+    for labels in [n for n in OF_NUMBERS if n_test(task, n) >= FEWEST_TEST]:
+        found = [errors_of_numbers(run_search(task, draw, labels)) for draw in range(DRAWS)]
+        lines.append({"labels": labels, **merged(found)})
+    return lines
 
 
 def errors_of_numbers(searched: Searched) -> dict[str, list[list[float]]]:

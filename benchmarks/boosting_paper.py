@@ -4,6 +4,10 @@ Thirty draws of each task and ratio; every method sees the same draws, so differ
 """
 
 import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -53,22 +57,22 @@ def accuracies(d: Draw) -> dict[str, float]:
     return {name: round(score, 4) for name, score in scores.items()}
 
 
+def cells() -> Iterator[tuple[dict[str, Any], tuple[Callable[[], Draw]]]]:
+    """Every draw: the names of its line, and how to make it."""
+    seeds = range(N_DRAWS)
+    for task, seed in product(TASKS, seeds):
+        yield {"task": task, "ratio": TEXT_RATIO, "seed": seed}, (partial(draw, task, seed),)
+    for task, ratio, seed in product(GROUPS, RATIOS, seeds):
+        names = {"task": task, "ratio": ratio, "seed": seed}
+        yield names, (partial(draw, task, seed, ratio=ratio),)
+    for rows, seed in product(WHITE_ROWS, seeds):
+        names = {"task": "white wine", "rows": rows, "seed": seed}
+        yield names, (partial(draw_white, rows, seed),)
+
+
 def run() -> None:
     """Draw, fit, write the lines and the page."""
-    log = Log("boosting_paper")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), Log("boosting_paper") as log:
         warnings.simplefilter("ignore", LandbridgeWarning)
-        for task in TASKS:
-            for seed in range(N_DRAWS):
-                log.write(task=task, ratio=TEXT_RATIO, seed=seed, **accuracies(draw(task, seed)))
-        for task in GROUPS:
-            for ratio in RATIOS:
-                for seed in range(N_DRAWS):
-                    scores = accuracies(draw(task, seed, ratio=ratio))
-                    log.write(task=task, ratio=ratio, seed=seed, **scores)
-        for rows in WHITE_ROWS:
-            for seed in range(N_DRAWS):
-                log.write(
-                    task="white wine", rows=rows, seed=seed, **accuracies(draw_white(rows, seed))
-                )
+        log.run(lambda make: accuracies(make()), cells())
     _boosting_page.write()

@@ -18,6 +18,12 @@ TASKS = ("wine", "rec-vs-talk", "sci-vs-talk", "abalone")
 # Draws of small tables cost little, and accuracies of about 90 test rows (abalone) need many.
 N_DRAWS = {"wine": 150, "rec-vs-talk": 40, "sci-vs-talk": 40, "abalone": 150}
 ROUNDS = 30
+# Depths and rounds at which speed is measured.
+SPEED = {
+    "wine": ((3, 5, 10), ROUNDS),
+    "rec-vs-talk": ((3, 5, 10), ROUNDS),
+    "50000 x 30": ((5,), 10),
+}
 # The setting is chosen on as many draws with seeds from here on, and reported on others.
 FIRST_DEVELOPMENT_SEED = 1000
 # Ours is to need at most this share of ADAPT's CPU time.
@@ -56,42 +62,44 @@ def save(folder: Path, name: str, draws: Iterable[Draw]) -> str:
 
 def run() -> None:
     """Measure speed, then accuracy; write the lines and the page."""
-    log = Log("boosting_peers")
-    with tempfile.TemporaryDirectory() as name:
-        measure_speed(log, Path(name))
-        for task in TASKS:
-            measure_accuracy(log, Path(name), task)
+    with Log("boosting_peers") as log:
+        log.run(measure_speed, (({"kind": "speed", "task": t}, (t,)) for t in SPEED), n_jobs=1)
+        cells = (
+            ({"kind": kind, "task": task}, (kind, task))
+            for task in TASKS
+            for kind in ("development", "accuracy")
+        )
+        log.run(measure_accuracy, cells)
     write()
 
 
-def measure_speed(log: Log, folder: Path) -> None:
+def measure_speed(task: str) -> list[dict[str, Any]]:
     """Ours and ADAPT at the same depth and number of rounds."""
-    for task, depths, rounds in (
-        ("wine", (3, 5, 10), ROUNDS),
-        ("rec-vs-talk", (3, 5, 10), ROUNDS),
-        ("50000 x 30", (5,), 10),
-    ):
-        draws = [large_draw()] if task == "50000 x 30" else [draw(task, s) for s in range(3)]
-        same = {"path": save(folder, task, draws), "rounds": rounds, "costs": True}
+    depths, rounds = SPEED[task]
+    draws = [large_draw()] if task == "50000 x 30" else [draw(task, s) for s in range(3)]
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        same = {"path": save(Path(folder), task, draws), "rounds": rounds, "costs": True}
         for depth in depths:
             tree = {"max_depth": depth, "target_error": None}
             ours = measure(OURS, {**same, "tree": tree, "options": {"correction": "none"}})
             peer = measure(ADAPT, {**same, "depth": depth}, peer="adapt")
-            log.write(kind="speed", task=task, depth=depth, rounds=rounds, ours=ours, adapt=peer)
+            lines.append({"depth": depth, "rounds": rounds, "ours": ours, "adapt": peer})
+    return lines
 
 
-def measure_accuracy(log: Log, folder: Path, task: str) -> None:
-    """Our settings on the draws to choose by, then everything on the draws to report."""
-    for kind, first in (("development", FIRST_DEVELOPMENT_SEED), ("accuracy", 0)):
-        draws = (draw(task, seed) for seed in range(first, first + N_DRAWS[task]))
-        same = {"path": save(folder, task, draws), "rounds": ROUNDS}
-        for setting, arguments in SETTINGS.items():
-            got = measure(OURS, {**same, **arguments})
-            log.write(kind=kind, task=task, method=setting, scores=_short(got))
+def measure_accuracy(kind: str, task: str) -> list[dict[str, Any]]:
+    """Our settings on the draws to choose by, or everything on the draws to report."""
+    first = FIRST_DEVELOPMENT_SEED if kind == "development" else 0
+    draws = (draw(task, seed) for seed in range(first, first + N_DRAWS[task]))
+    with tempfile.TemporaryDirectory() as folder:
+        same = {"path": save(Path(folder), task, draws), "rounds": ROUNDS}
+        found = {name: measure(OURS, {**same, **options}) for name, options in SETTINGS.items()}
         if kind == "accuracy":
             for depth in ADAPT_DEPTHS:
-                got = measure(ADAPT, {**same, "depth": depth}, peer="adapt")
-                log.write(kind=kind, task=task, method=f"ADAPT, depth {depth}", scores=_short(got))
+                peer = measure(ADAPT, {**same, "depth": depth}, peer="adapt")
+                found[f"ADAPT, depth {depth}"] = peer
+    return [{"method": name, "scores": _short(figures)} for name, figures in found.items()]
 
 
 def _short(figures: dict[str, Any]) -> list[float]:

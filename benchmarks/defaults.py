@@ -15,7 +15,7 @@ were chosen on newsgroups and on reviews of 16 products.
 import time
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -131,7 +131,13 @@ GROUPED: Makers = {
 
 def run() -> None:
     """Run what is not yet in the results, and write the page."""
-    log = Log(NAME, resume=True)
+    with Log(NAME, resume=True) as log:
+        log.run(measure, all_cells())
+    report()
+
+
+def all_cells() -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
+    """Every estimator on every draw, so that a part of a run is a sample."""
     with_labels = {**baselines(CLASSIFIERS, labels=True), **ESTIMATORS, **EARLIER}
     without = {**baselines(CLASSIFIERS, labels=False), **ESTIMATORS}
     without = {name: make for name, make in without.items() if name not in NEED_LABELS}
@@ -139,24 +145,24 @@ def run() -> None:
     numeric = {**baselines(REGRESSORS, labels=True), **NUMERIC}
     for draw in range(max(DRAWS.values())):
         for task in several_sources():
-            compare(log, "several sources", task, draw, grouped, labels=True)
+            yield from cells_of("several sources", task, draw, grouped, labels=True)
         for task in regressions():
-            compare(log, "regression", task, draw, numeric, labels=True)
+            yield from cells_of("regression", task, draw, numeric, labels=True)
         for half in ("report", "choice"):
             for task in pairs_of_domains(half):
-                compare(log, half, task, draw, with_labels, labels=True)
-                compare(log, half, task, draw, without, labels=False)
-    report()
+                yield from cells_of(half, task, draw, with_labels, labels=True)
+                yield from cells_of(half, task, draw, without, labels=False)
 
 
-def compare(log: Log, half: str, task: Any, draw: int, makers: Makers, *, labels: bool) -> None:
-    """Test score and CPU seconds of every estimator, unless they are in the results."""
+def cells_of(
+    half: str, task: Any, draw: int, makers: Makers, *, labels: bool
+) -> list[tuple[dict[str, Any], tuple[Any, ...]]]:
+    """Every estimator on one draw of a task."""
     if draw >= DRAWS[half]:
-        return
+        return []
     name = f"{task.dataset}, {task.name}" if hasattr(task, "dataset") else task.name
     names = {"half": half, "labels": labels, "task": name, "draw": draw}
-    cells = [({**names, "method": m}, (make, task, draw, labels)) for m, make in makers.items()]
-    log.run(measure, cells)
+    return [({**names, "method": m}, (make, task, draw, labels)) for m, make in makers.items()]
 
 
 def measure(make: Callable[[], Any], task: Any, draw: int, labels: bool) -> dict[str, float]:

@@ -7,6 +7,8 @@ with the smallest. The mean is over ten random draws of the labelled rows. The d
 200 evenly spaced rows in order of time, a rule that leaves no draw to choose.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -24,15 +26,25 @@ ROLES = {"source-only": SourceOnly, "target-only": TargetOnly, "pooled": Pooled}
 
 def run() -> None:
     """Measure every target, write results and page."""
-    log = Log(NAME)
+    with Log(NAME) as log:
+        log.run(mean_accuracies, cells())
+    report()
+
+
+def cells() -> Iterator[tuple[dict[str, str], tuple[np.ndarray, np.ndarray, np.ndarray]]]:
+    """Every target with its rows, labels and which rows belong to it."""
     for domain in ("season", "year", "day"):
         table, demand = bike_table(domain)
         domains = table[domain].to_numpy()
         X = TableEncoder().fit_transform(table.drop(domain))
         for target in np.unique(domains):
-            scores = [accuracies(X, demand, domains == target, seed) for seed in range(DRAWS)]
-            log.write(target=str(target), **dict(zip(ROLES, np.mean(scores, axis=0), strict=True)))
-    report()
+            yield {"target": str(target)}, (X, demand, domains == target)
+
+
+def mean_accuracies(X: np.ndarray, y: np.ndarray, is_target: np.ndarray) -> dict[str, float]:
+    """Accuracy of each role, averaged over the draws."""
+    scores = [accuracies(X, y, is_target, seed) for seed in range(DRAWS)]
+    return dict(zip(ROLES, np.mean(scores, axis=0).tolist(), strict=True))
 
 
 def accuracies(X: np.ndarray, y: np.ndarray, is_target: np.ndarray, seed: int) -> list[float]:

@@ -7,6 +7,7 @@ model has seen. Five draws of 80 % of the rows of each domain, at most 500.
 
 import warnings
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from sklearn.linear_model import Ridge
@@ -72,26 +73,29 @@ def errors(X, y, X_target, y_target, seed: int) -> tuple[float, float]:
 
 def run() -> None:
     """Write ``results/diagnosis.jsonl`` and the page."""
-    log = Log("diagnosis")
-    for name, *pair in pairs():
-        X, _, X_target, _ = pair
-        found = diagnose_shift(X, X_target, max_rows=2 * N_ROWS, random_state=0)
-        with warnings.catch_warnings():
-            # Few effective rows are what this benchmark is about.
-            warnings.simplefilter("ignore", WeightingWarning)
-            plain, weighted = np.transpose([errors(*pair, seed) for seed in range(N_DRAWS)])
-        log.write(
-            pair=name,
-            auc=[found.auc.value, found.auc.low, found.auc.high],
-            mmd_p=found.mmd.p_value,
-            effective_share=found.weighted.effective_share,
-            gap=[found.weighted.gap_before, found.weighted.gap_after],
-            verdict=_word(found.verdict),
-            plain=plain.tolist(),
-            weighted=weighted.tolist(),
-            seed=0,
-        )
+    with Log("diagnosis") as log:
+        log.run(compare, (({"pair": name}, tuple(pair)) for name, *pair in pairs()))
     write_page("diagnosis", page())
+
+
+def compare(X, y, X_target, y_target) -> dict[str, Any]:
+    """The diagnosis of a pair, and both errors in every draw."""
+    found = diagnose_shift(X, X_target, max_rows=2 * N_ROWS, random_state=0)
+    with warnings.catch_warnings():
+        # Few effective rows are what this benchmark is about.
+        warnings.simplefilter("ignore", WeightingWarning)
+        drawn = [errors(X, y, X_target, y_target, seed) for seed in range(N_DRAWS)]
+    plain, weighted = np.transpose(drawn)
+    return {
+        "auc": [found.auc.value, found.auc.low, found.auc.high],
+        "mmd_p": found.mmd.p_value,
+        "effective_share": found.weighted.effective_share,
+        "gap": [found.weighted.gap_before, found.weighted.gap_after],
+        "verdict": _word(found.verdict),
+        "plain": plain.tolist(),
+        "weighted": weighted.tolist(),
+        "seed": 0,
+    }
 
 
 def _word(verdict: str) -> str:

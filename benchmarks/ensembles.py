@@ -176,30 +176,30 @@ CANDIDATES: dict[str, Callable[[], dict[str, Any]]] = {
 
 
 def run() -> None:
-    log = Log(NAME)
-    for tasks in (wine, reuters, newsgroups, amazon):
-        for task in tasks():
-            for draw in range(DRAWS if task.n_labelled else 1):
-                compare(log, task, draw)
+    cells = (
+        ({"family": task.family, "task": task.name, "draw": draw}, (task, draw))
+        for tasks in (wine, reuters, newsgroups, amazon)
+        for task in tasks()
+        for draw in range(DRAWS if task.n_labelled else 1)
+    )
+    with Log(NAME) as log:
+        log.run(compare, cells)
     page()
 
 
-def compare(log: Log, task: Task, draw: int) -> None:
+def compare(task: Task, draw: int) -> list[dict[str, Any]]:
+    """Accuracy of every method, and the purity of its clusters."""
     order = np.random.default_rng(draw).permutation(task.X_target.shape[0])
     few, rest = order[: task.n_labelled], order[task.n_labelled :]
     labelled = (task.X_target[few], task.y_target[few]) if task.n_labelled else (None, None)
     rows = Training(task.X, task.y, *labelled, X_unlabeled=task.X_target[rest])
+    lines = []
     for name, candidate in CANDIDATES[task.family]().items():
         model = fit(candidate, rows, task.groups, draw)
         accuracy = (model.predict(task.X_target[rest]) == task.y_target[rest]).mean()
-        log.write(
-            family=task.family,
-            task=task.name,
-            draw=draw,
-            method=name,
-            accuracy=round(float(accuracy), 4),
-            purity=getattr(model, "purity_", None),
-        )
+        purity = getattr(model, "purity_", None)
+        lines.append({"method": name, "accuracy": round(float(accuracy), 4), "purity": purity})
+    return lines
 
 
 def fit(candidate: Any, rows: Training, groups: np.ndarray | None, seed: int) -> Any:

@@ -38,7 +38,8 @@ def experiments(kinds: Sequence[str], repeats: Iterable[int]) -> None:
         for task in tasks
         if repeat < task.n_repeats
     ]
-    Log(NAME, resume=True).run(evaluate, cells)
+    with Log(NAME, resume=True) as log:
+        log.run(evaluate, cells)
 
 
 def evaluate(task: Task, repeat: int) -> dict[str, dict[str, float]]:

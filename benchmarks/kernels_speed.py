@@ -1,5 +1,7 @@
 """CPU time and memory of the kernel methods, beside skada and beside the floor of their algebra."""
 
+from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,31 +18,31 @@ METHODS = ("surrogate map", "TCA")
 
 
 def run() -> None:
-    log = Log(NAME)
-    for peer, folder in ((None, TASKS), ("skada", PEERS)):
-        log.write(
-            what="TCA, exact",
-            program=peer or "landbridge",
-            **TCA_ROWS,
-            **measure(folder / "kernels_tca.py", TCA_ROWS, peer=peer),
-        )
-    for method in METHODS:
-        for n_rows in SIZES:
-            arguments = {"method": method, "n_rows": n_rows, **LOW_RANK}
-            log.write(
-                what="low rank", **arguments, **measure(TASKS / "kernels_low_rank.py", arguments)
-            )
-    for ridge in (0.0, 1.0):
-        for part in ("floor", "surrogate"):
-            arguments = {"what": part, "n_rows": 2000, "n_columns": 20, "ridge": ridge}
-            figures = best_of(3, TASKS / "kernels_exact_surrogate.py", arguments)
-            log.write(**{**arguments, "what": "exact surrogate", "part": part}, **figures)
+    with Log(NAME) as log:
+        log.run(best_of, cells(), n_jobs=1)
     write(read(NAME))
 
 
-def best_of(times: int, task: Path, arguments: dict[str, Any]) -> dict[str, Any]:
+def cells() -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
+    """Names of the lines, and arguments of `best_of`."""
+    for peer, folder in ((None, TASKS), ("skada", PEERS)):
+        names = {"what": "TCA, exact", "program": peer or "landbridge", **TCA_ROWS}
+        yield names, (1, folder / "kernels_tca.py", TCA_ROWS, peer)
+    for method, n_rows in product(METHODS, SIZES):
+        arguments = {"method": method, "n_rows": n_rows, **LOW_RANK}
+        yield {"what": "low rank", **arguments}, (1, TASKS / "kernels_low_rank.py", arguments)
+    for ridge, part in product((0.0, 1.0), ("floor", "surrogate")):
+        arguments = {"what": part, "n_rows": 2000, "n_columns": 20, "ridge": ridge}
+        names = {**arguments, "what": "exact surrogate", "part": part}
+        yield names, (3, TASKS / "kernels_exact_surrogate.py", arguments)
+
+
+def best_of(
+    times: int, task: Path, arguments: dict[str, Any], peer: str | None = None
+) -> dict[str, Any]:
     """The least CPU time of several runs: the ratio of two short runs is noisy."""
-    return min((measure(task, arguments) for _ in range(times)), key=lambda run: run["cpu_s"])
+    runs = [measure(task, arguments, peer=peer) for _ in range(times)]
+    return min(runs, key=lambda run: run["cpu_s"]) if times > 1 else runs[0]
 
 
 def write(lines: list[dict[str, Any]]) -> None:

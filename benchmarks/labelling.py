@@ -49,7 +49,8 @@ def run() -> None:
 
 def simulate() -> None:
     """Label the pools by every strategy, draw by draw, so that a part of a run is a sample."""
-    Log(NAME, resume=True).run(figures, _cells())
+    with Log(NAME, resume=True) as log:
+        log.run(figures, _cells())
 
 
 def _cells() -> Iterator[tuple[dict[str, Any], tuple[Pool, int]]]:
@@ -63,20 +64,22 @@ def _cells() -> Iterator[tuple[dict[str, Any], tuple[Pool, int]]]:
 
 def train() -> None:
     """Train with the labels of every strategy."""
-    log = Log(TRAIN)
-    for group, task in train_tasks():
-        for line in train_runs(task):
-            log.write(group=group, dataset=task.dataset, task=task.name, **line)
+    cells = (
+        ({"group": group, "dataset": task.dataset, "task": task.name}, (task,))
+        for group, task in train_tasks()
+    )
+    with Log(TRAIN) as log:
+        log.run(lambda task: list(train_runs(task)), cells)
 
 
 def numbers() -> None:
     """All goals for regression."""
-    log = Log(NUMBERS, resume=True)
-    done = {(x["dataset"], x["task"], x["draw"]) for x in read(NUMBERS)}
-    for draw, (group, task) in product(range(NUMBER_DRAWS), number_tasks()):
-        about = {"dataset": task.dataset, "task": task.name, "draw": draw}
-        if tuple(about.values()) not in done:
-            log.write(group=group, **about, **number_figures(task, draw))
+    cells = (
+        ({"group": group, "dataset": task.dataset, "task": task.name, "draw": draw}, (task, draw))
+        for draw, (group, task) in product(range(NUMBER_DRAWS), number_tasks())
+    )
+    with Log(NUMBERS, resume=True) as log:
+        log.run(number_figures, cells)
 
 
 def report() -> None:

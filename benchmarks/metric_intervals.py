@@ -7,6 +7,7 @@ interval computed from the draw should contain the metric of the population.
 
 from collections.abc import Iterator
 from itertools import chain, islice
+from typing import Any
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -92,7 +93,13 @@ def generated() -> Iterator[_domains.DomainTask]:
 
 def run() -> None:
     """Draw, measure, write the page."""
-    log = Log(NAME)
+    with Log(NAME) as log:
+        log.run(coverages, cells())
+    page()
+
+
+def cells() -> Iterator[tuple[dict[str, str], tuple[Any, ...]]]:
+    """Every model of every task, with the rows and seeds of its draws."""
     rng = np.random.default_rng(0)
     for part, kind, task in tasks():
         source = rng.permutation(len(task.y))[:800]
@@ -103,14 +110,37 @@ def run() -> None:
         if kind == "classification":
             classes = np.unique(np.concatenate([task.y[source], y]))
             y = np.searchsorted(classes, y)
+        rows = task.X[source], task.y[source], task.X_target[target], y
         for name, model in (CLASSIFIERS if classes is not None else REGRESSORS).items():
-            model.fit(task.X[source], task.y[source])
-            predictions = predicted(model, task.X_target[target], classes)
             where = {"part": part, "dataset": task.dataset, "task": task.name, "model": name}
-            for metric in metrics_of(classes):
-                for row in coverage(metric, y, predictions, rng):
-                    log.write(**where, metric=metric.label, **row)
-    page()
+            draws = [
+                (metric, n_rows, [_drawn(rng, len(y), n_rows) for _ in range(DRAWS)])
+                for metric in metrics_of(classes)
+                for n_rows in SIZES
+                if 8 * n_rows <= len(y)
+            ]
+            yield where, (model, *rows, classes, draws)
+
+
+def _drawn(rng: np.random.Generator, n: int, size: int) -> tuple[np.ndarray, int]:
+    return rng.choice(n, size, replace=False), int(rng.integers(1 << 31))
+
+
+def coverages(
+    model: Any,
+    X: np.ndarray,
+    y: np.ndarray,
+    X_target: np.ndarray,
+    y_target: np.ndarray,
+    classes: np.ndarray | None,
+    draws: list[tuple[Metric, int, list[tuple[np.ndarray, int]]]],
+) -> list[dict[str, Any]]:
+    """Coverage of every metric and number of rows by the intervals of one model."""
+    predictions = predicted(model.fit(X, y), X_target, classes)
+    return [
+        {"metric": metric.label, **coverage(metric, y_target, predictions, n_rows, drawn)}
+        for metric, n_rows, drawn in draws
+    ]
 
 
 def predicted(model: object, X: np.ndarray, classes: np.ndarray | None) -> np.ndarray:
@@ -130,26 +160,25 @@ def metrics_of(classes: np.ndarray | None) -> tuple[Metric, ...]:
 
 
 def coverage(
-    metric: Metric, y: np.ndarray, predictions: np.ndarray, rng: np.random.Generator
-) -> Iterator[dict[str, float]]:
+    metric: Metric,
+    y: np.ndarray,
+    predictions: np.ndarray,
+    n_rows: int,
+    draws: list[tuple[np.ndarray, int]],
+) -> dict[str, float]:
     """How many intervals of draws held the metric of all rows, and on which side others missed."""
-    truth = metric.score(y, predictions)
-    for n_rows in SIZES:
-        if 8 * n_rows > len(y):
-            continue
-        found = []
-        for _ in range(DRAWS):
-            rows = rng.choice(len(y), n_rows, replace=False)
-            drawn, seed = (y[rows], predictions[rows]), int(rng.integers(1 << 31))
-            scores = bootstrap_scores(metric, drawn[0], drawn[1][None], n_replicates=500, seed=seed)
-            found.append(metric_interval(metric, *drawn, LEVEL, replicates=scores[0]))
-        yield {
-            "rows": n_rows,
-            "draws": DRAWS,
-            "held": sum(truth in interval for interval in found),
-            "too_high": sum(interval.low > truth for interval in found),
-            "width": float(np.median([interval.high - interval.low for interval in found])),
-        }
+    truth, found = metric.score(y, predictions), []
+    for rows, seed in draws:
+        drawn = y[rows], predictions[rows]
+        scores = bootstrap_scores(metric, drawn[0], drawn[1][None], n_replicates=500, seed=seed)
+        found.append(metric_interval(metric, *drawn, LEVEL, replicates=scores[0]))
+    return {
+        "rows": n_rows,
+        "draws": DRAWS,
+        "held": sum(truth in interval for interval in found),
+        "too_high": sum(interval.low > truth for interval in found),
+        "width": float(np.median([interval.high - interval.low for interval in found])),
+    }
 
 
 def page() -> None:

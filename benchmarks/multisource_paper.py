@@ -14,6 +14,8 @@ drawn without replacement instead: a row drawn twice would stand on both sides o
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -74,34 +76,34 @@ def reviews():
 
 
 def run() -> None:
-    log = Log(NAME)
-    _, _, y, domain = reviews()
-    log.write(what="data", domains=np.unique(domain).tolist(), rows=len(y), level=LEVEL, seed=SEED)
-    all_domains()
-    for learner in LEARNERS:
-        for k, m in GRID:
-            log.write(what="outside", **outside(learner, k, m))
-    for learner in LEARNERS:
-        for m in N_ROWS:
-            for scheme in ("source", "random"):
-                log.write(what="variance", **variance(learner, m, scheme))
-    thousand(log)
+    with Log(NAME) as log:
+        log.run(lambda figures, *arguments: figures(*arguments), cells())
     write()
 
 
-def thousand(log: Log) -> None:
-    """Figures 4 to 6 in the paper's own setting."""
+def cells() -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
+    """Names of every line, the function of its figures and its arguments."""
+    yield {"what": "data"}, (all_domains,)
+    for learner, (k, m) in product(LEARNERS, GRID):
+        yield {"what": "outside", "learner": learner.name, "K": k, "M": m}, (outside, learner, k, m)
+    settings = list(product(N_ROWS, ("source", "random")))
+    names: dict[str, Any] = {"what": "variance"}
+    for learner, (m, scheme) in product(LEARNERS, settings):
+        line = {**names, "learner": learner.name, "M": m, "scheme": scheme}
+        yield line, (variance, learner, m, scheme)
+    # Figures 4 to 6 in the paper's own setting.
     data = _multisource_thousand.pool()
-    for m in N_ROWS:
-        for scheme in ("source", "random"):
-            log.write(what="variance", **_multisource_thousand.variance(data, m, scheme))
+    for m, scheme in settings:
+        line = {**names, "learner": _multisource_thousand.NAME, "M": m, "scheme": scheme}
+        yield line, (_multisource_thousand.variance, data, m, scheme)
 
 
-def all_domains() -> None:
+def all_domains() -> dict[str, Any]:
     """All rows of all domains once, saved for the picture of the page."""
     X, _, y, domain = reviews()
     estimators = {"naive Bayes": LEARNERS[0].estimator(), "linear SVM": LinearSVC(C=0.01)}
     compare_estimators(estimators, None, X, y, groups=domain).save(RESULTS / f"{NAME}.npz")
+    return {"domains": np.unique(domain).tolist(), "rows": len(y), "level": LEVEL, "seed": SEED}
 
 
 def features(learner: Learner):

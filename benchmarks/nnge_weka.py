@@ -92,16 +92,14 @@ def run() -> None:
         print("Weka is not installed; the page is written from the stored results.")
         report()
         return
-    log = Log(NAME)
-    for table in tables():
-        for learner in LEARNERS:
-            for split in range(SPLITS):
-                log.write(
-                    table=table.name,
-                    learner=learner,
-                    split=split,
-                    **_compare(table, learner, split),
-                )
+    cells = (
+        ({"table": table.name, "learner": learner, "split": split}, (table, learner, split))
+        for table in tables()
+        for learner in LEARNERS
+        for split in range(SPLITS)
+    )
+    with Log(NAME) as log:
+        log.run(_compare, cells)
     report()
 
 

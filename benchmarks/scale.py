@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks import _scale_tasks as tasks
-from benchmarks._harness import Log, markdown_table, read, write_page
+from benchmarks._harness import RESULTS, Log, markdown_table, read, write_page
 from landbridge._tasks import Task, TaskCache, run_tasks, task_key
 
 NAME = "scale"
+Lines = Iterator[dict[str, Any]]
 PROGRAM = [sys.executable, "-m", "landbridge"]
 TASKS = "from benchmarks import _scale_tasks as tasks"
 
@@ -36,25 +37,27 @@ def run(only: str = "") -> None:
 
     The lines of a part that is measured again replace those that were there.
     """
-    log = Log(NAME, resume=bool(only))
-    parts: list[Callable[[Log], None]] = [
+    parts: list[Callable[[], Lines]] = [
         overhead, resume_time, kills, full_disk, misbehaviour, dask_bytes, dask_deaths, dask_speed,
         large_select, large_fit, large_predict,
     ]  # fmt: skip
-    for part in parts:
-        if only in part.__name__:
-            _forget(log, part.__name__)
-            part(log)
+    chosen = [part for part in parts if only in part.__name__]
+    if only:
+        _forget([part.__name__ for part in chosen])
+    with Log(NAME, resume=bool(only)) as log:
+        cells = (({"part": part.__name__}, (part,)) for part in chosen)
+        log.run(lambda part: list(part()), cells, n_jobs=1)
     report()
 
 
-def _forget(log: Log, part: str) -> None:
-    """Drop the lines of a part."""
-    kept = [line for line in log.path.read_text().splitlines() if json.loads(line)["part"] != part]
-    log.path.write_text("".join(line + "\n" for line in kept))
+def _forget(parts: list[str]) -> None:
+    """Drop the lines of some parts."""
+    path = RESULTS / f"{NAME}.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(x for x in lines if json.loads(x)["part"] not in parts))
 
 
-def overhead(log: Log) -> None:
+def overhead() -> Lines:
     """CPU beyond the tasks, without and with a cache."""
     list(run_tasks(tasks.work, [Task(0.0)]))  # finds the native libraries of the process once
     for seconds, n_tasks in ((0.02, 200), (0.3, 15)):
@@ -68,16 +71,15 @@ def overhead(log: Log) -> None:
                 results = list(run_tasks(tasks.work, planned, cache=cache))
                 cpu = time.process_time() - cpu
             inside = sum(result.outcome["cpu"] for result in results)  # type: ignore[index]
-            log.write(
-                part="overhead",
-                seconds=seconds,
-                cache=cached,
-                share=cpu / inside - 1,
-                ms_per_task=1000 * (cpu - inside) / n_tasks,
-            )
+            yield {
+                "seconds": seconds,
+                "cache": cached,
+                "share": cpu / inside - 1,
+                "ms_per_task": 1000 * (cpu - inside) / n_tasks,
+            }
 
 
-def resume_time(log: Log) -> None:
+def resume_time() -> Lines:
     """Reading 1000 finished fits."""
     with tempfile.TemporaryDirectory() as folder:
         cache = TaskCache(Path(folder) / "cache")
@@ -86,13 +88,13 @@ def resume_time(log: Log) -> None:
         wall, cpu = time.perf_counter(), time.process_time()
         results = list(run_tasks(tasks.wait, planned, cache=cache))
         wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    log.write(
-        part="resume_time", fits=len(results), wall=wall, cpu=cpu,
-        all_read=all(result.cached for result in results),
-    )  # fmt: skip
+    yield {
+        "fits": len(results), "wall": wall, "cpu": cpu,
+        "all_read": all(result.cached for result in results),
+    }  # fmt: skip
 
 
-def kills(log: Log, n_kills: int = 20) -> None:
+def kills(n_kills: int = 20) -> Lines:
     """Kill a search at random moments, resume it, compare with an undisturbed run."""
     whole = tasks.search(None)
     rng = np.random.default_rng(0)
@@ -105,14 +107,14 @@ def kills(log: Log, n_kills: int = 20) -> None:
                 before = _files(cache)
                 resumed = tasks.search(cache)
                 after = _files(cache)
-            log.write(
-                part="kills", signal=number.name, moment=moment, hit=hit,
-                finished=len(before), fits=len(after), identical=resumed == whole,
-                repeated=sum(after.get(name) != inode for name, inode in before.items()),
-            )  # fmt: skip
+            yield {
+                "signal": number.name, "moment": moment, "hit": hit,
+                "finished": len(before), "fits": len(after), "identical": resumed == whole,
+                "repeated": sum(after.get(name) != inode for name, inode in before.items()),
+            }  # fmt: skip
 
 
-def full_disk(log: Log) -> None:
+def full_disk() -> Lines:
     """A search whose cache is on a disk of 60 kB, then again with room; a limit where we may not
     mount one."""
     whole = tasks.search(None)
@@ -136,45 +138,46 @@ def full_disk(log: Log) -> None:
         finally:
             subprocess.run(["umount", str(disk)], check=True)
     messages = [str(warning.message) for warning in caught if "stored" in str(warning.message)]
-    log.write(
-        part="full_disk", message=messages[0].replace(str(disk), "…") if messages else "",
-        n_messages=len(messages), stored=len(before), damaged=damaged, fits=len(after),
-        identical=full == whole and resumed == whole,
-        repeated=sum(after.get(name) != inode for name, inode in before.items()),
-    )  # fmt: skip
+    yield {
+        "message": messages[0].replace(str(disk), "…") if messages else "",
+        "n_messages": len(messages), "stored": len(before), "damaged": damaged, "fits": len(after),
+        "identical": full == whole and resumed == whole,
+        "repeated": sum(after.get(name) != inode for name, inode in before.items()),
+    }  # fmt: skip
 
 
-def misbehaviour(log: Log) -> None:
+def misbehaviour() -> Lines:
     """Candidates that crash, hang or eat memory among candidates that do not."""
     bad = ["os._exit(1)", "sleeps forever", "allocates without end"]
     contents = ["fine", *bad, *["fine"] * 6]
     started = time.perf_counter()
     results = list(
-        run_tasks(tasks.misbehave, [Task(c) for c in contents], n_jobs=2, fit_timeout=15.0)
+        run_tasks(tasks.misbehave, [Task(c) for c in contents], n_jobs=2, fit_timeout=60.0)
     )
     reasons = {r.task.content: (r.failure.reason, r.failure.message) for r in results if r.failure}
     for name in bad:
-        log.write(
-            part="misbehaviour", candidate=name, reason=reasons[name][0],
-            message=reasons[name][1].splitlines()[0][:80], seconds=time.perf_counter() - started,
-            others_complete=sum(r.outcome is not None for r in results) == len(contents) - 3,
-        )  # fmt: skip
+        yield {
+            "candidate": name, "reason": reasons[name][0],
+            "message": reasons[name][1].splitlines()[0][:80],
+            "seconds": time.perf_counter() - started,
+            "others_complete": sum(r.outcome is not None for r in results) == len(contents) - 3,
+        }  # fmt: skip
 
 
-def dask_bytes(log: Log) -> None:
+def dask_bytes() -> Lines:
     """Bytes written by client and scheduler, for few and for many fits on the same data."""
     shared = np.random.default_rng(0).normal(size=(1_000_000, 5))
     with _cluster(), _counted() as sent:
         for n_tasks in (20, 400):
             before = sent[0]
             list(run_tasks(tasks.wait, [Task(0.0) for _ in range(n_tasks)], shared=shared))
-            log.write(
-                part="dask_bytes", fits=n_tasks, sent=sent[0] - before, data=shared.nbytes,
-                per_fit=(sent[0] - before - 2 * shared.nbytes) / n_tasks,
-            )  # fmt: skip
+            yield {
+                "fits": n_tasks, "sent": sent[0] - before, "data": shared.nbytes,
+                "per_fit": (sent[0] - before - 2 * shared.nbytes) / n_tasks,
+            }  # fmt: skip
 
 
-def dask_deaths(log: Log, n_kills: int = 10) -> None:
+def dask_deaths(n_kills: int = 10) -> Lines:
     """Kill one of two Dask workers in each of ten runs."""
     shared = np.random.default_rng(0).normal(size=(200, 60))
     planned = [Task(seed) for seed in range(40)]
@@ -194,12 +197,10 @@ def dask_deaths(log: Log, n_kills: int = 10) -> None:
                 if len(found) == moment:
                     os.kill(victim, signal.SIGKILL)
             same = [found[i]["values"].tobytes() if found.get(i) else None for i in range(40)]
-            log.write(
-                part="dask_deaths", killed_after=moment, results=len(found), identical=same == here
-            )
+            yield {"killed_after": moment, "results": len(found), "identical": same == here}
 
 
-def dask_speed(log: Log) -> None:
+def dask_speed() -> Lines:
     """Two workers against one process, on fits that take 0.3 s."""
     planned = [Task(0.3) for _ in range(40)]
     started = time.perf_counter()
@@ -210,10 +211,10 @@ def dask_speed(log: Log) -> None:
         started = time.perf_counter()
         list(run_tasks(tasks.wait, planned))
         two = time.perf_counter() - started
-    log.write(part="dask_speed", one=one, two=two, speed_up=one / two)
+    yield {"one": one, "two": two, "speed_up": one / two}
 
 
-def large_select(log: Log, n_rows: int = 20_000_000) -> None:
+def large_select(n_rows: int = 20_000_000) -> Lines:
     """`select` on a large dataset, against one pass over it and the search on the sample."""
     from landbridge.cli._large import find_large
 
@@ -227,13 +228,13 @@ def large_select(log: Log, n_rows: int = 20_000_000) -> None:
     one = _measured([sys.executable, "-c", f"{TASKS}; tasks.one_pass({str(data)!r})"])
     search = _measured([*PROGRAM, "select", str(sample), *question])
     whole = _measured([*PROGRAM, "select", str(data), *question])
-    log.write(
-        part="large_select", rows=n_rows, pass_cpu=one["cpu"], search_cpu=search["cpu"], **whole,
+    yield dict(
+        rows=n_rows, pass_cpu=one["cpu"], search_cpu=search["cpu"], **whole,
         beyond=(whole["cpu"] - search["cpu"]) / one["cpu"],
     )  # fmt: skip
 
 
-def large_fit(log: Log, n_rows: int = 1_000_000) -> None:
+def large_fit(n_rows: int = 1_000_000) -> Lines:
     """Pooled logistic regression, chosen on a sample, on all rows in passes."""
     data = _dataset(n_rows)
     candidates = data.parent / "linear.yaml"
@@ -244,13 +245,13 @@ def large_fit(log: Log, n_rows: int = 1_000_000) -> None:
     save = ["--save", str(data.parent / "linear.skops")]
     whole, said = _watched([*PROGRAM, "select", str(data), *question, *options, *save])
     found = re.search(r"in (\d+) passes", said)
-    log.write(
-        part="large_fit", rows=n_rows, passes=int(found[1]) if found else 0,
-        megabytes=whole["megabytes"], cpu=whole["cpu"] - search["cpu"],
-    )  # fmt: skip
+    yield {
+        "rows": n_rows, "passes": int(found[1]) if found else 0,
+        "megabytes": whole["megabytes"], "cpu": whole["cpu"] - search["cpu"],
+    }  # fmt: skip
 
 
-def large_predict(log: Log, n_rows: int = 10_000_000) -> None:
+def large_predict(n_rows: int = 10_000_000) -> Lines:
     """`predict` against the model's own predictions on the same pieces with reading and writing.
 
     The model is the linear one of `large_fit`: the cheaper it is, the more all else shows.
@@ -261,8 +262,8 @@ def large_predict(log: Log, n_rows: int = 10_000_000) -> None:
         code = f"{TASKS}; tasks.predict_floor({str(model)!r}, {str(data)!r}, {output!r})"
         floor = _measured([sys.executable, "-c", code])
         own = _measured([*PROGRAM, "predict", str(model), str(data), "-o", output])
-        log.write(
-            part="large_predict", rows=number, floor_cpu=floor["cpu"], **own,
+        yield dict(
+            rows=number, floor_cpu=floor["cpu"], **own,
             ratio=own["cpu"] / floor["cpu"],
         )  # fmt: skip
 

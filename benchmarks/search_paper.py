@@ -41,14 +41,16 @@ DRAWS = {"algorithms": 5, "sources": 5, "tuning": 10}
 
 def run() -> None:
     """Search every task in every draw, write results and page."""
-    log = Log(NAME)
     kinds = {"algorithms": list(table_2()), "sources": list(table_3())}
     kinds["tuning"] = kinds["algorithms"]
-    for kind, tasks in kinds.items():
-        for task in tasks:
-            for draw in range(DRAWS[kind]):
-                answer = run_draw(task, draw, kind)
-                log.write(kind=kind, task=task.name, draw=draw, **agreements(answer, kind))
+    cells = (
+        ({"kind": kind, "task": task.name, "draw": draw}, (task, draw, kind))
+        for kind, tasks in kinds.items()
+        for task in tasks
+        for draw in range(DRAWS[kind])
+    )
+    with Log(NAME) as log:
+        log.run(lambda *cell: agreements(run_draw(*cell), cell[2]), cells)
     report()
 
 

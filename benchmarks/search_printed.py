@@ -35,7 +35,8 @@ def run() -> None:
     """Run the searches that are not yet in the results, cheap ones first; write the page."""
     tasks = {task.name: task for task in [*table_2(), *table_3()]}
     cells = [(plan, (tasks[plan["task"]], plan)) for plan in plans()]
-    Log(NAME, resume=True).run(search, cells)
+    with Log(NAME, resume=True) as log:
+        log.run(search, cells)
     report()
 
 

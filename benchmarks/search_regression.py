@@ -50,13 +50,24 @@ searches. "Always pooled" is a model that was not chosen by its score."""
 
 def run() -> None:
     """Search every task, write results and page."""
-    log = Log(NAME)
-    for task, labels in product([*tasks(), *further_tasks()], LABELS):
-        if n_test(task, labels) >= FEWEST_TEST[labels]:
-            for draws in (range(SEEN), range(SEEN, DRAWS)):
-                found = [figures(run_search(task, draw, labels)) for draw in draws]
-                log.write(**_line(task, labels, draws, found))
+    cells = (
+        ({**_about(task), "labels": labels, "draws": list(draws)}, (task, labels, draws))
+        for task, labels in product([*tasks(), *further_tasks()], LABELS)
+        if n_test(task, labels) >= FEWEST_TEST[labels]
+        for draws in (range(SEEN), range(SEEN, DRAWS))
+    )
+    with Log(NAME) as log:
+        log.run(search_draws, cells)
     report()
+
+
+def search_draws(task: DomainTask, labels: int, draws: range) -> dict[str, Any]:
+    """Figures of every answer, a list over the draws."""
+    found = [figures(run_search(task, draw, labels)) for draw in draws]
+    return {
+        kind: {name: [one[kind][name] for one in found if name in one[kind]] for name in names}
+        for kind, names in (("ratio", ANSWERS), ("covered", COVERED))
+    }
 
 
 def figures(searched: Searched) -> dict[str, dict[str, float]]:
@@ -111,15 +122,8 @@ def report() -> None:
     write_page(NAME, "\n\n".join(parts))
 
 
-def _line(
-    task: DomainTask, labels: int, draws: range, found: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    lists = {
-        kind: {name: [one[kind][name] for one in found if name in one[kind]] for name in names}
-        for kind, names in (("ratio", ANSWERS), ("covered", COVERED))
-    }
-    about = {"part": part_of(task), "dataset": task.dataset, "task": task.name, "labels": labels}
-    return {**about, "draws": list(draws), **lists}
+def _about(task: DomainTask) -> dict[str, str]:
+    return {"part": part_of(task), "dataset": task.dataset, "task": task.name}
 
 
 def _select(lines: Iterable[dict[str, Any]], labels: int, group: str) -> list[dict[str, Any]]:

@@ -10,14 +10,14 @@ candidate. The same searches show how often the 90 % interval covers the accurac
 ``LANDBRIDGE_CACHE`` names a folder for the searches, so that a run can be interrupted.
 """
 
-import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from itertools import groupby, product
 from typing import Any
 
 from benchmarks import _regret_page
 from benchmarks._domains import DomainTask, all_tasks, draw_rows, further_tasks
-from benchmarks._harness import Log, read, write_page
+from benchmarks._harness import Log, read, run_cells, write_page
 from benchmarks._regret_cells import CACHE, LISTS, CellKey, figures, run_cell
 
 NAME, SKADA = "search_regret", "search_regret_skada"
@@ -37,9 +37,12 @@ def gather() -> None:
     """Write results and page from the searches that are finished."""
     finished = [figures(path) for path in sorted(CACHE.glob("*.npz"))]
     finished.sort(key=_names)
-    log = Log(NAME)
-    for names, draws in groupby(finished, key=_names):
-        log.write(**names_of_line(names), **summarise(list(draws)))
+    lines = [
+        {**names_of_line(names), **summarise(list(draws))}
+        for names, draws in groupby(finished, key=_names)
+    ]
+    with Log(NAME) as log:
+        log.write(*lines)
     report()
 
 
@@ -89,11 +92,15 @@ def _names(figures: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _search(tasks: Iterable[DomainTask], settings: Sequence[str], draw: int) -> None:
-    for task in _in_turn(tasks):
-        rows = draw_rows(task, draw)
-        for setting, candidates in product(settings, LISTS):
-            run_cell(CellKey(task.dataset, task.name, draw, setting, candidates), rows)
-        print(task.dataset, task.name, draw, file=sys.stderr, flush=True)
+    cells = (
+        (asdict(key), (key, rows))
+        for task in _in_turn(tasks)
+        for rows in [draw_rows(task, draw)]
+        for setting, candidates in product(settings, LISTS)
+        for key in [CellKey(task.dataset, task.name, draw, setting, candidates)]
+    )
+    for _ in run_cells(f"searches of draw {draw}", run_cell, cells):
+        pass
 
 
 def _in_turn(tasks: Iterable[DomainTask]) -> list[DomainTask]:

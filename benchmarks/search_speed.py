@@ -35,13 +35,19 @@ CANDIDATES = {
 
 def run(repeats: int = 3) -> None:
     """Time both problems with one and with two jobs, write results and page."""
-    log = Log(NAME)
-    for name, arguments in problems():
-        searched(arguments, 2)  # start the workers and load what they import
-        for repeat in range(repeats):
-            one, two = (searched(arguments, jobs) for jobs in (1, 2))
-            log.write(problem=name, repeat=repeat, **compare(one, two))
+    cells = (({"problem": name}, (arguments, repeats)) for name, arguments in problems())
+    with Log(NAME) as log:
+        log.run(timed, cells, n_jobs=1)
     report()
+
+
+def timed(arguments: dict[str, Any], repeats: int) -> list[dict[str, Any]]:
+    """One and two jobs in turn."""
+    searched(arguments, 2)  # start the workers and load what they import
+    return [
+        {"repeat": repeat, **compare(*(searched(arguments, jobs) for jobs in (1, 2)))}
+        for repeat in range(repeats)
+    ]
 
 
 def problems() -> Iterator[tuple[str, dict[str, Any]]]:

@@ -52,19 +52,23 @@ class Rows:
 
 def run() -> None:
     """Measure every problem with and without labels, write results and page."""
-    log = Log(NAME)
     problems: dict[str, Callable[[], Rows]] = {
         "UJIIndoorLoc, 4500 × 520": phones,
         "generated, 20 000 × 50, two classes": generated,
         "generated, 20 000 × 50, a number": lambda: generated(task="regression"),
     }
-    for problem, make in problems.items():
-        rows = make()
-        regression = rows.y.dtype.kind == "f"
-        unit = forest_cost(rows, RandomForestRegressor if regression else RandomForestClassifier)
-        for labelled in (True, False):
-            log.write(problem=problem, unit_s=unit, **search_cost(rows, labelled=labelled))
+    with Log(NAME) as log:
+        cells = (({"problem": problem}, (make,)) for problem, make in problems.items())
+        log.run(costs, cells, n_jobs=1)
     report()
+
+
+def costs(make: Callable[[], Rows]) -> list[dict[str, Any]]:
+    """The search with and without labels, beside one forest."""
+    rows = make()
+    regression = rows.y.dtype.kind == "f"
+    unit = forest_cost(rows, RandomForestRegressor if regression else RandomForestClassifier)
+    return [{"unit_s": unit, **search_cost(rows, labelled=known)} for known in (True, False)]
 
 
 def phones() -> Rows:

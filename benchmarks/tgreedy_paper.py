@@ -7,6 +7,10 @@ labels. The tables show the AUROC on new rows of the source domains and on the h
 for each number of features.
 """
 
+from collections.abc import Iterator
+from itertools import permutations, product
+from typing import Any
+
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
@@ -21,6 +25,7 @@ from landbridge.datasets import fetch_cifar10, fetch_mnist
 from landbridge.feature_selection.similarity import draw_pairs, multiply_rows
 
 NAME = "tgreedy_paper"
+Cells = Iterator[tuple[dict[str, Any], tuple[Any, ...]]]
 # "signed" is signed T on centred moments; "printed" the algorithm as the paper prints it: signed T
 # and moments about zero.
 CRITERIA = ("t", "loss", "gate", "signed", "printed")
@@ -76,49 +81,46 @@ def curves(path, grid, X, parts) -> list[list[float]]:
     ]
 
 
-def write_curves(log, experiment, held_out, criterion, path, grid, areas, **more) -> None:
-    log.write(
-        experiment=experiment,
-        held_out=int(held_out),
-        criterion=criterion,
-        seed=SEED,
-        grid=grid,
-        source=[round(float(v), 4) for v in np.mean(areas[:-1], axis=0)],
-        target=areas[-1],
-        T=[round(float(abs(t)), 3) for t in path.T[:50]],
-        n_steps=len(path),
-        **more,
-    )
+def line_of(path, grid, areas) -> dict[str, Any]:
+    """A path and its areas, those of the held-out domain last."""
+    return {
+        "seed": SEED,
+        "grid": grid,
+        "source": [round(float(v), 4) for v in np.mean(areas[:-1], axis=0)],
+        "target": areas[-1],
+        "T": [round(float(abs(t)), 3) for t in path.T[:50]],
+        "n_steps": len(path),
+    }
 
 
-def digits(log, F, y, train, test) -> None:
+def digits(F, y, train, test) -> Cells:
     """One digit against each other one; one of the other digits is held out."""
-    grid = GRID["digit"]
     train_of = [train[y[train] == c] for c in range(10)]
     test_of = [test[y[test] == c] for c in range(10)]
-    for digit in range(10):
-        for held_out in (c for c in range(10) if c != digit):
-            others = [c for c in range(10) if c not in (digit, held_out)]
-            rows = np.concatenate([np.r_[train_of[digit], train_of[c]] for c in others])
-            site = np.repeat(others, [len(train_of[digit]) + len(train_of[c]) for c in others])
-            parts = [
-                (rows_c := np.r_[test_of[digit], test_of[c]], y[rows_c] == digit)
-                for c in [*others, held_out]
-            ]
-            for criterion in CRITERIA if digit == 2 else CRITERIA[:3]:
-                if done(log, "digit", held_out, criterion, digit=digit):
-                    continue
-                model = selector(criterion, STEPS["digit"])
-                path = model.fit(F[rows], y[rows] == digit, groups=site).path_
-                areas = curves(path, grid, F, parts)
-                write_curves(log, "digit", held_out, criterion, path, grid, areas, digit=digit)
+
+    def evaluate(criterion, held_out, digit) -> dict[str, Any]:
+        others = [c for c in range(10) if c not in (digit, held_out)]
+        rows = np.concatenate([np.r_[train_of[digit], train_of[c]] for c in others])
+        site = np.repeat(others, [len(train_of[digit]) + len(train_of[c]) for c in others])
+        parts = [
+            (rows_c := np.r_[test_of[digit], test_of[c]], y[rows_c] == digit)
+            for c in [*others, held_out]
+        ]
+        model = selector(criterion, STEPS["digit"])
+        path = model.fit(F[rows], y[rows] == digit, groups=site).path_
+        return line_of(path, GRID["digit"], curves(path, GRID["digit"], F, parts))
+
+    for digit, held_out in permutations(range(10), 2):
+        for criterion in CRITERIA if digit == 2 else CRITERIA[:3]:
+            names = {"held_out": held_out, "criterion": criterion, "digit": digit}
+            yield {"experiment": "digit", **names}, (evaluate, criterion, held_out, digit)
 
 
-def similarities(log, name, F, y, train, test, n_pairs=1000) -> None:
+def similarities(name, F, y, train, test, n_pairs=1000) -> Cells:
     """Classes as domains; one class is held out, and its pairs are the target."""
-    grid, rng = GRID[name], np.random.RandomState(SEED)
-    first, second, same, domain = draw_pairs(y[test], 500, rng)
-    for held_out in range(10):
+    first, second, same, domain = draw_pairs(y[test], 500, np.random.RandomState(SEED))
+
+    def evaluate(criterion, held_out) -> dict[str, Any]:
         known = train[y[train] != held_out]
         G = F if name.endswith("not centred") else F - F[known].mean(axis=0)
         products = multiply_rows(G[test[first]], G[test[second]])
@@ -127,31 +129,22 @@ def similarities(log, name, F, y, train, test, n_pairs=1000) -> None:
             (rows := np.flatnonzero((domain == c) & (seen | (c == held_out))), same[rows] > 0)
             for c in [*(c for c in range(10) if c != held_out), held_out]
         ]
-        for criterion in CRITERIA:
-            if done(log, name, held_out, criterion):
-                continue
-            # G is already centred on the known rows where it has to be.
-            chooser = selector(criterion, STEPS[name])
-            learner = SimilarityLearner(chooser, n_pairs, random_state=SEED, center=False)
-            path = learner.fit(G[known], y[known]).selector_.path_
-            areas = curves(path, grid, products, parts)
-            write_curves(log, name, held_out, criterion, path, grid, areas)
+        # G is already centred on the known rows where it has to be.
+        chooser = selector(criterion, STEPS[name])
+        learner = SimilarityLearner(chooser, n_pairs, random_state=SEED, center=False)
+        path = learner.fit(G[known], y[known]).selector_.path_
+        return line_of(path, GRID[name], curves(path, GRID[name], products, parts))
+
+    for held_out, criterion in product(range(10), CRITERIA):
+        names = {"experiment": name, "held_out": held_out, "criterion": criterion}
+        yield names, (evaluate, criterion, held_out)
 
 
-def done(log, experiment, held_out, criterion, **more) -> bool:
-    """Whether an interrupted run has written this line already."""
-    wanted = {"experiment": experiment, "held_out": held_out, "criterion": criterion, **more}
-    if not hasattr(log, "lines"):
-        log.lines = read(NAME)
-    return any(all(line.get(k) == v for k, v in wanted.items()) for line in log.lines)
-
-
-def opening(log, F, images, y, train, test) -> None:
+def opening(F, images, y, train, test) -> Cells:
     """Logistic regression of 2 against the even digits, tested on even and on odd ones."""
     even, odd = (0, 4, 6, 8), (1, 3, 5, 7, 9)
-    for features, rows in (("features", F), ("pixels", images)):
-        if done(log, "opening", 0, features):
-            continue
+
+    def evaluate(rows) -> dict[str, Any]:
         fitted = train[np.isin(y[train], (2, *even))]
         model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=200))
         model.fit(rows[fitted], y[fitted] == 2)
@@ -162,11 +155,20 @@ def opening(log, F, images, y, train, test) -> None:
             wrong = answer != truth
             errors[name] = float(wrong.mean())
             errors[f"{name}, balanced"] = float((wrong[truth].mean() + wrong[~truth].mean()) / 2)
-        log.write(experiment="opening", held_out=0, criterion=features, seed=SEED, errors=errors)
+        return {"seed": SEED, "errors": errors}
+
+    for features, rows in (("features", F), ("pixels", images)):
+        yield {"experiment": "opening", "held_out": 0, "criterion": features}, (evaluate, rows)
 
 
 def run() -> None:
-    log = Log(NAME, resume=True)
+    with Log(NAME, resume=True) as log:
+        log.run(lambda evaluate, *arguments: evaluate(*arguments), cells())
+    page()
+
+
+def cells() -> Cells:
+    """Names of every line, and the function and arguments that give its figures."""
     mnist = fetch_mnist()
     rng = np.random.default_rng(SEED)
     y = np.asarray(mnist.target).astype(int)
@@ -179,18 +181,17 @@ def run() -> None:
     images = np.asarray(mnist.data)[keep]
     F = kept("mnist-rbm", lambda: stacked_rbm(images, np.arange(train.size), SEED))
     y, train, test = y[keep], np.arange(train.size), np.arange(train.size, keep.size)
-    opening(log, F, images / 255.0, y, train, test)
-    digits(log, F, y, train, test)
-    similarities(log, "MNIST similarity", F, y, train, test)
-    similarities(log, "MNIST similarity, not centred", F, y, train, test)
+    yield from opening(F, images / 255.0, y, train, test)
+    yield from digits(F, y, train, test)
+    yield from similarities("MNIST similarity", F, y, train, test)
+    yield from similarities("MNIST similarity, not centred", F, y, train, test)
     cifar = fetch_cifar10()
     y = np.asarray(cifar.target).astype(int)
     train = np.flatnonzero(np.asarray(cifar.split) == "train")
     test = np.flatnonzero(np.asarray(cifar.split) == "test")
     F = kept("cifar10-patches", lambda: patch_map(np.asarray(cifar.data), train, SEED))
     F /= F[train].std(axis=0)
-    similarities(log, "CIFAR-10 similarity", F, y, train, test)
-    page()
+    yield from similarities("CIFAR-10 similarity", F, y, train, test)
 
 
 def page() -> None:

@@ -8,6 +8,8 @@ and the squared error of the ten-feature model on a new domain relative to that 
 mean.
 """
 
+from itertools import product
+
 import numpy as np
 
 from benchmarks._harness import Log, markdown_table, read, write_page
@@ -32,15 +34,17 @@ def draw_effects(rng, spread, order):
 
 
 def run() -> None:
-    log = Log(NAME)
-    for n_domains in (8, 16):
-        for spread in (1.0, 2.0):
-            for seed in range(REPETITIONS):
-                one_repetition(log, n_domains, spread, seed)
+    cells = (
+        ({"n_domains": n_domains, "spread": spread, "seed": seed}, (n_domains, spread, seed))
+        for n_domains, spread, seed in product((8, 16), (1.0, 2.0), range(REPETITIONS))
+    )
+    with Log(NAME) as log:
+        log.run(one_repetition, cells)
     page()
 
 
-def one_repetition(log, n_domains, spread, seed) -> None:
+def one_repetition(n_domains, spread, seed) -> dict[str, dict[str, float]]:
+    """Invariant features among the first ten, and the error on a new domain, by criterion."""
     rng = np.random.default_rng([seed, n_domains, int(spread)])
     order = rng.permutation(INVARIANT + CHANGING + IDLE)
     effects = [draw_effects(rng, spread, order) for _ in range(n_domains + 1)]
@@ -53,7 +57,7 @@ def one_repetition(log, n_domains, spread, seed) -> None:
         model = TGreedySelector(criterion, n_features=10, stop=None).fit(X, y, groups=site)
         found[criterion] = int((order[model.get_support()] < INVARIANT).sum())
         error[criterion] = round(float(1 - model.score(X_new, y_new)), 4)
-    log.write(n_domains=n_domains, spread=spread, seed=seed, found=found, error=error)
+    return {"found": found, "error": error}
 
 
 def page() -> None:

@@ -15,7 +15,9 @@ single precision. `plain` is a polars pass that only sums the same products.
 """
 
 import tempfile
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -49,27 +51,37 @@ def write_file(path: Path, n_rows: int) -> None:
 
 
 def run() -> None:
-    log = Log(NAME)
-    for kind in KINDS:
-        for precision, forms in PRECISIONS.items():
-            shared = {"kind": kind, "precision": precision}
-            for form, figures in least({form: {"form": form, **shared} for form in forms}).items():
-                log.write(part="path", seed=0, form=form, **shared, **figures)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "rows.parquet"
-        write_file(path, ROWS)
-        for form in ("plain", "landbridge"):
-            arguments = {"form": form, "path": str(path)}
-            figures = measure(HERE / "tasks" / "tgreedy_stream.py", arguments)
-            log.write(part="stream", seed=0, form=form, rows=ROWS, **figures)
+    cells = (
+        ({"part": "path", "seed": 0, "kind": kind, "precision": precision}, (kind, precision))
+        for kind, precision in product(KINDS, PRECISIONS)
+    )
+    with Log(NAME) as log:
+        log.run(least, cells, n_jobs=1)
+        log.run(stream, [({"part": "stream", "seed": 0, "rows": ROWS}, ())], n_jobs=1)
     page()
 
 
-def least(arguments: dict[str, dict]) -> dict[str, dict]:
+def least(kind: str, precision: str) -> list[dict[str, Any]]:
     """Of each form the run with the least CPU time: load only ever adds."""
-    task = HERE / "tasks" / "tgreedy_path.py"
-    rounds = [{form: measure(task, a) for form, a in arguments.items()} for _ in range(REPEATS)]
-    return {form: min((r[form] for r in rounds), key=lambda f: f["cpu_s"]) for form in arguments}
+    task, forms = HERE / "tasks" / "tgreedy_path.py", PRECISIONS[precision]
+    shared = {"kind": kind, "precision": precision}
+    rounds = [
+        {form: measure(task, {"form": form, **shared}) for form in forms} for _ in range(REPEATS)
+    ]
+    return [
+        {"form": form, **min((r[form] for r in rounds), key=lambda f: f["cpu_s"])} for form in forms
+    ]
+
+
+def stream() -> list[dict[str, Any]]:
+    """Both forms on one file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, task = Path(folder) / "rows.parquet", HERE / "tasks" / "tgreedy_stream.py"
+        write_file(path, ROWS)
+        return [
+            {"form": form, **measure(task, {"form": form, "path": str(path)})}
+            for form in ("plain", "landbridge")
+        ]
 
 
 def page() -> None:

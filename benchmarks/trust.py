@@ -12,7 +12,6 @@ Constants were chosen on the development tasks, except the least overlap at whic
 reweighted, which was set with all tasks in view.
 """
 
-import os
 from itertools import combinations
 from typing import Any
 
@@ -25,7 +24,7 @@ from benchmarks._domains import DomainTask
 from benchmarks._harness import Log, read, write_page
 from benchmarks._trust_cells import every_task, predictions
 from benchmarks._trust_labels import PATTERNS, examine, label_tasks
-from benchmarks._trust_losses import losses_of_probabilities, regression_lines
+from benchmarks._trust_losses import losses_of_probabilities, regression_lines, regression_tasks
 from landbridge.inference import control_variate_interval, e_value, score_interval
 from landbridge.inference.agreement import mean_agreement
 from landbridge.inference.control_variate import fit_slope
@@ -48,23 +47,31 @@ def run() -> None:
 
 def run_losses() -> None:
     """One line per task and number of labels with the control variates of mean losses."""
-    log = Log("trust_losses", resume="LANDBRIDGE_FRESH" not in os.environ)
-    done = {(line["kind"], line["dataset"], line["task"]) for line in read("trust_losses")}
-    for line in regression_lines(done):
-        log.write(**line)
-    for part, task in every_task():
-        if ("classification", task.dataset, task.name) not in done:
-            about = {"kind": "classification", "part": part}
-            about |= {"dataset": task.dataset, "task": task.name}
-            for n, figures in losses_of_probabilities(predictions(part, task)).items():
-                log.write(**about, labels=n, **figures)
+    names = ("kind", "part", "dataset", "task")
+    numbers = (
+        (dict(zip(names, ("regression", part, task.dataset, task.name), strict=True)), (task,))
+        for part, task in regression_tasks()
+    )
+    classes = (
+        (dict(zip(names, ("classification", part, t.dataset, t.name), strict=True)), (part, t))
+        for part, t in every_task()
+    )
+    with Log("trust_losses", resume=True) as log:
+        log.run(regression_lines, numbers)
+        log.run(classification_lines, classes)
+
+
+def classification_lines(part: str, task: DomainTask) -> list[dict[str, Any]]:
+    """Control variates of the losses of one classification task, by number of labels."""
+    found = losses_of_probabilities(predictions(part, task))
+    return [{"labels": n, **figures} for n, figures in found.items()]
 
 
 def run_causes() -> None:
     """One line per generated shift."""
-    log = Log("trust_causes", resume="LANDBRIDGE_FRESH" not in os.environ)
     numbers = range(_trust_causes.N_SHIFTS)
-    log.run(_trust_causes.examine, (({"number": number}, (number,)) for number in numbers))
+    with Log("trust_causes", resume=True) as log:
+        log.run(_trust_causes.examine, (({"number": number}, (number,)) for number in numbers))
 
 
 def run_reviews() -> None:
@@ -75,7 +82,6 @@ def run_reviews() -> None:
 
 def run_labels() -> None:
     """One line per task and pattern of labels; an interrupted run is continued."""
-    log = Log("trust_labels", resume="LANDBRIDGE_FRESH" not in os.environ)
     cells = (
         (
             {"kind": found.kind, "dataset": found.task.dataset, "task": found.task.name}
@@ -85,17 +91,18 @@ def run_labels() -> None:
         for found in label_tasks()
         for pattern in PATTERNS
     )
-    log.run(examine, cells)
+    with Log("trust_labels", resume=True) as log:
+        log.run(examine, cells)
 
 
 def run_predictions() -> None:
     """One line per classification task with the figures of claims 2 to 4."""
-    log = Log("trust", resume="LANDBRIDGE_FRESH" not in os.environ)
     cells = (
         ({"part": part, "dataset": task.dataset, "task": task.name}, (part, task))
         for part, task in every_task()
     )
-    log.run(claims, cells)
+    with Log("trust", resume=True) as log:
+        log.run(claims, cells)
 
 
 def claims(part: str, task: DomainTask) -> dict[str, Any]:

@@ -27,6 +27,7 @@ COLUMNS, GAMMA, BOUND = 10, 0.1, 1000.0
 # Distance of the means and standard deviation of the target (the source is standard normal).
 SHIFTS = {"moved": (0.7, 1.0), "moved, narrower": (0.7, 0.8), "far": (1.0, 1.0)}
 SEEDS = {500: 8, 2000: 5, 10_000: 3}
+KMM_SIZES = (2000, 5000, 10_000)
 SIZES = (10_000, 20_000, 100_000, 1_000_000)
 METHODS = {
     "KernelMeanMatching": {},
@@ -39,17 +40,21 @@ METHODS = {
 
 def run() -> None:
     """Measure everything and write the page."""
-    log = Log("weighting")
-    with tempfile.TemporaryDirectory() as folder:
-        for line in kmm_speed(Path(folder)):
-            log.write(kind="speed", **line)
-        for line in peer_defects(Path(folder)):
-            log.write(kind="defect", **line)
-        for line in growth(Path(folder)):
-            log.write(kind="growth", **line)
-    log.write(kind="optimum", **small_optimum())
-    for line in known_ratios():
-        log.write(kind="ratio", **line)
+    ratios = (
+        ({"kind": "ratio", "shift": shift, "d": d, "n": n, "seed": seed}, (shift, d, n, seed))
+        for shift in SHIFTS
+        for d in (2, 5, 10)
+        for n, n_seeds in SEEDS.items()
+        for seed in range(n_seeds)
+    )
+    with Log("weighting") as log:
+        speeds = (({"kind": "speed", "n": n, "seed": 0}, (n,)) for n in KMM_SIZES)
+        log.run(kmm_speed, speeds, n_jobs=1)
+        log.run(peer_defects, [({"kind": "defect"}, ())])
+        growths = (({"kind": "growth", "n": n, "seed": 0}, (n,)) for n in SIZES)
+        log.run(growth, growths, n_jobs=1)
+        log.run(small_optimum, [({"kind": "optimum"}, ())])
+        log.run(known_ratios, ratios)
     write()
 
 
@@ -61,25 +66,27 @@ def gaussian_rows(folder: Path, n: int, seed: int = 0) -> tuple[Path, np.ndarray
     return path, data.X, data.X_target
 
 
-def kmm_speed(folder: Path) -> Iterator[dict[str, Any]]:
-    """CPU, memory and exact objective of each program's kernel mean matching."""
+def kmm_speed(n: int) -> list[dict[str, Any]]:
+    """CPU, memory and exact objective of each program's kernel mean matching on n rows."""
     paper = {"method": "KernelMeanMatching", "setting": "paper", "gamma": GAMMA}
-    for n in (2000, 5000, 10_000):
-        data, X, X_target = gaussian_rows(folder, n)
-        programs = {
-            "landbridge, automatic": (OURS, paper, None),
-            "landbridge, exact": (OURS, {**paper, "n_components": None}, None),
-            "skada": (SKADA, {"method": "kmm", "gamma": GAMMA, "B": BOUND}, "skada"),
-            "ADAPT": (ADAPT, {"gamma": GAMMA, "B": BOUND}, "adapt"),
-        }
-        if n > 2000:
-            del programs["landbridge, exact"]
+    programs = {
+        "landbridge, automatic": (OURS, paper, None),
+        "landbridge, exact": (OURS, {**paper, "n_components": None}, None),
+        "skada": (SKADA, {"method": "kmm", "gamma": GAMMA, "B": BOUND}, "skada"),
+        "ADAPT": (ADAPT, {"gamma": GAMMA, "B": BOUND}, "adapt"),
+    }
+    if n > min(KMM_SIZES):
+        del programs["landbridge, exact"]
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        data, X, X_target = gaussian_rows(Path(folder), n)
+        out = Path(folder) / "weights.npy"
         for name, (task, parameters, peer) in programs.items():
-            out = folder / "weights.npy"
             figures = measure(task, {"data": str(data), "out": str(out), **parameters}, peer=peer)
             if "failed" not in figures:
                 figures |= judge(np.load(out), X, X_target)
-            yield {"program": name, "n": n, "seed": 0, **figures}
+            lines.append({"program": name, **figures})
+    return lines
 
 
 def judge(weights: np.ndarray, X: np.ndarray, X_target: np.ndarray) -> dict[str, Any]:
@@ -96,8 +103,13 @@ def judge(weights: np.ndarray, X: np.ndarray, X_target: np.ndarray) -> dict[str,
     }
 
 
-def peer_defects(folder: Path) -> Iterator[dict[str, Any]]:
+def peer_defects() -> list[dict[str, Any]]:
     """Where a peer's answer is wrong, measured."""
+    with tempfile.TemporaryDirectory() as folder:
+        return list(_defects(Path(folder)))
+
+
+def _defects(folder: Path) -> Iterator[dict[str, Any]]:
     out = folder / "weights.npy"
     data, *_ = gaussian_rows(folder, 1000)
     truth = make_covariate_shift(1000, 1000, COLUMNS, shift=0.7, scale=1.0, random_state=0).weights
@@ -145,19 +157,15 @@ def peer_defects(folder: Path) -> Iterator[dict[str, Any]]:
     }
 
 
-def growth(folder: Path) -> Iterator[dict[str, Any]]:
-    """CPU and memory of every method as the rows grow, default settings."""
-    for n in SIZES:
-        data, *_ = gaussian_rows(folder, n)
-        for method, parameters in METHODS.items():
-            arguments = {"data": str(data), "out": str(folder / "weights.npy"), "method": method}
-            yield {
-                "method": method,
-                "n": n,
-                "seed": 0,
-                **measure(OURS, {**arguments, **parameters}),
-            }
-        data.unlink()
+def growth(n: int) -> list[dict[str, Any]]:
+    """CPU and memory of every method on n rows, default settings."""
+    with tempfile.TemporaryDirectory() as folder:
+        data, *_ = gaussian_rows(Path(folder), n)
+        files = {"data": str(data), "out": str(Path(folder) / "weights.npy")}
+        return [
+            {"method": method, **measure(OURS, {**files, "method": method, **parameters})}
+            for method, parameters in METHODS.items()
+        ]
 
 
 def small_optimum(n: int = 60) -> dict[str, Any]:
@@ -184,7 +192,7 @@ def small_optimum(n: int = 60) -> dict[str, Any]:
     return {"n": n, "gap": float((ours.objective_ - n * other.fun) / abs(n * other.fun))}
 
 
-def known_ratios() -> Iterator[dict[str, Any]]:
+def known_ratios(shift_name: str, d: int, n: int, seed: int) -> dict[str, Any]:
     """Correlation with the true ratio and error of the target's mean label, default settings."""
     methods = [
         KernelMeanMatching(),
@@ -193,23 +201,18 @@ def known_ratios() -> Iterator[dict[str, Any]]:
         ClassifierRatio(),
         UniformWeights(),
     ]
-    for shift_name, (shift, scale) in SHIFTS.items():
-        for d in (2, 5, 10):
-            for n, n_seeds in SEEDS.items():
-                for seed in range(n_seeds):
-                    data = make_covariate_shift(
-                        n, n, d, shift=shift, scale=scale, task="regression", random_state=seed
-                    )
-                    uniform = abs(data.y.mean() - data.target_mean)
-                    line: dict[str, Any] = {}
-                    for method in methods:
-                        weights = method.fit(data.X, data.X_target).weights_
-                        error = abs(weights @ data.y / weights.sum() - data.target_mean)
-                        spread = weights.std() > 0
-                        line[type(method).__name__] = {
-                            "correlation": float(np.corrcoef(weights, data.weights)[0, 1])
-                            if spread
-                            else 0.0,
-                            "error": float(error / uniform),
-                        }
-                    yield {"shift": shift_name, "d": d, "n": n, "seed": seed, "methods": line}
+    shift, scale = SHIFTS[shift_name]
+    data = make_covariate_shift(
+        n, n, d, shift=shift, scale=scale, task="regression", random_state=seed
+    )
+    uniform = abs(data.y.mean() - data.target_mean)
+    line: dict[str, Any] = {}
+    for method in methods:
+        weights = method.fit(data.X, data.X_target).weights_
+        error = abs(weights @ data.y / weights.sum() - data.target_mean)
+        spread = weights.std() > 0
+        line[type(method).__name__] = {
+            "correlation": float(np.corrcoef(weights, data.weights)[0, 1]) if spread else 0.0,
+            "error": float(error / uniform),
+        }
+    return {"methods": line}

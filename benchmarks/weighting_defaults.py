@@ -5,7 +5,6 @@ shifts, over dimensions, sizes, kinds of shift and seeds.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -24,9 +23,15 @@ SEEDS = {500: 3, 2500: 1}
 
 def run() -> None:
     """Run the study and write its page."""
-    log = Log("weighting_defaults")
-    for line in study():
-        log.write(**line)
+    cells = (
+        ({"shift": shift, "d": d, "n": n, "seed": seed}, (shift, d, n, seed))
+        for n, n_seeds in SEEDS.items()
+        for shift in SHIFTS
+        for d in (2, 5, 10)
+        for seed in range(100, 100 + n_seeds)  # not the seeds of the benchmark
+    )
+    with Log("weighting_defaults") as log:
+        log.run(correlations, cells)
     write_page("weighting_defaults", page(read("weighting_defaults")))
 
 
@@ -45,23 +50,16 @@ def settings(median: float) -> dict[str, dict[str, Any]]:
     return chosen
 
 
-def study() -> Iterator[dict[str, Any]]:
-    """One line for each data set: the correlation of every setting."""
-    for n, n_seeds in SEEDS.items():
-        for shift_name, (shift, scale) in SHIFTS.items():
-            for d in (2, 5, 10):
-                for seed in range(100, 100 + n_seeds):  # not the seeds of the benchmark
-                    data = make_covariate_shift(
-                        n, n, d, shift=shift, scale=scale, random_state=seed
-                    )
-                    median = resolve_gamma(
-                        "median", data.X, data.X_target, np.random.RandomState(0)
-                    )
-                    found = {}
-                    for name, parameters in settings(median).items():
-                        kmm = KernelMeanMatching(**parameters).fit(data.X, data.X_target)
-                        found[name] = float(np.corrcoef(kmm.weights_, data.weights)[0, 1])
-                    yield {"shift": shift_name, "d": d, "n": n, "seed": seed, "correlation": found}
+def correlations(shift_name: str, d: int, n: int, seed: int) -> dict[str, dict[str, float]]:
+    """The correlation of every setting with the true density ratio of one data set."""
+    shift, scale = SHIFTS[shift_name]
+    data = make_covariate_shift(n, n, d, shift=shift, scale=scale, random_state=seed)
+    median = resolve_gamma("median", data.X, data.X_target, np.random.RandomState(0))
+    found = {}
+    for name, parameters in settings(median).items():
+        kmm = KernelMeanMatching(**parameters).fit(data.X, data.X_target)
+        found[name] = float(np.corrcoef(kmm.weights_, data.weights)[0, 1])
+    return {"correlation": found}
 
 
 def page(lines: list[dict[str, Any]]) -> str:
