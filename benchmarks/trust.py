@@ -76,8 +76,8 @@ def run_causes() -> None:
 
 def run_reviews() -> None:
     """One line per table of reviews and draw."""
-    log = Log("trust_reviews", resume="LANDBRIDGE_FRESH" not in os.environ)
-    log.run(_trust_reviews.examine, _trust_reviews.cells())
+    with Log("trust_reviews", resume=True) as log:
+        log.run(_trust_reviews.examine, _trust_reviews.cells())
 
 
 def run_labels() -> None:
