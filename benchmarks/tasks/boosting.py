@@ -46,9 +46,8 @@ def trees_alone(model, parts, y):
     weights = np.full(y.size, 1.0 / y.size)
     started = time.process_time()
     learner = make_learner(
-        model.estimator, parts, codes.astype(np.uint8), classes,
-        judged_by_target=True, rng=None,
-    )  # fmt: skip
+        model.estimator, parts, codes.astype(np.uint8), classes, None, np.ones(y.size)
+    )
     for _ in range(model.n_estimators_):
         learner.fit(weights)
     return time.process_time() - started

@@ -3,7 +3,6 @@
 They have the signature of a transfer estimator, so they can be candidates in a search.
 """
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -22,6 +21,7 @@ from landbridge._validation import (
     is_number,
     warn_no_target,
 )
+from landbridge._warn import warn_caller
 from landbridge.exceptions import FewTargetRowsWarning
 
 
@@ -153,11 +153,10 @@ class TargetOnly(_Baseline):
             return self._fit_on_source(data)
         estimator = self.estimator
         if self.task_ == "classification" and np.unique(data.y_target).size == 1:
-            warnings.warn(
+            warn_caller(
                 "The labelled target rows have only one class, so TargetOnly always predicts it. "
                 "Label target rows of another class.",
                 FewTargetRowsWarning,
-                stacklevel=3,
             )
             estimator = DummyClassifier(strategy="most_frequent")
         return fit_weighted(estimator, data.X_target, data.y_target, data.sample_weight_target)

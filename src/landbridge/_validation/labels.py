@@ -1,6 +1,5 @@
 """Validation of labels, groups and weights."""
 
-import warnings
 from numbers import Number
 from typing import Any, Literal
 
@@ -10,6 +9,7 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from landbridge._typing import Matrix, Vector, VectorLike
 from landbridge._validation.matrices import LARGEST, sklearn_errors
+from landbridge._warn import warn_caller
 from landbridge.exceptions import FewSourcesWarning
 
 Task = Literal["classification", "regression"]
@@ -195,7 +195,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
     return plain if plain.dtype.kind in "biuU" else groups.astype(str)
 
 
-def check_domain_sizes(domains: Vector, counts: Vector, *, stacklevel: int = 4) -> None:
+def check_domain_sizes(domains: Vector, counts: Vector) -> None:
     """Require at least two domains of at least two rows; warn if there are only two."""
     if domains.size < 2:
         raise ValueError(
@@ -209,11 +209,10 @@ def check_domain_sizes(domains: Vector, counts: Vector, *, stacklevel: int = 4) 
             f"{domains[counts < 2].tolist()[:5]}. Drop such domains or join them with others."
         )
     if domains.size == 2:
-        warnings.warn(
+        warn_caller(
             "With two domains there is one degree of freedom, so an effect must be nearly equal in "
             "both to be significant. Use more domains if possible.",
             FewSourcesWarning,
-            stacklevel=stacklevel,
         )
 
 

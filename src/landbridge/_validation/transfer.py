@@ -1,6 +1,5 @@
 """Validation of the arguments of a transfer fit."""
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,6 +27,7 @@ from landbridge._validation.matrices import (
     sklearn_errors,
     stack_rows,
 )
+from landbridge._warn import warn_caller
 from landbridge.exceptions import NoTargetWarning
 
 
@@ -215,9 +215,8 @@ def raise_half_a_target(X_target: MatrixLike) -> None:
 
 def warn_no_target(estimator: Any, plain_counterpart: str) -> None:
     """Warn that a transfer estimator was fitted without target rows."""
-    warnings.warn(
+    warn_caller(
         f"{type(estimator).__name__} was fitted without target rows and equals "
         f"{plain_counterpart}. Pass `X_target` with `y_target`, or `X_unlabeled`.",
         NoTargetWarning,
-        stacklevel=4,
     )

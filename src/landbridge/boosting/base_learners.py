@@ -10,6 +10,7 @@ from sklearn.ensemble._base import _set_random_states
 from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
+from landbridge._warn import warn_caller
 from landbridge.boosting.binning import bin_rows
 from landbridge.boosting.tree_growth import leaf_of
 from landbridge.boosting.trimmed_tree import TrimmedTreeClassifier
@@ -34,22 +35,19 @@ def make_learner(
     parts: list[Matrix],
     codes: Vector,
     classes: Vector,
-    *,
-    judged_by_target: bool,
     rng: np.random.RandomState,
-    row_weights: Vector | None = None,
+    row_weights: Vector,
 ) -> Learner:
     """Wrap the base learner; `TrimmedTreeClassifier` shares its bins between rounds.
 
-    ``parts`` are the source rows and, if there are any, the target rows. ``row_weights`` are the
-    weights given by the user.
+    ``parts`` are the source rows and, if there are any, the target rows, which judge the learner.
+    ``row_weights`` are the weights given by the user.
     """
     check_learns(estimator, "classifier")
     if type(estimator) is TrimmedTreeClassifier:
-        return SharedBins(estimator, parts, codes, classes, judged_by_target)
-    given = np.ones(codes.size) if row_weights is None else row_weights
+        return SharedBins(estimator, parts, codes, classes)
     return AnyClassifier(
-        estimator, stack_rows(parts), codes, classes, rng, given, alone=not judged_by_target
+        estimator, stack_rows(parts), codes, classes, rng, row_weights, alone=len(parts) == 1
     )
 
 
@@ -67,7 +65,6 @@ class SharedBins:
         parts: list[Matrix],
         codes: Vector,
         classes: Vector,
-        judged_by_target: bool,
     ):
         # Calling the constructor is much cheaper than `clone`, which matters for small trees.
         self.parameters = estimator.get_params()
@@ -75,7 +72,7 @@ class SharedBins:
         self.labels = codes
         self.rows = bin_rows(parts)
         # Trees are not trimmed without target rows.
-        self.first_target = parts[0].shape[0] if judged_by_target else self.rows.n_rows
+        self.first_target = parts[0].shape[0] if len(parts) > 1 else self.rows.n_rows
         self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
@@ -91,29 +88,27 @@ class SharedBins:
         return hard_mistakes(tree.labels.astype(self.labels.dtype)[self.leaf], self.labels)
 
 
-class AnyClassifier:
-    """Any classifier; without ``sample_weight`` it is fitted to rows drawn by weight."""
+class AnyLearner:
+    """Any base learner; without ``sample_weight`` it is fitted to rows drawn by weight."""
 
     def __init__(
         self,
         estimator: Any,
         X: Matrix,
-        codes: Vector,
-        classes: Vector,
+        y: Vector,
         rng: np.random.RandomState,
-        row_weights: Vector,
+        row_weights: Vector | None = None,
         *,
-        alone: bool,
+        alone: bool = False,
     ):
-        self.estimator, self.X, self.classes, self.rng = estimator, X, classes, rng
-        self.labels, self.row_weights, self.alone = codes, row_weights, alone
+        self.estimator, self.X, self.y, self.rng, self.alone = estimator, X, y, rng, alone
+        self.row_weights = np.ones(y.size) if row_weights is None else row_weights
         self.weighted = takes_sample_weight(estimator)
         if not self.weighted:
-            warnings.warn(
+            warn_caller(
                 f"{type(estimator).__name__} does not accept sample_weight, so each round is "
                 "fitted to rows drawn by weight, which adds noise. Prefer one that does.",
                 WeightingWarning,
-                stacklevel=4,
             )
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
@@ -129,10 +124,23 @@ class AnyClassifier:
             inside, given = self._draw(inside, weights[inside]), None
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", NoTargetWarning)
-            return fit_weighted(estimator, self.X[inside], self.classes[self.labels[inside]], given)
+            return fit_weighted(estimator, self.X[inside], self.y[inside], given)
 
     def _draw(self, inside: Vector, weights: Vector) -> Vector:
-        drawn = self.rng.choice(inside, size=inside.size, p=weights / weights.sum())
+        return self.rng.choice(inside, size=inside.size, p=weights / weights.sum())
+
+
+class AnyClassifier(AnyLearner):
+    """Any classifier, judged by its misclassified rows."""
+
+    def __init__(
+        self, estimator: Any, X: Matrix, codes: Vector, classes: Vector, *others: Any, alone: bool
+    ):
+        super().__init__(estimator, X, classes[codes], *others, alone=alone)
+        self.labels, self.classes = codes, classes
+
+    def _draw(self, inside: Vector, weights: Vector) -> Vector:
+        drawn = super()._draw(inside, weights)
         # A class that was not drawn is represented by its heaviest row.
         for label in np.setdiff1d(self.labels[inside], self.labels[drawn]):
             of_label = inside[self.labels[inside] == label]

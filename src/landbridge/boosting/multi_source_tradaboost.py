@@ -12,14 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from landbridge._delegate import linear_learner
 from landbridge._transfer_estimator import WeightedSourcesEstimator
 from landbridge._typing import Matrix, RandomState, Vector
-from landbridge._validation import (
-    TransferData,
-    stack_rows,
-    warn_no_target,
-)
+from landbridge._validation import TransferData, stack_rows
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import (
     Learner,
@@ -34,10 +29,9 @@ from landbridge.boosting.tradaboost import (
     Rules,
     boost,
     check_rounds,
-    warn_of_target,
+    training_rows,
     warn_weak_learner,
 )
-from landbridge.boosting.trimmed_tree import class_codes
 from landbridge.boosting.voting import VotingClassifier
 
 EXHAUSTED = "no candidate was left"
@@ -174,33 +168,20 @@ class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
         self.sources_ = np.unique(names)
         return [np.flatnonzero(names == name) for name in self.sources_]
 
+    def _keep_adaboost(self, learner: Learner, data: TransferData, codes: Vector) -> None:
+        """Boost without a target: every row counts as target."""
+        rules = Rules(self.n_estimators)
+        done = boost(learner, codes, 0, self.classes_.size, rules, data.row_weights)
+        self._keep(done.estimators, done, np.zeros(0, dtype=int))
+
     def _keep(self, estimators: list[Any], done: Boosted | Selection, origin: Vector) -> None:
-        self.estimators_ = estimators
-        self.n_estimators_ = len(estimators)
-        self.estimator_weights_ = np.array(done.votes)
-        self.errors_ = np.array(done.errors)
-        self.stop_reason_ = done.stop_reason
+        self._keep_rounds(estimators, done)
         self.chosen_sources_ = self.sources_[origin]
         votes = np.abs(self.estimator_weights_[: origin.size])
         shares = np.bincount(origin, votes, minlength=self.sources_.size)
         shares = shares / max(votes.sum(), TINY)
         self.source_share_ = dict(zip(self.sources_.tolist(), shares.tolist(), strict=True))
-
-
-def adaboost(
-    base: Any,
-    X: Matrix,
-    codes: Vector,
-    classes: Vector,
-    n_rounds: int,
-    rng: Any,
-    row_weights: Vector,
-) -> Boosted:
-    """AdaBoost (SAMME) on the rows of one domain."""
-    learner = make_learner(
-        base, [X], codes, classes, judged_by_target=False, rng=rng, row_weights=row_weights
-    )
-    return boost(learner, codes, 0, classes.size, Rules(n_rounds), row_weights)
+        warn_weak_learner(done, self.classes_.size)
 
 
 class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
@@ -274,34 +255,16 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on the sources that ``groups`` names and the labelled target rows."""
-        sources, rng = self._name_sources(data), check_random_state(self.random_state)
-        base = linear_learner() if self.estimator is None else self.estimator
-        codes, origin = class_codes(data, data.y), np.zeros(0, dtype=int)
-        if data.X_target is None:
-            warn_no_target(self, "AdaBoost fitted on X")
-            done = adaboost(
-                base, data.X, codes, self.classes_, self.n_estimators, rng, data.row_weights
-            )
-        else:
-            warn_of_target(data)
-            codes = np.concatenate([codes, class_codes(data, data.y_target)])
-            parts = [data.X, data.X_target]
-            weights = data.row_weights
-            learner = make_learner(
-                base,
-                parts,
-                codes,
-                self.classes_,
-                judged_by_target=True,
-                rng=rng,
-                row_weights=weights,
-            )
-            best = BestSource(learner, stack_rows(parts), codes, self.classes_, sources)
-            rules = Rules(self.n_estimators, correction="none")
-            done = boost(best, codes, data.X.shape[0], self.classes_.size, rules, weights)
-            origin = best.origins(done.estimators)
-        self._keep(done.estimators, done, origin)
-        warn_weak_learner(done, self.classes_.size)
+        sources = self._name_sources(data)
+        parts, codes = training_rows(self, data)
+        learner = self._learner(data, parts, codes)
+        if len(parts) == 1:
+            self._keep_adaboost(learner, data, codes)
+            return
+        best = BestSource(learner, stack_rows(parts), codes, self.classes_, sources)
+        rules = Rules(self.n_estimators, correction="none")
+        done = boost(best, codes, data.X.shape[0], self.classes_.size, rules, data.row_weights)
+        self._keep(done.estimators, done, best.origins(done.estimators))
 
 
 class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
@@ -371,34 +334,27 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on every source that ``groups`` names, then on the labelled target rows."""
-        sources, rng = self._name_sources(data), check_random_state(self.random_state)
-        base = linear_learner() if self.estimator is None else self.estimator
-        codes = class_codes(data, data.y)
-        if data.X_target is None:
-            warn_no_target(self, "AdaBoost fitted on X")
-            done = adaboost(
-                base, data.X, codes, self.classes_, self.n_estimators, rng, data.row_weights
-            )
-            self.n_candidates_ = len(done.estimators)
-            self._keep(done.estimators, done, np.zeros(0, dtype=int))
-            warn_weak_learner(done, self.classes_.size)
+        sources, n_source = self._name_sources(data), data.X.shape[0]
+        parts, codes = training_rows(self, data)
+        if len(parts) == 1:
+            self._keep_adaboost(self._learner(data, parts, codes), data, codes)
+            self.n_candidates_ = self.n_estimators_
             return
-        warn_of_target(data)
-        weights, n_rounds = data.row_weights, self.n_estimators
-        by_source = [
-            adaboost(base, data.X[rows], codes[rows], self.classes_, n_rounds, rng, weights[rows])
-            for rows in sources
-        ]
+        n_classes, weights = self.classes_.size, data.row_weights
+        rng, rules = check_random_state(self.random_state), Rules(self.n_estimators)
+        base = self._base()
+        by_source = []
+        for rows in sources:
+            own = (codes[rows], self.classes_, rng, weights[rows])
+            learner = make_learner(base, [data.X[rows]], *own)
+            by_source.append(boost(learner, codes[rows], 0, n_classes, rules, weights[rows]))
         candidates, origin = collect(by_source)
-        target_codes = class_codes(data, data.y_target)
         mistakes = [
-            hard_mistakes(predicted_codes(candidate, data.X_target, self.classes_), target_codes)
-            for candidate in candidates
+            hard_mistakes(predicted_codes(one, data.X_target, self.classes_), codes[n_source:])
+            for one in candidates
         ]
         chosen = select_by_target(
-            np.array(mistakes), self.classes_.size, n_rounds, weights[data.X.shape[0] :]
+            np.array(mistakes), n_classes, self.n_estimators, weights[n_source:]
         )
         self.n_candidates_ = len(candidates)
         self._keep([candidates[i] for i in chosen.positions], chosen, origin[chosen.positions])
-        doubt = Boosted(errors=chosen.errors, stop_reason=chosen.stop_reason)
-        warn_weak_learner(doubt, self.classes_.size)

@@ -1,14 +1,11 @@
 """TrAdaBoost (Dai et al. 2007) with the corrections of Al-Stouhi and Reddy (2011)."""
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from landbridge._delegate import linear_learner
-from landbridge._typing import RandomState, Vector
+from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_choice,
@@ -17,11 +14,12 @@ from landbridge._validation import (
     is_number,
     warn_no_target,
 )
+from landbridge._warn import warn_caller
 from landbridge.baselines import check_target_share, share_mass
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import Learner, make_learner
+from landbridge.boosting.base_learners import Learner
 from landbridge.boosting.trimmed_tree import class_codes
-from landbridge.boosting.voting import VotingClassifier
+from landbridge.boosting.voting import Rounds, VotingClassifier
 from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning
 
 Correction = Literal["dynamic", "paper", "none"] | float
@@ -297,23 +295,9 @@ class TrAdaBoostClassifier(VotingClassifier):
         """Boost on ``X, y`` and ``X_target, y_target``."""
         self.classes_ = data.classes
         rules = self._rules()
-        parts, codes, n_source = [data.X], class_codes(data, data.y), 0
-        if data.X_target is None:
-            warn_no_target(self, "AdaBoost fitted on X")
-        else:
-            warn_of_target(data)
-            parts, n_source = [data.X, data.X_target], data.X.shape[0]
-            codes = np.concatenate([codes, class_codes(data, data.y_target)])
-        learner = make_learner(
-            linear_learner() if self.estimator is None else self.estimator,
-            parts,
-            codes,
-            self.classes_,
-            judged_by_target=n_source > 0,
-            rng=check_random_state(self.random_state),
-            row_weights=data.row_weights,
-        )
-        self.n_source_rows_ = n_source
+        parts, codes = training_rows(self, data)
+        learner = self._learner(data, parts, codes)
+        self.n_source_rows_ = n_source = data.X.shape[0] if len(parts) > 1 else 0
         self._keep(boost(learner, codes, n_source, self.classes_.size, rules, data.row_weights))
 
     def _rules(self) -> Rules:
@@ -351,13 +335,9 @@ class TrAdaBoostClassifier(VotingClassifier):
         return np.array([float(self.label_cost.get(c, 0.0)) for c in self.classes_.tolist()])
 
     def _keep(self, done: Boosted) -> None:
-        self.estimators_ = done.estimators
-        self.n_estimators_ = len(done.estimators)
-        self.stop_reason_ = done.stop_reason
+        self._keep_rounds(done.estimators, done)
         self.n_doublings_ = done.n_doublings
-        self.errors_ = np.array(done.errors)
         self.source_errors_ = np.array(done.source_errors)
-        self.estimator_weights_ = np.array(done.votes)
         self.corrections_ = np.array(done.corrections)
         self.source_mass_ = np.array(done.source_mass)
         self.effective_source_rows_ = np.array(done.effective_source_rows)
@@ -389,37 +369,47 @@ def check_correction(correction: Any) -> None:
     )
 
 
-def warn_of_target(data: TransferData) -> None:
-    """Warn if the labelled target rows are unsuitable for boosting."""
-    doubts = []
-    if data.y_target.size < FEW:
-        doubts.append(
-            f"{data.y_target.size} labelled target rows are too few to guide boosting: their error "
-            f"has a resolution of {1 / data.y_target.size:.0%}. Label at least {FEW}"
-        )
+def training_rows(estimator: Any, data: TransferData) -> tuple[list[Matrix], Vector]:
+    """Source rows and, if there are any, target rows; the class codes of all; with warnings."""
+    codes = class_codes(data, data.labels)
+    if data.X_target is None:
+        warn_no_target(estimator, "AdaBoost fitted on X")
+        return [data.X], codes
+    warn_few_rows(data.y_target.size)
     labels = np.unique(data.y_target)
     if labels.size == 1:
-        doubts.append(
+        warn_caller(
             f"The labelled target rows have only one class, {labels.tolist()[0]!r}, which "
-            "biases boosting towards it. Label target rows of another class"
+            "biases boosting towards it. Label target rows of another class.",
+            FewTargetRowsWarning,
         )
     new = np.setdiff1d(labels, data.y)
     if new.size:
-        doubts.append(
+        warn_caller(
             f"The source has no rows of the target classes {new.tolist()}, which are learned from "
-            "the target rows alone. Check that the labels are spelled the same way in both domains"
+            "the target rows alone. Check that the labels are spelled the same way in both "
+            "domains.",
+            FewTargetRowsWarning,
         )
-    for doubt in doubts:
-        warnings.warn(doubt + ".", FewTargetRowsWarning, stacklevel=4)
+    return [data.X, data.X_target], codes
 
 
-def warn_weak_learner(done: Boosted, n_classes: int) -> None:
+def warn_few_rows(n_target: int) -> None:
+    """Warn if the error on the labelled target rows is too coarse."""
+    if n_target < FEW:
+        warn_caller(
+            f"{n_target} labelled target rows are too few to guide boosting by their error. Label "
+            f"at least {FEW}.",
+            FewTargetRowsWarning,
+        )
+
+
+def warn_weak_learner(done: Rounds, n_classes: int) -> None:
     """Warn that the first base learner did no better than chance and is the only one."""
     if done.stop_reason == CHANCE and done.errors[0] >= formula.error_limit(n_classes):
-        warnings.warn(
+        warn_caller(
             "The base learner was no better than chance: its weighted error in round 1 was "
             f"{done.errors[0]:.3g}. Boosting stopped after this round. Use a stronger learner, "
             "for example a deeper tree, or check the labels of the target rows.",
             WeakLearnerWarning,
-            stacklevel=5,
         )

@@ -1,20 +1,18 @@
 """TrAdaBoost for regression (Pardoe and Stone 2010): TrAdaBoost.R2 and its two-stage form."""
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.base import MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.ensemble._base import _set_random_states
+from sklearn.base import MetaEstimatorMixin, RegressorMixin
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
+from landbridge._delegate import check_learns
 from landbridge._transfer_estimator import WeightedTransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
@@ -26,9 +24,9 @@ from landbridge._validation import (
     warn_no_target,
 )
 from landbridge.boosting import weight_updates as formula
+from landbridge.boosting.base_learners import AnyLearner
 from landbridge.boosting.tradaboost import (
     CLIP,
-    FEW,
     TINY,
     Boosted,
     Correction,
@@ -36,10 +34,10 @@ from landbridge.boosting.tradaboost import (
     boost,
     check_correction,
     check_rounds,
+    warn_few_rows,
     warn_weak_learner,
 )
 from landbridge.boosting.voting import first_voter
-from landbridge.exceptions import FewTargetRowsWarning, WeightingWarning
 
 LARGEST_DECAY = 1e12
 # Folds of target rows by which the two-stage form chooses its step.
@@ -90,28 +88,8 @@ def decayed(source: Vector, errors: Vector, decay: float) -> Vector:
     return np.maximum(source * np.exp(-decay * errors), TINY)
 
 
-class WeightedRegressor:
-    """Any regressor; without ``sample_weight`` it is fitted to rows drawn by weight."""
-
-    def __init__(
-        self, estimator: Any, X: Matrix, y: Vector, rng: Any, row_weights: Vector | None = None
-    ):
-        self.estimator, self.X, self.y, self.rng = estimator, X, y, rng
-        self.row_weights = np.ones(y.size) if row_weights is None else row_weights
-        self.weighted = takes_sample_weight(estimator)
-
-    def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
-        """Fit a clone to the rows ``inside`` (default: all)."""
-        inside = np.arange(weights.size) if inside is None else inside
-        estimator = clone(self.estimator)
-        _set_random_states(estimator, self.rng)
-        weights = weights[inside] / weights[inside].mean()
-        weights *= formula.mean_count(self.row_weights[inside])
-        if not self.weighted:
-            inside = self.rng.choice(inside, size=inside.size, p=weights / weights.sum())
-        return fit_weighted(
-            estimator, self.X[inside], self.y[inside], weights if self.weighted else None
-        )
+class WeightedRegressor(AnyLearner):
+    """Any regressor, judged by the size of its errors."""
 
     def mistakes(self, estimator: Any, inside: Vector | None = None) -> Vector:
         """Adjusted errors on the rows ``inside`` (default: all)."""
@@ -256,7 +234,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         if data.X_target is None:
             warn_no_target(self, "AdaBoost.R2 fitted on X")
         else:
-            _warn_few(data.y_target.size)
+            warn_few_rows(data.y_target.size)
             rows, n_source = stack_rows([data.X, data.X_target]), data.X.shape[0]
             y = np.concatenate([data.y, data.y_target])
         learner = self._learner(rows, y.astype(np.float64), data.row_weights)
@@ -275,13 +253,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
     def _learner(self, rows: Matrix, y: Vector, row_weights: Vector) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
         check_learns(base, "regressor")
-        if not takes_sample_weight(base):
-            warnings.warn(
-                f"{type(base).__name__} does not accept sample_weight, so each round is fitted "
-                "to rows drawn by weight, which adds noise. Prefer one that accepts weights.",
-                WeightingWarning,
-                stacklevel=4,
-            )
         rng = check_random_state(self.random_state)
         return WeightedRegressor(base, rows, y, rng, row_weights)
 
@@ -376,13 +347,3 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
 
 def _median_of(estimators: list[Any], weights: Vector, X: Matrix) -> Vector:
     return weighted_median(np.column_stack([e.predict(X) for e in estimators]), weights)
-
-
-def _warn_few(n_target: int) -> None:
-    if n_target < FEW:
-        warnings.warn(
-            f"{n_target} labelled target rows are too few to guide boosting by their error. Label "
-            f"at least {FEW}.",
-            FewTargetRowsWarning,
-            stacklevel=4,
-        )

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from landbridge._delegate import linear_learner
 from landbridge._typing import RandomState, Vector
-from landbridge._validation import TransferData, warn_no_target
+from landbridge._validation import TransferData
 from landbridge.baselines import check_target_share
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import Learner, make_learner
+from landbridge.boosting.base_learners import Learner
 from landbridge.boosting.multi_source_tradaboost import SeveralSourcesClassifier
 from landbridge.boosting.tradaboost import (
     CHANCE,
@@ -20,10 +18,9 @@ from landbridge.boosting.tradaboost import (
     Boosted,
     check_rounds,
     first_weights,
-    warn_of_target,
+    training_rows,
     warn_weak_learner,
 )
-from landbridge.boosting.trimmed_tree import class_codes
 
 
 def transferability(
@@ -46,12 +43,11 @@ def boosted_weights(weights: Vector, mistakes: Vector, transfer: Vector, vote: f
 
 def boost_sources(
     learner: Learner,
+    codes: Vector,
     sources: list[Vector],
-    target: Vector,
     n_classes: int,
     n_rounds: int,
     target_share: float | None,
-    one_class: bool,
     row_weights: Vector,
 ) -> tuple[Boosted, Vector]:
     """Run TransferBoost; return the ensemble and α^j for each round and source.
@@ -60,6 +56,8 @@ def boost_sources(
     terms, because this vote minimises the sum of the new weights.
     """
     n_source = sum(rows.size for rows in sources)
+    target = np.arange(n_source, codes.size)
+    one_class = np.unique(codes[target]).size == 1
     weights = first_weights(row_weights, n_source, target_share)
     n_rows, transfer = formula.row_count(row_weights), np.zeros(weights.size)
     done, terms = Boosted(), []
@@ -162,8 +160,6 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
     'good'
     """
 
-    _transfer_checks = {"task": "classification"}
-
     def __init__(
         self,
         estimator: Any = None,
@@ -182,44 +178,20 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on the sources that ``groups`` names and the labelled target rows."""
-        sources, n_source = self._name_sources(data), data.X.shape[0]
-        codes, parts, one_class = class_codes(data, data.y), [data.X], False
-        target = np.arange(n_source)
-        if data.X_target is None:
-            warn_no_target(self, "AdaBoost fitted on X")
+        sources = self._name_sources(data)
+        parts, codes = training_rows(self, data)
+        if len(parts) == 1:  # every row counts as target
             self.sources_, sources = self.sources_[:0], []
-        else:
-            warn_of_target(data)
-            codes = np.concatenate([codes, class_codes(data, data.y_target)])
-            parts, target = [data.X, data.X_target], np.arange(n_source, codes.size)
-            one_class = np.unique(codes[target]).size == 1
-        learner = make_learner(
-            linear_learner() if self.estimator is None else self.estimator,
-            parts,
-            codes,
-            self.classes_,
-            judged_by_target=len(sources) > 0,
-            rng=check_random_state(self.random_state),
-            row_weights=data.row_weights,
-        )
         done, terms = boost_sources(
-            learner,
+            self._learner(data, parts, codes),
+            codes,
             sources,
-            target,
             self.classes_.size,
             self.n_estimators,
             self.target_share,
-            one_class,
             data.row_weights,
         )
-        self._record(done, terms)
-
-    def _record(self, done: Boosted, terms: Vector) -> None:
-        self.estimators_ = done.estimators
-        self.n_estimators_ = len(done.estimators)
-        self.estimator_weights_ = np.array(done.votes)
-        self.errors_ = np.array(done.errors)
-        self.stop_reason_ = done.stop_reason
+        self._keep_rounds(done.estimators, done)
         self.transferability_ = terms
         self.source_mass_ = np.array(done.source_weights)
         self.source_transfer_ = dict(

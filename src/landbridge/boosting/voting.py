@@ -2,23 +2,33 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._delegate import linear_learner
 from landbridge._transfer_estimator import WeightedTransferEstimator
-from landbridge._typing import Matrix, MatrixLike, Vector
-from landbridge._validation import check_rows
-from landbridge.boosting.base_learners import predicted_codes
+from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
+from landbridge._validation import TransferData, check_rows
+from landbridge.boosting.base_learners import Learner, make_learner, predicted_codes
 
 
 def first_voter(n_rounds: int, vote: str) -> int:
     """Position of the first voting round: ⌈N/2⌉ of N rounds, or the first."""
     return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
+
+
+class Rounds(Protocol):
+    """Votes and errors of the rounds of boosting, and why it stopped."""
+
+    votes: list[float]
+    errors: list[float]
+    stop_reason: str
 
 
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEstimator):
@@ -28,10 +38,27 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEsti
     are those of `TrAdaBoostClassifier`.
     """
 
+    estimator: Any
+    random_state: RandomState
     vote: str = "all"
     estimators_: list[Any]
     estimator_weights_: Vector
     classes_: Vector
+
+    def _base(self) -> Any:
+        return linear_learner() if self.estimator is None else self.estimator
+
+    def _learner(self, data: TransferData, parts: list[Matrix], codes: Vector) -> Learner:
+        """Base learner on the given source rows and, if there are any, target rows."""
+        rng = check_random_state(self.random_state)
+        return make_learner(self._base(), parts, codes, self.classes_, rng, data.row_weights)
+
+    def _keep_rounds(self, estimators: list[Any], done: Rounds) -> None:
+        self.estimators_ = estimators
+        self.n_estimators_ = len(estimators)
+        self.estimator_weights_ = np.array(done.votes)
+        self.errors_ = np.array(done.errors)
+        self.stop_reason_ = done.stop_reason
 
     def predict(self, X: MatrixLike) -> Vector:
         """Predict the class with the largest vote."""

@@ -1,6 +1,5 @@
 """`TGreedySelector`, which selects features with the same effect in every domain."""
 
-import warnings
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -30,6 +29,7 @@ from landbridge._validation import (
     plain_numbers,
 )
 from landbridge._validation.matrices import seen_names
+from landbridge._warn import warn_caller
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
 from landbridge.feature_selection.datasets import Sums, sums_of_batch, sums_of_dataset
 from landbridge.feature_selection.files import count_rows, read_batches, with_progress
@@ -189,7 +189,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         labels = Labels().extend(y)
         scale, offset = labels.final_map
         domains, counts = np.unique(groups, return_counts=True)
-        check_domain_sizes(domains, counts, stacklevel=3)
+        check_domain_sizes(domains, counts)
         paths = 1 + (domains.size if self.stop == "domain" else 0)
         n_columns = paths * self._options()["max_steps"]
         response = scale * labels.encode(y) + offset
@@ -545,11 +545,10 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
     def _solve(self, statistics: Statistics, domains: Vector, classes: Vector | None) -> _Solution:
         options = self._options()
         if self.max_steps is not None and self.max_steps > self.n_features_in_:
-            warnings.warn(
+            warn_caller(
                 f"max_steps={self.max_steps} is more than the {self.n_features_in_} features, so "
                 "the path picks features again and approaches least squares on all of them.",
                 LandbridgeWarning,
-                stacklevel=3,
             )
         names = seen_names(self)
         check_range(statistics, names)
@@ -577,11 +576,10 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         elif not len(path):
             reason = "no column is correlated with y"
             advice = "Check how the columns were read"
-        warnings.warn(
+        warn_caller(
             f"No feature was selected (criterion={self.criterion!r}, stop={self.stop!r}): "
             f"{reason}. The model predicts a constant. {advice}.",
             NothingSelectedWarning,
-            stacklevel=4,
         )
 
     def _warn_too_few(self, walk: Walk, max_steps: int) -> None:
@@ -592,11 +590,10 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
             reason = "no other effect is positive. Use criterion='t' for effects of either sign"
         elif self.criterion != "gate":
             reason = "the other features are constant or redundant"
-        warnings.warn(
+        warn_caller(
             f"n_features is {self.n_features}, but only {walk.selected.size} were selected: "
             f"{reason}.",
             LandbridgeWarning,
-            stacklevel=4,
         )
 
 

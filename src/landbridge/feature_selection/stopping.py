@@ -4,7 +4,6 @@ Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Ap
 3.1, 3.2 and 5. Everything is computed from the moments; no rule reads the rows again.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import stats
 from scipy.linalg import cholesky, solve_triangular
 
 from landbridge._typing import Vector
+from landbridge._warn import warn_caller
 from landbridge.exceptions import ConditionWarning
 from landbridge.feature_selection.statistics import Statistics
 from landbridge.feature_selection.t_greedy import Walk, greedy_path, problem_of
@@ -109,10 +109,9 @@ def number_of_steps(
 
 def _warn_condition(n_features: int, n_domains: int, alpha: float) -> None:
     needed = int(np.ceil(8 * np.log(2 * n_features / alpha)))
-    warnings.warn(
+    warn_caller(
         f"stop='bound' uses Theorem 1, which holds for at most (alpha / 2)·exp(n / 8) features "
         f"and n domains; got {n_features} features and {n_domains} domains, but {needed} domains "
         "are needed. The rule is only a heuristic here; stop='domain' is safer.",
         ConditionWarning,
-        stacklevel=6,
     )

@@ -24,8 +24,6 @@ source rows; J contains the weights. Deviation 4: several classes are fitted one
 common factorisation.
 """
 
-import warnings
-
 import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
@@ -45,6 +43,7 @@ from landbridge._validation import (
     check_rows,
     stack_rows,
 )
+from landbridge._warn import warn_caller
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.kernels._graph import neighbor_laplacian
@@ -102,11 +101,10 @@ def solve_features(
 def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
     solution, stopped_after = cg(operator, right, rtol=1e-8, maxiter=MAX_STEPS)
     if stopped_after:
-        warnings.warn(
+        warn_caller(
             f"Laplacian least squares stopped after {stopped_after} steps of conjugate gradients "
             "before reaching its tolerance. Increase `ridge` or use fewer features.",
             NotConvergedWarning,
-            stacklevel=2,
         )
     return solution
 

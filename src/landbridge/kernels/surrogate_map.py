@@ -3,7 +3,6 @@
 The mathematics is in `landbridge.kernels.surrogate`.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from landbridge._domain_map import DomainMap
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState
 from landbridge._validation import TransferData, check_not_negative, check_rows, stack_rows
+from landbridge._warn import warn_caller
 from landbridge.exceptions import NothingToAlignWarning
 from landbridge.kernels._kernel import KernelSpec, Width, check_kernel, resolve_width
 from landbridge.kernels.low_rank import fit_low_rank_features, resolve_rank
@@ -26,11 +26,10 @@ NEGLIGIBLE_LOSS = 1e-6
 def warn_if_nothing_to_align(alignment: Alignment) -> None:
     """Warn if the target spans the source, so that the alignment is the identity."""
     if alignment.n_clipped == 0 and alignment.trace_share > 1 - NEGLIGIBLE_LOSS:
-        warnings.warn(
+        warn_caller(
             "The target spans the source in feature space, so the alignment is the identity. "
             "Raise `ridge`, which shrinks the directions in which the target varies little.",
             NothingToAlignWarning,
-            stacklevel=4,
         )
 
 

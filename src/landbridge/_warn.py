@@ -1,0 +1,20 @@
+"""Warnings that name the line outside the library from which they were caused."""
+
+import sys
+import warnings
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the innermost line outside landbridge.
+
+    The depth of a call below the public method does not matter. Python shows a warning once per
+    line, so that a line of the library would hide the warnings of all later calls.
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_ours(module: str) -> bool:
+    return module.partition(".")[0] == "landbridge"
