@@ -105,7 +105,7 @@ def test_labels_of_a_proof_are_no_sample(table, landbridge, tmp_path):
     found = landbridge.json("select", table, *few)
     check = found["ranking"]["label_check"]
     assert (check["labelled"], check["withheld"]) == (20 + n, True)
-    words = f"{n} of the {20 + n} labelled target rows were chosen because two models differ"
+    words = f"{n} of the {20 + n} labelled target rows were chosen because two models disagree"
     assert words in found["verdict"][0]
     assert found["ranking"]["interval"]["withheld"]
 

@@ -1,15 +1,21 @@
 """Docstrings of all public names are complete by numpydoc's rules."""
 
+import ast
 import dataclasses
 import importlib
 import inspect
+import math
+import pkgutil
+import re
 import sys
+import warnings
 from enum import Enum
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("numpydoc")
+from numpydoc.docscrape import NumpyDocString
 from numpydoc.validate import validate
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
@@ -51,6 +57,56 @@ def test_public_docstrings_are_complete():
     assert len(errors) <= MOST_PER_OBJECT * len(names), "\n".join(errors)
 
 
+def documented_parameters(value):
+    """Names and type of every entry of the Parameters section."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # sections that numpydoc does not know
+        parameters = NumpyDocString(inspect.getdoc(value) or "")["Parameters"]
+    return [(re.findall(r"\w+", entry.name), entry.type) for entry in parameters]
+
+
+def read_default(text):
+    """Value of a documented default; π/4 and infinities are written as in mathematics."""
+    text = text.replace("π/4", str(math.pi / 4)).replace("inf", "1e999")
+    return ast.literal_eval(text)
+
+
+def mismatches(names, kind, given):
+    """Compare an entry like ``a, b : int, default=1, 2`` with the parameters of a signature."""
+    documented = re.search(r"default=(.+)$", kind)
+    values = read_default(documented[1]) if documented else None
+    each = values if len(names) > 1 and isinstance(values, tuple) else (values,) * len(names)
+    for name, value in zip(names, each, strict=True):
+        has_default = given[name].default is not inspect.Parameter.empty
+        if not has_default and (documented or "optional" in kind):
+            yield f"{name} is required, documented as {kind}"
+        elif has_default and value != given[name].default:
+            yield f"{name} is {given[name].default!r}, documented as {kind}"
+
+
+def test_documented_defaults_are_those_of_the_signature():
+    wrong = []
+    for path in public_objects():
+        value = pkgutil.resolve_name(path)
+        entries = documented_parameters(value)
+        if not entries or (dataclasses.is_dataclass(value) and not is_display(value)):
+            continue  # records are returned, not called
+        given = inspect.signature(value).parameters
+        found = [m for names, kind in entries for m in mismatches(names, kind, given)]
+        wrong += [f"{path}: {mismatch}" for mismatch in found]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_a_wrong_default_is_found():
+    given = inspect.signature(lambda a, b=1, c=2: None).parameters
+    assert not [
+        *mismatches(["b", "c"], "int, default=1, 2", given),
+        *mismatches(["a"], "int", given),
+    ]
+    assert len([*mismatches(["b", "c"], "int, default=1", given)]) == 1
+    assert len([*mismatches(["a"], "int, optional", given)]) == 1
+
+
 # Their input is a search, a diagnosis or a table that takes longer than an example should.
 SHOWN_ELSEWHERE = {
     "split_loss",
@@ -62,6 +118,10 @@ SHOWN_ELSEWHERE = {
 }
 
 
+def is_display(value):
+    return value.__name__.endswith("Display")
+
+
 def needs_example(value):
     """Every public class and function, except those that cannot have a short example.
 
@@ -71,7 +131,7 @@ def needs_example(value):
     if inspect.isclass(value):
         if issubclass(value, Enum | Warning) or inspect.isabstract(value):
             return False
-        if dataclasses.is_dataclass(value) and not value.__name__.endswith("Display"):
+        if dataclasses.is_dataclass(value) and not is_display(value):
             return False
     is_loader = value.__name__.startswith("fetch_")
     is_adapter = value.__module__.startswith("landbridge.interop")

@@ -116,7 +116,7 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
         'The selected model never predicts class "True": 0 of 10 labelled rows are found'
     )
     assert "Search with --metric average_precision" in warning
-    assert 'recall 0 of the rarest class "True" (10.0% of the rows, 0 of 10 found)' in headline
+    assert 'recall 0.00 of the rarest class "True" (10.0% of the rows, 0 of 10 found)' in headline
 
 
 def test_labels_of_one_class_come_first():

@@ -164,7 +164,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         TrAdaBoost.R2 or two-stage TrAdaBoost.R2.
     correction : {"dynamic", "paper", "none"} or float, default="dynamic"
         C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
-    vote : str
+    vote : {"second_half", "all"}, default="second_half"
         See `TrAdaBoostClassifier`; used by the R2 form only.
     n_steps : int, default=10
         Steps of the two-stage form.

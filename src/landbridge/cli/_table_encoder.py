@@ -33,6 +33,15 @@ MOST_TERMS = 20_000
 COMPONENTS = 100
 # Number of components for names and other single words with too many values for indicators.
 NAME_COMPONENTS = 30
+# skrub's vectorizer refers to its fitted steps several times, and a saved model would repeat them.
+REPEATED_STEPS = [
+    "_preprocessors",
+    "_encoders",
+    "_named_encoders",
+    "_specific_transformers",
+    "_postprocessors",
+    "all_processing_steps_",
+]
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -78,6 +87,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 # Users need not know that there are fewer components than requested.
                 warnings.filterwarnings("ignore", "The matrix shape is")
                 self.table_.fit(self._other_rows(X))
+            for name in REPEATED_STEPS:
+                vars(self.table_[0]).pop(name, None)
         if self.dense:
             for number in range(len(self.text_columns_)):
                 terms = self._terms(X, number)

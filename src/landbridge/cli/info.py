@@ -55,7 +55,7 @@ def _facts(card: dict[str, Any]) -> dict[str, str]:
 
 
 def _expected(card: dict[str, Any]) -> str:
-    from landbridge.metrics.metric import format_number
+    from landbridge.metrics.metric import format_interval, format_number
 
     interval = card["interval"]
     if not card["of_target"]:
@@ -64,8 +64,10 @@ def _expected(card: dict[str, Any]) -> str:
     if interval["withheld"]:
         return f"unknown: {interval['withheld']} ({words} on them)"
     if interval["low"] is not None:
-        ends = " to ".join(map(format_number, (interval["low"], interval["high"])))
-        words += f", {100 * interval['level']:g} % interval {ends}"
+        score, low, high = format_interval(card["score"], interval["low"], interval["high"])
+        return (
+            f"{card['score_name']} {score}, {100 * interval['level']:g} % interval {low} to {high}"
+        )
     return words
 
 

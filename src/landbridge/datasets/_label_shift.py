@@ -37,7 +37,7 @@ def make_label_shift(
     ----------
     n_source, n_target, n_features : int, default=500, 500, 2
         Number of rows and columns.
-    source_proportions, target_proportions : sequences of float
+    source_proportions, target_proportions : sequences of float, default=(0.5, 0.5), (0.2, 0.8)
         Class proportions of the two domains, of the same length and with sum 1 (classification).
     separation : float, default=2.0
         Distance between the class means, or slope of the features in the label.

@@ -121,9 +121,9 @@ def paired_test(
         See the table in the module's docstring.
     level : float, default=0.95
         Coverage of the interval of the difference (for "wilcoxon" that of "t").
-    sample_weight, source_weight : array or None, and str
+    sample_weight, source_weight : optional, default=None, "equal"
         As in `cv_variance`.
-    names : pair of str
+    names : pair of str, default=("a", "b")
         Names of the two algorithms.
 
     Returns

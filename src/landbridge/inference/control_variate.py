@@ -72,7 +72,7 @@ def control_variate_interval(
         probability of the predicted class; for squared errors, the squared distance to the vote.
     level : float, default=0.9
         Nominal coverage.
-    bounds : pair of floats
+    bounds : pair of floats, default=(-inf, inf)
         Smallest and largest possible loss.
 
     Returns

@@ -135,7 +135,7 @@ class Interval:
 
         Parameters
         ----------
-        why : bool, default=False
+        why : bool, default=True
             Add the number of sources and `advice`.
 
         Returns
@@ -214,7 +214,7 @@ def interval(
         five.
     level : float, default=0.95
         Nominal coverage.
-    sample_weight, source_weight : array or None, and str
+    sample_weight, source_weight : optional, default=None, "equal"
         As in `cv_variance`.
     loss_range : pair of floats, optional
         Smallest and largest possible loss, (0, 1) for zero-one losses, at which the interval is
@@ -303,7 +303,7 @@ def source_intervals(
     ----------
     losses : array-like
         Losses, one per row.
-    groups : array-like of shape (n_rows,), optional
+    groups : array-like of shape (n_rows,)
         Source of each row.
     level : float, default=0.95
         Nominal coverage.
@@ -343,7 +343,7 @@ def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[
         Observed share.
     n_rows : float or array
         Number of rows on which the rate was observed.
-    level : float, default=0.95
+    level : float
         Nominal coverage.
 
     Returns

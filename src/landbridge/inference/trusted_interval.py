@@ -68,7 +68,7 @@ def reweighted_interval(
         Result of `check_labels` for the same rows; None means representative labels.
     level : float, default=0.9
         Nominal coverage.
-    bounds : pair of floats
+    bounds : pair of floats, default=(-inf, inf)
         Smallest and largest possible loss.
     inflation : float, default=1.4
         Variance of the mean of these losses divided by that of independent losses; 1 for a model

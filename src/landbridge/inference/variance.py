@@ -99,7 +99,8 @@ def cv_variance(
         Loss of each row under the model that was trained without the source of the row.
     groups : array of shape (n_rows,)
         The source of each row; for random cross-validation its block.
-    kind : {"theta_2", …, "theta_5", "theta_a", "theta_b", "theta_omega", "theta_gamma"}
+    kind : {"theta_2", …, "theta_5", "theta_a", "theta_b", "theta_omega", "theta_gamma"}, \
+            default="theta_b"
         The table in the module's docstring gives the formula, bias and purpose of each.
     sample_weight : array of shape (n_rows,), optional
         Weight of each row within its source.

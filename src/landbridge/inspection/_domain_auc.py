@@ -56,9 +56,9 @@ def domain_auc(
     Given the classifiers, the variance of the AUC of a fold is DeLong's, and the folds have
     different rows, so their variances add. However, the rows of each fold are used to train the
     classifiers of the others: for equal domains, a chance similarity of two rows affects both of
-    their folds,
-    which doubles the variance. Nadeau and Bengio's correction, 1 + K·(test rows)/(training rows) =
-    1 + K/(K − 1) for K folds, accounts for this (2.25 for 5 folds).
+    their folds, which doubles the variance. Nadeau and Bengio's correction,
+    1 + K·(test rows)/(training rows) = 1 + K/(K − 1) for K folds, accounts for this (2.25 for 5
+    folds).
     """
     rows = stack_rows([X, X_target])
     is_target = np.repeat([0, 1], [X.shape[0], X_target.shape[0]])

@@ -35,7 +35,7 @@ class FeatureStabilityDisplay(Display):
         Number of steps in the model.
     threshold : float or None
         ``|T|`` drawn as a line.
-    ylabel : str
+    ylabel : str, default="squared loss"
         Label of the loss axis.
     n_features : int, default=12
         Maximum number of features whose effects are drawn.

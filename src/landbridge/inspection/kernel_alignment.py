@@ -37,7 +37,7 @@ class EigenfunctionDisplay(Display):
         Coordinates of the source rows and the eigenfunction there.
     eigenvalue : float
         Eigenvalue of the eigenvector.
-    coordinate : str
+    coordinate : str, default="coordinate"
         Name of the coordinate.
 
     Examples
@@ -80,7 +80,7 @@ class EigenfunctionDisplay(Display):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
+        X_target : array-like of shape (n_labelled, n_features)
             Labelled rows of the target.
         column : int or str, optional
             Position or name of the feature on the horizontal axis.
@@ -197,7 +197,7 @@ class KernelAlignmentDisplay(Display):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
+        X_target : array-like of shape (n_labelled, n_features)
             Labelled rows of the target.
         y : array-like of shape (n_rows,), optional
             Labels of the rows.
@@ -248,7 +248,7 @@ class KernelAlignmentDisplay(Display):
             What to draw.
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
+        X_target : array-like of shape (n_labelled, n_features)
             Labelled rows of the target.
         y : array-like of shape (n_rows,), optional
             Labels of the rows.

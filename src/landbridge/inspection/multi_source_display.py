@@ -37,7 +37,7 @@ class MultiSourceDisplay(Display):
         Name of the score.
     reference : float, optional
         Position of the vertical line; by default the estimate.
-    level : float
+    level : float, default=0.95
         Nominal coverage of the intervals, for the label.
 
     Examples
@@ -114,7 +114,7 @@ class MultiSourceDisplay(Display):
             Rows of all sources.
         y : array-like of shape (n_rows,)
             Labels of the rows.
-        groups : array-like of shape (n_rows,), optional
+        groups : array-like of shape (n_rows,)
             Source of each row.
         level : float, default=0.95
             Nominal coverage.
@@ -150,7 +150,7 @@ class MultiSourceDisplay(Display):
             Name of the second estimator.
         metric : str or Metric, optional
             Name of a metric; by default the first one.
-        method : str, optional
+        method : str, default="t"
             Name of the method.
         level : float, default=0.95
             Nominal coverage.

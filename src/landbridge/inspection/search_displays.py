@@ -105,7 +105,7 @@ class SearchRankingDisplay(_SearchDisplay):
         ----------
         result : SearchResult
             Results of a search.
-        level : float, default=0.95
+        level : float, default=0.9
             Nominal coverage.
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.
@@ -257,7 +257,7 @@ class PairwiseDisplay(_SearchDisplay):
         ----------
         result : SearchResult
             Results of a search.
-        method : str, optional
+        method : str, default="paired"
             Name of the method.
         most : int, default=15
             Maximum number of rows to draw.

@@ -73,7 +73,7 @@ class ShiftDisplay(Display):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
+        X_target : array-like of shape (n_labelled, n_features)
             Labelled rows of the target.
         n_features : int, default=12
             Maximum number of features to draw.

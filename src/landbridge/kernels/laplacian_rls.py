@@ -216,7 +216,7 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         γ_A, the weight of ‖f‖².
     smoothness : float, default=0.1
         Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
-    kernel, width : str or callable, and float or str
+    kernel, width : optional, default="rbf", "scale"
         As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
     n_neighbors : int, default=10
         Number of nearest rows that each row is connected to (normalised Laplacian).
@@ -302,7 +302,7 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
         γ_A, the weight of ‖f‖².
     smoothness : float, default=0.1
         Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
-    kernel, width : str or callable, and float or str
+    kernel, width : optional, default="rbf", "scale"
         As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
     n_neighbors : int, default=10
         Number of nearest rows that each row is connected to (normalised Laplacian).

@@ -111,11 +111,11 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
         Cost of the support vector machine.
     kernel : str or callable, default="rbf"
         As in `SurrogateKernelMap`.
-    width : float or str
+    width : float or str, default="scale"
         As in `SurrogateKernelMap`.
-    gamma : float
+    gamma : float, default=0.0
         As in `SurrogateKernelMap`.
-    ridge : float
+    ridge : float, default=1.0
         As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
@@ -232,11 +232,11 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         Ridge of the regression (the paper's η); not to be confused with ``ridge``.
     kernel : str or callable, default="rbf"
         As in `SurrogateKernelMap`.
-    width : float or str
+    width : float or str, default="scale"
         As in `SurrogateKernelMap`.
-    gamma : float
+    gamma : float, default=0.0
         As in `SurrogateKernelMap`.
-    ridge : float
+    ridge : float, default=1.0
         As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the

@@ -187,7 +187,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----------
     n_components : int, default=50
         Number of components; at most the number of rows (or ``rank``).
-    kernel, width : str or callable, and float or str
+    kernel, width : optional, default="rbf", "scale"
         As in `SurrogateKernelMap`.
     mu : float, default=1.0
         μ, the weight of ‖W‖² relative to the distance of the means. Small values enforce equal

@@ -130,7 +130,7 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         Cost of the labelled rows (source and labelled target).
     influence : float, default=1.0
         Final cost of an unlabelled row relative to ``C``.
-    kernel, width : str or callable, and float or str
+    kernel, width : optional, default="rbf", "scale"
         As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows.
     class_fractions : sequence of float or None, default=None
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None uses the

@@ -594,9 +594,9 @@ def ask_from_predictions(
         Class probabilities (one-hot without probabilities), or numbers for regression.
     goal : {"choose", "prove", "measure", "train"}, default="choose"
         See `LabelPlanner`.
-    batch_size : int
+    batch_size : int, default=20
         See `LabelPlanner`.
-    random_share : float
+    random_share : float, default=0.25
         See `LabelPlanner`.
     candidate : str, optional
         See `LabelPlanner`.

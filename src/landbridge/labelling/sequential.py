@@ -74,7 +74,7 @@ def sequential_sign_test(
         Share of the planned labels known after the batch, increasing; values above 1 count as 1.
     alpha : float, default=0.05
         Level of the whole test.
-    spending : float
+    spending : float, default=1.0
         ρ of the module's docstring; 1 spends the level evenly over the labels.
 
     Returns

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from landbridge._html import card, interval_bar, sentence
 from landbridge.labelling.design import Goal
 from landbridge.labelling.sequential import SequentialTest
-from landbridge.metrics.metric import format_number
+from landbridge.metrics.metric import format_interval, format_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class LabelStatus:
     def _estimate(self) -> str:
         if math.isnan(self.estimate):
             return "There are too few labels for an estimate."
-        low, middle, high = map(format_number, (self.low, self.estimate, self.high))
+        middle, low, high = format_interval(self.estimate, self.low, self.high)
         words = f"{self.score}: {middle}, {100 * self.level:g} % interval {low} to {high}"
         if self.goal == "prove":
             return f"{words}; e-value {format_number(self.e_value)} (20 means p < 0.05)."

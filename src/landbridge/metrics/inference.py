@@ -45,7 +45,7 @@ from landbridge.inference.intervals import (
 )
 from landbridge.inference.sources import summarise_sources
 from landbridge.metrics._kernels import log_losses
-from landbridge.metrics.metric import Metric, format_number
+from landbridge.metrics.metric import Metric, format_interval
 
 N_REPLICATES = 1000
 # Metrics that are called once per replicate get fewer replicates; the standard error is accurate to
@@ -90,7 +90,7 @@ class MetricInterval:
         return self.low <= score <= self.high
 
     def __str__(self) -> str:
-        estimate, low, high = map(format_number, (self.estimate, self.low, self.high))
+        estimate, low, high = format_interval(self.estimate, self.low, self.high)
         return f"{estimate}, {100 * self.level:g} % interval {low} to {high}"
 
 

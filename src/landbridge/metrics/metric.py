@@ -7,12 +7,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from landbridge._typing import VectorLike
+from landbridge.inference.intervals import decimals
 from landbridge.metrics._kernels import Kernel, Pointwise
 
 # Cross-validation does not evaluate the final model itself. On 66 tasks with natural domains, the
 # variance of the error of the estimated accuracy was 1.3 times that of a fixed model
 # (`benchmarks/search_regret.py`).
 CROSS_VALIDATED = 4 / 3
+# Numbers that would need more decimals have an exponent instead.
+MOST_DECIMALS = 6
 
 Response: TypeAlias = Literal["label", "probability", "number"]
 
@@ -149,7 +152,7 @@ class Metric:
         return self.kernel(np.asarray(y), cells, np.asarray(weights, dtype=np.float64))
 
     def format(self, value: float) -> str:
-        """Format with four significant digits, with an exponent only if necessary.
+        """Format with four significant digits (three below 1), rarely with an exponent.
 
         Examples
         --------
@@ -161,8 +164,20 @@ class Metric:
         return format_number(value)
 
 
+def format_interval(estimate: float, low: float, high: float) -> tuple[str, str, str]:
+    """Estimate and bounds with the decimals that the width of the interval justifies.
+
+    These are the decimals of the standard error, a quarter of the width; see `decimals`.
+    """
+    shown = decimals((high - low) / 4)
+    if not 0 < high - low < math.inf or shown > MOST_DECIMALS:
+        return format_number(estimate), format_number(low), format_number(high)
+    values = (f"{value:,.{shown}f}".replace(",", " ") for value in (estimate, low, high))
+    return tuple(values)  # type: ignore[return-value]
+
+
 def format_number(value: float) -> str:
-    """Four significant digits; at most four decimals of a number below 1."""
+    """Four significant digits, or three of a number below 1."""
     if not math.isfinite(value):
         return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
     size = abs(float(f"{value:.3e}"))  # 999.96 is rounded to 1000
@@ -170,8 +185,8 @@ def format_number(value: float) -> str:
         return "0"
     if size < 1e-4 or size >= 1e9:
         return f"{value:.3e}"
-    if size < 1:
-        # 0.0512 instead of 0.05120, but five decimals if four would leave fewer than two digits
-        return f"{value:.4f}" if size >= 1e-3 else f"{value:.6f}"
-    decimals = max(0, 3 - math.floor(math.log10(size)))
-    return f"{value:,.{decimals}f}".replace(",", " ")  # a plain space is safe in CSV
+    first = math.floor(math.log10(size))
+    if 0.9995 <= size < 1:  # never rounded to 1
+        first = -2
+    shown = 2 - first if size < 1 else max(0, 3 - first)
+    return f"{value:,.{shown}f}".replace(",", " ")  # a plain space is safe in CSV

@@ -44,7 +44,7 @@ from landbridge.metrics.inference import (
     metric_interval,
     paired_probability,
 )
-from landbridge.metrics.metric import Metric
+from landbridge.metrics.metric import Metric, format_interval
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._unlabelled import adjust_with_unlabelled
 from landbridge.model_selection.criteria import CRITERIA
@@ -127,7 +127,7 @@ class SearchInterval:
     def __str__(self) -> str:
         if self.withheld is not None:
             return f"{self.metric.label}: no interval, because {self.withheld}"
-        estimate, low, high = map(self.metric.format, (self.estimate, self.low, self.high))
+        estimate, low, high = format_interval(self.estimate, self.low, self.high)
         words = (
             f"{self.metric.label} {estimate}, {100 * self.level:g} % interval {low} to {high} "
             f"({self.method}: {self.rests_on})"

@@ -667,7 +667,7 @@ class SearchResult:
 
         Parameters
         ----------
-        level : float, default=0.95
+        level : float, default=0.8
             Nominal coverage.
 
         Returns
@@ -934,7 +934,7 @@ class SearchResult:
         ----------
         cell : int or "vote"
             Number of the cell.
-        level : float, default=0.95
+        level : float, default=0.9
             Nominal coverage.
         metric : str or Metric, optional
             Name of a metric of the search; by default the one used for selection.

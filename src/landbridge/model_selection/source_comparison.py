@@ -103,7 +103,7 @@ class Comparison(KeptPredictions):
             Name of the first estimator.
         second : str
             Name of the second estimator.
-        method : str, optional
+        method : str, default="t"
             Name of the method.
         level : float, default=0.95
             Nominal coverage.
@@ -160,7 +160,7 @@ class Comparison(KeptPredictions):
 
         Parameters
         ----------
-        method : str, optional
+        method : str, default="t"
             Name of the method.
         level : float, default=0.95
             Nominal coverage.

@@ -808,11 +808,11 @@ def transfer_cross_validate(
         Rows of source and target, as in `TransferSearchCV.fit`.
     criterion : str, list of str, "all" or None, default="all"
         As in `TransferSearchCV`.
-        cv : int or splitter, optional As in `TransferSearchCV`.
-        weighting : weighting method, optional As in `TransferSearchCV`.
     sources : {"pooled", "each", "both"} or list or mapping, default="pooled"
         ``"each"`` validates on every source separately.
-    scoring, cv, weighting, n_jobs, random_state : optional
+    scoring, weighting, n_jobs, random_state : optional
+        As in `TransferSearchCV`.
+    cv : int or splitter, default=5
         As in `TransferSearchCV`.
 
     Returns

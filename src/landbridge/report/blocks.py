@@ -59,7 +59,7 @@ class Picture:
     kind: str = "picture"
 
 
-# Format of a column of scores in the unit of the label.
+# Format of a column of scores in the unit of the label; see `format_number`.
 FOUR_DIGITS = "four digits"
 # Two digits; values too small for a float are shown as an upper bound.
 P_VALUE = "p-value"
@@ -159,4 +159,4 @@ def _cell(column: Column, value: Any) -> Cell:
     if column.format == P_VALUE:
         text = f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
         return Cell(text, value, True)
-    return Cell(format(value, column.format), value, True)
+    return Cell(format(value, column.format).replace(",", " "), value, True)

@@ -30,7 +30,7 @@ def summarise_data(
         Columns used as features.
     domains : ndarray of shape (n_rows,)
         Domain of each row.
-    labels : polars.Series, optional
+    labels : polars.Series or None
         Label of each row, missing where unknown.
     target : str, optional
         Name of the target domain.

@@ -139,10 +139,12 @@ def summarise_features(
 
     Parameters
     ----------
-        path : FeaturePath Path of a fitted `TGreedySelector`.
-    names : sequence of str, optional
+    path : FeaturePath
+        Path of a fitted `TGreedySelector`.
+    names : sequence of str
         Names of the features.
-        criterion : str, optional Criterion of the selector, to be named in the text.
+    criterion : str, default="t"
+        Criterion of the selector, to be named in the text.
 
     Returns
     -------

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from landbridge.inference.intervals import decimals
+from landbridge.metrics.metric import MOST_DECIMALS
 from landbridge.report.blocks import FOUR_DIGITS, P_VALUE, Column, Table, make_table
 
 MOST_FEATURES = 12
@@ -12,13 +14,12 @@ MOST_CLASSES = 12
 
 def ranking_table(ranking: dict[str, Any]) -> Table:
     """Rank, candidate, source, scores, interval, weight in the vote."""
+    digits = _digits(ranking["candidates"])
     columns = [
         Column("rank", "d"),
         Column("candidate"),
         Column("source"),
-        Column(_score_title(ranking), FOUR_DIGITS),
-        Column("low", FOUR_DIGITS),
-        Column("high", FOUR_DIGITS),
+        *(Column(title, digits) for title in (_score_title(ranking), "low", "high")),
         *(Column(name, FOUR_DIGITS) for name in ranking["other_scores"]),
         Column("vote", ".0%", minor=True),
         Column("seconds", ".2f", minor=True),
@@ -123,13 +124,11 @@ def moved_features(source: dict[str, Any]) -> list[dict[str, Any]]:
 
 def per_source_table(sources: dict[str, Any]) -> Table:
     """One line per source that was left out."""
+    digits = _digits(sources["per_source"])
     columns = [
         Column("source left out"),
         Column("rows", "d"),
-        Column(sources["metric"], FOUR_DIGITS),
-        Column("low", FOUR_DIGITS),
-        Column("high", FOUR_DIGITS),
-        Column("constant guess", FOUR_DIGITS),
+        *(Column(title, digits) for title in (sources["metric"], "low", "high", "constant guess")),
         *(Column(label, FOUR_DIGITS) for label in sources["other_metrics"]),
     ]
     keys = ("source", "rows", "mean", "low", "high", "baseline")
@@ -139,11 +138,10 @@ def per_source_table(sources: dict[str, Any]) -> Table:
 
 def intervals_table(sources: dict[str, Any]) -> Table:
     """Intervals for the three questions."""
+    digits = _digits(sources["intervals"])
     columns = [
         Column("question"),
-        Column("estimate", FOUR_DIGITS),
-        Column("low", FOUR_DIGITS),
-        Column("high", FOUR_DIGITS),
+        *(Column(title, digits) for title in ("estimate", "low", "high")),
         Column("what it says"),
     ]
     values = [
@@ -214,3 +212,13 @@ def matrix_table(
     """Matrix as a table, for formats without pictures."""
     heads = [Column(""), *(Column(name, form) for name in columns)]
     return make_table(heads, [[name, *line] for name, line in zip(rows, values, strict=True)])
+
+
+def _digits(rows: Sequence[dict[str, Any]]) -> str:
+    """Format of scores with intervals: one decimal more than in a sentence about the narrowest.
+
+    Differences between models are often smaller than their errors, which they share.
+    """
+    widths = [r["high"] - r["low"] for r in rows if r["low"] is not None and r["high"] > r["low"]]
+    shown = decimals(min(widths) / 4) + 1 if widths else MOST_DECIMALS + 1
+    return f",.{shown}f" if shown <= MOST_DECIMALS else FOUR_DIGITS

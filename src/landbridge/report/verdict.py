@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.metrics.metric import format_number
+from landbridge.metrics.metric import format_interval, format_number
 from landbridge.model_selection.search_inference import Verdict
 from landbridge.model_selection.search_result import SearchResult
 
@@ -43,11 +43,11 @@ def _answer(ranking: dict[str, Any], target: str) -> str:
     if best["score"] is None:  # only the best member of the vote was validated
         best = ranking["candidates"][1]
         alone = f"{best['name']} alone has "
-    found = f"{alone}{_score(ranking, best)} on {target}"
+    found = f"{alone}{ranking['score']} {format_number(best['score'])} on {target}"
     if best["low"] is not None:
+        score, low, high = format_interval(best["score"], best["low"], best["high"])
         level = f"{100 * ranking['interval']['level']:g} %"
-        ends = " to ".join(map(format_number, (best["low"], best["high"])))
-        found += f" ({level} interval {ends})"
+        found = f"{alone}{ranking['score']} {score} on {target} ({level} interval {low} to {high})"
     elif ranking["interval"]["withheld"]:
         found = f"the labelled rows say {found}, but they are not a sample of {target}"
     found += _recall_of_rarest(ranking)
@@ -98,10 +98,6 @@ def _how_to_answer(ranking: dict[str, Any], best: dict[str, Any], target: str) -
     return f"Train {best['name']} on {best['source']}"
 
 
-def _score(ranking: dict[str, Any], row: dict[str, Any]) -> str:
-    return f"{ranking['score']} {format_number(row['score'])}"
-
-
 def _one_class(ranking: dict[str, Any]) -> str:
     """Describe labels of a single class if the sources have several."""
     classes = ranking["classes"]
@@ -144,7 +140,7 @@ def _recall_of_rarest(ranking: dict[str, Any]) -> str:
     if classes is None or not classes["is_rare"]:
         return ""
     k = classes["rarest"]
-    recall = format_number(classes["recall"][k] or 0.0)
+    recall = f"{classes['recall'][k] or 0.0:.2f}"
     return (
         f', recall {recall} of the rarest class "{classes["names"][k]}" '
         f"({classes['rarest_share']:.1%} of the rows, {_found(classes, k)} found)"

@@ -9,7 +9,7 @@ from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
-from landbridge.metrics.metric import format_number
+from landbridge.metrics.metric import format_interval, format_number
 from landbridge.metrics.scoring import check_scoring
 
 BINARY = [
@@ -430,6 +430,7 @@ def test_pointwise_losses_of_other_metrics_are_refused():
         (42.1349, "42.13"),
         (0.05123, "0.0512"),
         (12340.4, "12 340"),
+        (0.8312, "0.831"),
         (0.9999, "0.9999"),
         (999.96, "1 000"),
         (-3.14159, "-3.142"),
@@ -440,5 +441,21 @@ def test_pointwise_losses_of_other_metrics_are_refused():
         (3e-9, "3.000e-09"),
     ],
 )
-def test_four_digits(value, text):
+def test_four_digits_or_three_below_one(value, text):
     assert format_number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("interval", "texts"),
+    [
+        ((0.8312, 0.7901, 0.8704), ("0.83", "0.79", "0.87")),  # standard error 0.02
+        ((0.8312, 0.8041, 0.8554), ("0.831", "0.804", "0.855")),  # standard error 0.013
+        ((1234.56, 1034.1, 1434.9), ("1 235", "1 034", "1 435")),
+        ((42.1349, 38.5, 46.0), ("42.1", "38.5", "46.0")),
+        ((0.5, 0.5, 0.5), ("0.500", "0.500", "0.500")),
+        ((3e-9, 2e-9, 4e-9), ("3.000e-09", "2.000e-09", "4.000e-09")),
+        ((0.8312, float("nan"), float("nan")), ("0.831", "–", "–")),
+    ],
+)
+def test_the_width_of_an_interval_sets_the_decimals(interval, texts):
+    assert format_interval(*interval) == texts
