@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from landbridge._tasks import TaskCache, task_key
-from landbridge.cli._errors import InputError
 from landbridge.cli._options import seconds_of
-from landbridge.cli.cache import size_words
+from landbridge.cli._session import InputError
+from landbridge.cli.stored import size_words
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 import landbridge as lb
 from landbridge.cli._candidates import read_candidates
-from landbridge.cli._errors import InputError
+from landbridge.cli._session import InputError
 
 YAML = """\
 # what to try

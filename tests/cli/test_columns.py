@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from landbridge.cli._columns import RowChecker, describe_columns
-from landbridge.cli._errors import InputError
+from landbridge.cli._session import InputError
 
 
 @dataclass

@@ -8,9 +8,9 @@ from polars.testing import assert_frame_equal
 
 from landbridge.cli import _pieces
 from landbridge.cli._columns import RowChecker, describe_columns
-from landbridge.cli._errors import InputError
 from landbridge.cli._files import find_files, scan_parquet
 from landbridge.cli._pieces import Pieces
+from landbridge.cli._session import InputError
 
 from .conftest import make_frame
 

@@ -6,12 +6,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from landbridge.cli import _large, _sampling
-from landbridge.cli._errors import InputError
 from landbridge.cli._large import ROW, find_large
 from landbridge.cli._more_rows import Cost, predicted
 from landbridge.cli._options import bytes_of
 from landbridge.cli._problem import read_problem
 from landbridge.cli._sampling import Sampler, shares
+from landbridge.cli._session import InputError
 from landbridge.cli.select import Select
 
 from .conftest import make_frame

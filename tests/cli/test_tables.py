@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from landbridge.cli._errors import InputError
+from landbridge.cli._session import InputError
 from landbridge.cli._tables import read_data, read_table
 
 GOOD = "a,b,where\n1,x,red\n2,,white\n"

@@ -6,7 +6,7 @@ import re
 import pytest
 from rich.console import Console
 
-from landbridge.cli._terminal import print_block
+from landbridge.cli._session import print_block
 from landbridge.report.blocks import Code, Column, Text, make_table
 
 from .test_commands import SELECT

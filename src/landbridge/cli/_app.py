@@ -6,16 +6,12 @@ import typer
 
 from landbridge._version import __version__
 from landbridge.cli._options import as_command
-from landbridge.cli.cache import Cache
 from landbridge.cli.demo import Demo
-from landbridge.cli.diagnose import Diagnose
-from landbridge.cli.evaluate import Evaluate
-from landbridge.cli.features import Features
-from landbridge.cli.info import Info
+from landbridge.cli.diagnose import Diagnose, Evaluate, Features
 from landbridge.cli.label import Label
 from landbridge.cli.predict import Predict
-from landbridge.cli.report import Report
 from landbridge.cli.select import Select
+from landbridge.cli.stored import Cache, Info, Report
 
 app = typer.Typer(
     help="Transfer learning that you can trust: from a table to a model with error bars.",

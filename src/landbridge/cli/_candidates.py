@@ -15,7 +15,7 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NoReturn
 
-from landbridge.cli._errors import InputError, nearest
+from landbridge.cli._session import InputError, nearest
 from landbridge.interop.boosters import (
     BoosterClassifier,
     BoosterRegressor,

@@ -10,7 +10,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from landbridge.cli._errors import listing
+from landbridge.cli._session import listing
 from landbridge.inspection._column_tests import MISSING_MARKS
 
 if TYPE_CHECKING:

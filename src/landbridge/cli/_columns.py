@@ -20,7 +20,7 @@ from landbridge.cli._cells import (
     read_numbers,
     unreadable,
 )
-from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._session import InputError, listing, nearest
 from landbridge.report.data_summary import column_kind
 
 if TYPE_CHECKING:

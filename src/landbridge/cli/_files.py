@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from landbridge.cli._errors import InputError, nearest
+from landbridge.cli._session import InputError, nearest
 
 if TYPE_CHECKING:
     import polars as pl

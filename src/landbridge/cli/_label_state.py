@@ -11,7 +11,7 @@ import numpy as np
 
 from landbridge._storage import whole_file
 from landbridge._version import __version__
-from landbridge.cli._errors import InputError, listing, nearest
+from landbridge.cli._session import InputError, listing, nearest
 from landbridge.labelling import LabelPlanner, design_weights
 
 if TYPE_CHECKING:

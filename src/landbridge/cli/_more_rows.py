@@ -18,10 +18,10 @@ import numpy as np
 from landbridge._delegate import takes_sample_weight
 from landbridge._tasks import Progress
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly, repeats
-from landbridge.cli._errors import listing
 from landbridge.cli._large import LargeTable
 from landbridge.cli._passes import Passes, stage_of
 from landbridge.cli._problem import Problem
+from landbridge.cli._session import listing
 from landbridge.model_selection import TransferSearchCV, VotingModel
 from landbridge.model_selection.candidates import takes_target
 

@@ -1,4 +1,4 @@
-"""Options of commands, defined once as dataclasses and read by typer.
+"""Options of commands, defined once as fields of dataclasses and read by typer.
 
 A command is a frozen dataclass. Its fields are the options, its docstring is the help, and ``run``
 makes the library call. Options shared by several commands are defined here.
@@ -7,15 +7,14 @@ makes the library call. Options shared by several commands are defined here.
 import inspect
 import re
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from landbridge.cli._errors import InputError
-from landbridge.cli._session import Session, session
+from landbridge.cli._session import InputError, Session, session
 
 if TYPE_CHECKING:
     from landbridge.cli._problem import Problem
@@ -40,168 +39,66 @@ class Task(StrEnum):
     regression = "regression"
 
 
-Data = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="DATA...",
-        help="CSV, TSV, Parquet, Excel or JSON lines: one file with a domain column, or one "
-        "name=path per domain.",
-        show_default=False,
-    ),
-]
-Label = Annotated[
-    str,
-    typer.Option("--label", "-y", help="Column to predict; rows with empty cells are unlabelled."),
-]
-OptionalLabel = Annotated[
-    str | None, typer.Option("--label", "-y", help="Column with the label, which is not a feature.")
-]
-Domain = Annotated[
-    str | None,
-    typer.Option(
-        "--domain", "-d", help="Column with the domain of each row ('domain' if omitted)."
-    ),
-]
-Target = Annotated[str, typer.Option("--target", "-t", help="Name of the target domain.")]
-Kind = Annotated[
-    Task | None, typer.Option("--task", help="Kind of label; inferred from the column if omitted.")
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option("--drop", rich_help_panel=TABLE, help="Column to leave out; may be repeated."),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option("--exclude", rich_help_panel=TABLE, help="Domain to leave out; may be repeated."),
-]
-Text = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text",
-        rich_help_panel=TABLE,
-        help="Column to read as text; may be repeated.",
-    ),
-]
-Id = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--id",
-        rich_help_panel=TABLE,
-        help="Column that identifies rows and is not a feature; may be repeated.",
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keep",
-        rich_help_panel=TABLE,
-        help="Column to use although it looks like an identifier or a constant; may be repeated.",
-    ),
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing",
-        metavar="TEXT",
-        rich_help_panel=TABLE,
-        help="Text that marks a missing value, such as ? or n/a; may be repeated.",
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        "--encoding",
-        rich_help_panel=TABLE,
-        help="Encoding of text files, such as latin-1; default UTF-8.",
-    ),
-]
-MaxRows = Annotated[
-    int,
-    typer.Option(
-        "--max-rows",
-        min=0,
-        rich_help_panel=TABLE,
-        help="Maximum number of rows per domain; 0 for all.",
-    ),
-]
-Folds = Annotated[int, typer.Option("--folds", min=2, help="Number of cross-validation folds.")]
-Metric = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        help="Metric of scikit-learn, such as roc_auc or rmse; may be repeated. The first one "
-        "is used for selection.",
-    ),
-]
-Level = Annotated[
-    float, typer.Option("--level", min=0.5, max=0.999, help="Nominal coverage of intervals.")
-]
-Jobs = Annotated[
-    int,
-    typer.Option(
-        "--jobs", "-j", rich_help_panel=RUNNING, help="Number of parallel jobs; -1 for all cores."
-    ),
-]
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume",
-        metavar="DIR",
-        rich_help_panel=RUNNING,
-        help="Store finished fits in this directory, and reuse stored ones.",
-    ),
-]
-Budget = Annotated[
-    str,
-    typer.Option(
-        "--budget",
-        metavar="TIME",
-        rich_help_panel=RUNNING,
-        help="Time limit, such as 90s, 5m or 2h; 0 for none. Simple candidates are fitted first.",
-    ),
-]
-Memory = Annotated[
-    str,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        rich_help_panel=RUNNING,
-        help="Memory for fitting the saved model on more rows than the search, such as 500m or 4g.",
-    ),
-]
-Dask = Annotated[
-    str | None,
-    typer.Option(
-        "--dask",
-        metavar="ADDRESS",
-        rich_help_panel=RUNNING,
-        help="Dask cluster for the fits: tcp://host:8786, or local:4 for four local workers.",
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option("--seed", min=0, max=2**32 - 1, rich_help_panel=RUNNING, help="Random seed."),
-]
-Report = Annotated[
-    Path | None,
-    typer.Option("--report", rich_help_panel=OUTPUT, help="Write a report: .html, .md or .json."),
-]
-Output = Annotated[
-    Format,
-    typer.Option(
-        "--format", rich_help_panel=OUTPUT, help="Readable tables, or JSON on standard output."
-    ),
-]
-Debug = Annotated[
-    bool, typer.Option("--debug", rich_help_panel=OUTPUT, help="Show the traceback of an error.")
-]
+def option(default: Any, words: str, *names: str, panel: str | None = None, **more: Any) -> Any:
+    """Field of a command that is an option; ``...`` as default means that it is required."""
+    how = typer.Option(*names, help=words, rich_help_panel=panel, **more)
+    return field(default=MISSING if default is ... else default, metadata={"typer": how})
+
+
+def argument(words: str, **more: Any) -> Any:
+    """Field of a command that is given by its position."""
+    return field(metadata={"typer": typer.Argument(help=words, **more)})
+
+
+def max_rows_option(default: int) -> Any:
+    """Option for the size of the sample of each domain."""
+    words = "Maximum number of rows per domain; 0 for all."
+    return option(default, words, panel=TABLE, min=0)
+
+
+def several(words: str, **more: Any) -> Any:
+    """Option about the table that may be repeated."""
+    return option(None, f"{words}; may be repeated.", panel=TABLE, **more)
+
+
+def label_option() -> Any:
+    """Option for the column to predict."""
+    words = "Column to predict; rows with empty cells are unlabelled."
+    return option(..., words, "--label", "-y")
+
+
+def target_option() -> Any:
+    """Option for the target domain."""
+    return option(..., "Name of the target domain.", "--target", "-t")
+
+
+def encoding_option() -> Any:
+    """Option for the encoding of text files."""
+    words = "Encoding of text files, such as latin-1; default UTF-8."
+    return option(None, words, panel=TABLE)
+
+
+def jobs_option() -> Any:
+    """Option for the number of parallel jobs."""
+    words = "Number of parallel jobs; -1 for all cores."
+    return option(1, words, "--jobs", "-j", panel=RUNNING)
+
+
+def seed_option() -> Any:
+    """Option for the random seed."""
+    return option(0, "Random seed.", panel=RUNNING, min=0, max=2**32 - 1)
+
+
+def output(words: str) -> Any:
+    """Option that names a file to write."""
+    return option(None, words, panel=OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """Options of every command."""
 
-    debug: Debug = False
+    debug: bool = option(False, "Show the traceback of an error.", "--debug", panel=OUTPUT)
 
     @property
     def as_json(self) -> bool:
@@ -217,7 +114,9 @@ class Options:
 class AnswerOptions(Options):
     """Output format of a command."""
 
-    format: Output = Format.table
+    format: Format = option(
+        Format.table, "Readable tables, or JSON on standard output.", panel=OUTPUT
+    )
 
     @property
     def as_json(self) -> bool:
@@ -228,55 +127,81 @@ class AnswerOptions(Options):
 class TableOptions(AnswerOptions):
     """Options for reading a table."""
 
-    data: Data
-    label: OptionalLabel
-    domain: Domain = None
-    drop: Drop = None
-    exclude: Exclude = None
-    text: Text = None
-    id: Id = None
-    keep: Keep = None
-    missing: Missing = None
-    encoding: Encoding = None
-    max_rows: MaxRows = 20_000
-    seed: Seed = 0
+    data: list[str] = argument(
+        "CSV, TSV, Parquet, Excel or JSON lines: one file with a domain column, or one name=path "
+        "per domain.",
+        metavar="DATA...",
+        show_default=False,
+    )
+    label: str | None = option(
+        None, "Column with the label, which is not a feature.", "--label", "-y"
+    )
+    domain: str | None = option(
+        None, "Column with the domain of each row ('domain' if omitted).", "--domain", "-d"
+    )
+    drop: list[str] | None = several("Column to leave out")
+    exclude: list[str] | None = several("Domain to leave out")
+    text: list[str] | None = several("Column to read as text")
+    id: list[str] | None = several("Column that identifies rows and is not a feature")
+    keep: list[str] | None = several(
+        "Column to use although it looks like an identifier or a constant"
+    )
+    missing: list[str] | None = several(
+        "Text that marks a missing value, such as ? or n/a", metavar="TEXT"
+    )
+    encoding: str | None = encoding_option()
+    max_rows: int = max_rows_option(20_000)
+    seed: int = seed_option()
 
-    def read(
-        self,
-        current: Session,
-        *,
-        target: str | None = None,
-        task: str | None = None,
-        spare_labels: bool = False,
-        announce_task: bool = True,
-        group: str | None = None,
-        time: str | None = None,
-    ) -> "Problem":
+    def read(self, current: Session, **how: Any) -> "Problem":
         """Read the learning problem; see `landbridge.cli._problem.read_problem`."""
         from landbridge.cli._problem import read_problem
 
-        return read_problem(
-            self,
-            current.note,
-            target=target,
-            task=task,
-            spare_labels=spare_labels,
-            announce_task=announce_task,
-            group=group,
-            time=time,
-        )
+        return read_problem(self, current.note, **how)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LearnOptions(TableOptions):
     """Options for fitting and evaluating models."""
 
-    label: Label
-    task: Kind = None
-    metric: Metric = None
-    level: Level = 0.95
-    jobs: Jobs = 1
-    resume: Resume = None
+    label: str = label_option()
+    task: Task | None = option(None, "Kind of label; inferred from the column if omitted.")
+    metric: list[str] | None = option(
+        None,
+        "Metric of scikit-learn, such as roc_auc or rmse; may be repeated. The first one is used "
+        "for selection.",
+    )
+    level: float = option(0.95, "Nominal coverage of intervals.", min=0.5, max=0.999)
+    jobs: int = jobs_option()
+    resume: Path | None = option(
+        None,
+        "Store finished fits in this directory, and reuse stored ones.",
+        metavar="DIR",
+        panel=RUNNING,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchOptions(LearnOptions):
+    """Options of a search for one target."""
+
+    target: str = target_option()
+    candidates: Path | None = option(
+        None, "YAML or TOML file with estimators and grids; a default list if omitted."
+    )
+    folds: int = option(5, "Number of cross-validation folds.", min=2)
+    budget: str = option(
+        "10m",
+        "Time limit, such as 90s, 5m or 2h; 0 for none. Simple candidates are fitted first.",
+        metavar="TIME",
+        panel=RUNNING,
+    )
+    dask: str | None = option(
+        None,
+        "Dask cluster for the fits: tcp://host:8786, or local:4 for four local workers.",
+        metavar="ADDRESS",
+        panel=RUNNING,
+    )
 
 
 def as_command(options: type[Options]) -> Callable[..., None]:
@@ -287,18 +212,18 @@ def as_command(options: type[Options]) -> Callable[..., None]:
         with session(asked.as_json, asked.debug) as current:
             asked.run(current)
 
-    hints = get_type_hints(options, include_extras=True)
+    hints = get_type_hints(options)
     # Required options are listed first.
-    ordered = sorted(fields(options), key=lambda field: field.default is not MISSING)
+    ordered = sorted(fields(options), key=lambda one: one.default is not MISSING)
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(
-                field.name,
+                one.name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=inspect.Parameter.empty if field.default is MISSING else field.default,
-                annotation=hints[field.name],
+                default=inspect.Parameter.empty if one.default is MISSING else one.default,
+                annotation=Annotated[hints[one.name], one.metadata["typer"]],
             )
-            for field in ordered
+            for one in ordered
         ]
     )
     command.__annotations__ = hints

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from landbridge.cli._errors import InputError
 from landbridge.cli._files import (
     TEXT_SUFFIXES,
     check_encoding,
@@ -15,6 +14,7 @@ from landbridge.cli._files import (
     is_parquet,
     scan_parquet,
 )
+from landbridge.cli._session import InputError
 from landbridge.cli._tables import plain_numbers, read_table
 from landbridge.cli._text_files import TextFile, check_names, check_rectangular
 

@@ -15,10 +15,10 @@ from landbridge.cli._cells import (
     strays,
     warn_similar_names,
 )
-from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._large import ROW, advice_on_text, find_large
 from landbridge.cli._options import TableOptions
 from landbridge.cli._sampling import Sample, Sampler
+from landbridge.cli._session import InputError, listing, nearest
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
 from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
 from landbridge.model_selection._sources import POOLED, source_name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from landbridge.cli._errors import InputError
+from landbridge.cli._session import InputError
 
 if TYPE_CHECKING:
     import polars as pl

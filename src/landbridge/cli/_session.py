@@ -1,31 +1,69 @@
-"""One run of a command: output streams, errors, warnings and exit codes.
+"""One run of a command: its output, errors, warnings and exit codes.
 
 Results go to standard output, notes and progress to standard error. Exit codes: 0 done, 2 wrong
 usage or input, 1 anything unexpected, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
+import difflib
 import json
 import logging
 import os
 import shlex
 import sys
 import traceback
+import unicodedata
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from landbridge.cli import INTERRUPTED, TERMINATED, Terminated
-from landbridge.cli._errors import InputError, visible
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from landbridge._tasks import Progress
-    from landbridge.report.blocks import Block
+    from landbridge.report.blocks import Block, Column, Table
 
 REPORTS = (".html", ".htm", ".md", ".json")
+# Unicode categories: control, format (such as writing direction), surrogate, line separators.
+_INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+# Spaces between two columns, and at both ends of a line.
+GAP = 3
+# Sentences in narrower columns are hard to read.
+NARROWEST_TEXT = 24
+
+
+class InputError(ValueError):
+    """Invalid user input; the message says what to do."""
+
+
+def visible(text: str) -> str:
+    """Escape control characters, so that a name cannot control the terminal."""
+    return "".join(
+        character
+        if character == "\n" or unicodedata.category(character) not in _INVISIBLE
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Suggest the known name most similar to ``name``, if there is one."""
+    folded = {candidate.casefold(): candidate for candidate in known}
+    close = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def listing(names: Sequence[object], limit: int = 12) -> str:
+    """Quote the first ``limit`` names and count the rest."""
+    shown = ", ".join(repr(name) for name in names[:limit])
+    return shown if len(names) <= limit else f"{shown} and {len(names) - limit} more"
 
 
 class Session:
@@ -58,8 +96,6 @@ class Session:
         if self.as_json:
             sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
             return
-        from landbridge.cli._terminal import print_block
-
         for block in blocks:
             print_block(self.out, block)
 
@@ -199,3 +235,101 @@ def _words(error: Exception) -> str:
         return f"{name}{error.strerror}. Check the place, its space and its permissions."
     # Failures of candidates carry the traceback of their worker; --debug shows it.
     return str(error).partition("\nTraceback (most recent call last)")[0]
+
+
+def print_block(console: "Console", block: Any) -> None:
+    """Print a part of the report; a picture is shown as its table."""
+    table = block.table if block.kind == "picture" else block
+    if block.kind == "facts":
+        for name, text in block.facts:
+            console.print(visible(f"{name}: {text}"), markup=False, soft_wrap=True)
+    elif block.kind == "text":
+        console.print(visible(block.text), markup=False)
+    elif block.kind in ("heading", "code"):
+        # Headings name files and code is copied: neither is broken.
+        style = "bold" if block.kind == "heading" else None
+        console.print(visible(block.text), style=style, markup=False, soft_wrap=True)
+    elif table is not None:
+        print_table(console, table)
+
+
+def print_table(console: "Console", table: "Table") -> None:
+    """Print a table, split into several tables if its columns do not fit on one line."""
+    from rich import box
+    from rich.table import Table as RichTable
+
+    spaces = [
+        _space(column, [row.cells[n].text for row in table.rows])
+        for n, column in enumerate(table.columns)
+    ]
+    for part in _parts(table.columns, spaces, console.width):
+        shown = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+        widths = _widths([spaces[n] for n in part], console.width)
+        for n, width in zip(part, widths, strict=True):
+            column = table.columns[n]
+            shown.add_column(
+                _escaped(column.title), justify="right" if column.number else "left", width=width
+            )
+        for row in table.rows:
+            texts = [_escaped(row.cells[n].text) for n in part]
+            shown.add_row(*texts, style="bold" if row.chosen else None)
+        console.print(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class _Space:
+    """Width of a column on one line, and its smallest width with words on several lines."""
+
+    whole: int
+    least: int
+
+
+def _space(column: "Column", texts: Sequence[str]) -> _Space:
+    from rich.cells import cell_len
+
+    texts = [visible(text) for text in texts]
+    title = max(map(cell_len, column.title.split()), default=0)
+    longest = max(map(cell_len, texts), default=0)
+    whole = max(cell_len(column.title), longest)
+    if column.number:
+        return _Space(whole, max(title, longest))
+    words = max(map(cell_len, chain.from_iterable(text.split() for text in texts)), default=0)
+    return _Space(whole, min(whole, max(title, NARROWEST_TEXT, min(words, 2 * NARROWEST_TEXT))))
+
+
+def _line(widths: Sequence[int]) -> int:
+    return sum(widths) + GAP * (len(widths) - 1) + 2
+
+
+def _parts(columns: "Sequence[Column]", spaces: Sequence[_Space], width: int) -> list[list[int]]:
+    """Split columns into lines; minor columns are omitted first, and the first is repeated."""
+    kept = list(range(len(columns)))
+
+    def too_wide(part: Sequence[int]) -> bool:
+        return _line([spaces[n].least for n in part]) > width
+
+    for n in reversed(range(len(columns))):
+        if columns[n].minor and too_wide(kept):
+            kept.remove(n)
+    parts = [kept[:1]]
+    for n in kept[1:]:
+        if len(parts[-1]) > 1 and too_wide([*parts[-1], n]):
+            parts.append(kept[:1])
+        parts[-1].append(n)
+    return parts
+
+
+def _widths(spaces: Sequence[_Space], width: int) -> list[int]:
+    """Full width for narrow columns, and the remaining space for the others."""
+    limit = max(space.whole for space in spaces)
+    widths = [space.whole for space in spaces]
+    while _line(widths) > width and limit > 1:
+        limit -= 1
+        widths = [max(space.least, min(space.whole, limit)) for space in spaces]
+    return widths
+
+
+def _escaped(text: str) -> str:
+    from rich.markup import escape
+
+    return escape(visible(text))

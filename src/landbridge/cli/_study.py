@@ -19,7 +19,6 @@ from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import Entry, build_estimator, read_candidates
 from landbridge.cli._columns import describe_columns
-from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._large import find_large
 from landbridge.cli._more_rows import fit_on_more, learn_in_passes, members_that_learn
 from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
@@ -29,6 +28,7 @@ from landbridge.cli._problem import (
     read_problem,
     require_labels,
 )
+from landbridge.cli._session import InputError, listing, nearest
 from landbridge.cli._table_encoder import is_free_text
 from landbridge.cli._trust import column_cautions
 from landbridge.inference.label_check import check_of_design
@@ -53,8 +53,7 @@ from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
 if TYPE_CHECKING:
     from landbridge.cli._session import Session
-    from landbridge.cli.evaluate import Evaluate
-    from landbridge.cli.features import Features
+    from landbridge.cli.diagnose import Evaluate, Features
     from landbridge.cli.label import Label
     from landbridge.cli.select import Select
 

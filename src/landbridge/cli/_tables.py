@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from landbridge.cli._cells import LARGEST, LEADING_ZERO, find_types, is_code
-from landbridge.cli._errors import InputError, listing, nearest
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     JSON_SUFFIXES,
@@ -21,6 +20,7 @@ from landbridge.cli._files import (
     is_parquet,
     scan_parquet,
 )
+from landbridge.cli._session import InputError, listing, nearest
 from landbridge.cli._text_files import MISSING, TextFile, check_names, check_rectangular
 
 if TYPE_CHECKING:

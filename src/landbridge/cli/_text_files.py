@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
-from landbridge.cli._errors import InputError, listing
+from landbridge.cli._session import InputError, listing
 
 if TYPE_CHECKING:
     import polars as pl

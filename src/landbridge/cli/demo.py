@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from landbridge.cli import _options as options
+from landbridge.cli._options import Options, jobs_option, option, seed_option
 from landbridge.cli._session import Session, check_output
 from landbridge.cli.select import Select
 
@@ -70,14 +68,14 @@ DAY_OFF = Question(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demo(options.Options):
+class Demo(Options):
     """Answer two questions about bike rentals: one where transfer helps, one where it does not."""
 
-    folder: Annotated[
-        Path, typer.Option("--folder", help="Folder for the tables, the report and the model.")
-    ] = Path("landbridge-demo")
-    jobs: options.Jobs = 1
-    seed: options.Seed = 0
+    folder: Path = option(
+        Path("landbridge-demo"), "Folder for the tables, the report and the model."
+    )
+    jobs: int = jobs_option()
+    seed: int = seed_option()
 
     def run(self, current: Session) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)

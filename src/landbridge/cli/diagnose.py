@@ -1,8 +1,10 @@
-"""``landbridge diagnose``: compare the target with each source."""
+"""``landbridge diagnose``, ``evaluate`` and ``features``: compare domains."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from landbridge.cli import _options as options
+from landbridge.cli._options import option
 from landbridge.cli._session import Session
 
 
@@ -10,9 +12,8 @@ from landbridge.cli._session import Session
 class Diagnose(options.TableOptions):
     """Report the distance of the target from each source, and which features moved."""
 
-    label: options.OptionalLabel = None
-    target: options.Target
-    max_rows: options.MaxRows = 5000
+    target: str = options.target_option()
+    max_rows: int = options.max_rows_option(5000)
 
     def run(self, current: Session) -> None:
         from landbridge.cli import _trust
@@ -34,3 +35,54 @@ class Diagnose(options.TableOptions):
             data["sample"] = problem.sample.sentence()
             blocks.append(Text(data["sample"]))
         current.show(data, blocks)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluate(options.LearnOptions):
+    """Leave each domain out once, and report scores per source with intervals."""
+
+    model: str | None = option(
+        None, "Name of an estimator, such as RandomForestClassifier; a linear model if omitted."
+    )
+
+    def run(self, current: Session) -> None:
+        from landbridge.cli._study import run_sources
+        from landbridge.report.layout import sources_section
+
+        problem = self.read(current, task=self.task, spare_labels=True)
+        found = run_sources(problem, self)
+        current.show(found, sources_section(found).blocks)
+
+
+class Criterion(StrEnum):
+    """Selection criterion."""
+
+    t = "t"
+    loss = "loss"
+    gate = "gate"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Features(options.TableOptions):
+    """Select features with the same effect in every domain (T-greedy)."""
+
+    label: str = options.label_option()
+    positive: str | None = option(
+        None, "With more than two classes, the class to separate from the others."
+    )
+    criterion: Criterion = option(
+        Criterion.t, "t: most consistent effect; loss: largest effect; gate: both."
+    )
+    number: int | None = option(None, "Number of features; chosen by validation if omitted.", min=1)
+    max_rows: int = options.max_rows_option(0)
+
+    def run(self, current: Session) -> None:
+        from landbridge.cli._study import run_features
+        from landbridge.report.layout import features_section
+
+        problem = self.read(current, announce_task=False)
+        if self.positive is None:
+            problem = problem.with_numeric_labels()
+        with current.working("picking features"):
+            found = run_features(problem, self)
+        current.show(found, features_section(found).blocks)

@@ -3,13 +3,11 @@
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from landbridge.cli import _options as options
-from landbridge.cli._errors import InputError
-from landbridge.cli._session import Session, check_distinct, check_output
+from landbridge.cli._options import option
+from landbridge.cli._session import InputError, Session, check_distinct, check_output
 from landbridge.cli.select import Answer, Sources
 
 if TYPE_CHECKING:
@@ -28,40 +26,19 @@ class Goal(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Label(options.LearnOptions):
+class Label(options.SearchOptions):
     """Choose the target rows to label next, and report when there are enough labels."""
 
-    target: options.Target
-    goal: Annotated[
-        Goal,
-        typer.Option(
-            help="Choose the best model, prove that it beats one without transfer, measure its "
-            "score, or train."
-        ),
-    ] = Goal.choose
-    batch: Annotated[int, typer.Option("--batch", min=1, help="Rows per batch.")] = 20
-    planned: Annotated[
-        int, typer.Option("--planned", min=1, help="Planned total number of labels.")
-    ] = 100
-    answers: Annotated[
-        Path | None, typer.Option("--answers", help="The file of the last batch, filled in.")
-    ] = None
-    output: Annotated[Path, typer.Option("--output", "-o", help="File to fill in: .csv.")] = Path(
-        "ask.csv"
+    goal: Goal = option(
+        Goal.choose,
+        "Choose the best model, prove that it beats one without transfer, measure its score, or "
+        "train.",
     )
-    state: Annotated[
-        Path | None,
-        typer.Option("--state", help="State file: .json; next to the output if omitted."),
-    ] = None
-    candidates: Annotated[
-        Path | None,
-        typer.Option(
-            help="YAML or TOML file with estimators and grids; a default list if omitted."
-        ),
-    ] = None
-    folds: options.Folds = 5
-    budget: options.Budget = "10m"
-    dask: options.Dask = None
+    batch: int = option(20, "Rows per batch.", min=1)
+    planned: int = option(100, "Planned total number of labels.", min=1)
+    answers: Path | None = option(None, "The file of the last batch, filled in.")
+    output: Path = option(Path("ask.csv"), "File to fill in: .csv.", "--output", "-o")
+    state: Path | None = option(None, "State file: .json; next to the output if omitted.")
     # Other settings of a search, with the defaults of `select`.
     criterion = None
     answer = Answer.vote

@@ -3,13 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Any
 
-import typer
-
-from landbridge.cli import _options as options
-from landbridge.cli._errors import InputError
-from landbridge.cli._session import Session, check_output
+from landbridge.cli._options import AnswerOptions, argument, encoding_option, option
+from landbridge.cli._session import InputError, Session, check_output
 
 if TYPE_CHECKING:
     import polars as pl
@@ -21,34 +18,24 @@ ENDINGS = (".csv", ".tsv", ".parquet")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Predict(options.AnswerOptions):
+class Predict(AnswerOptions):
     """Predict new rows with a saved model, and mark rows outside its training range."""
 
-    model: Annotated[Path, typer.Argument(help="Model file written by `select --save`.")]
-    new: Annotated[
-        Path,
-        typer.Argument(
-            help="Table with the rows to predict: a file, or a directory or pattern of Parquet "
-            "files. It is read in pieces."
-        ),
-    ]
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="Output file: .csv, .tsv or .parquet; CSV is printed if omitted."
-        ),
-    ] = None
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of the table to copy to the output; may be repeated."),
-    ] = None
-    raw: Annotated[
-        bool,
-        typer.Option(
-            "--raw", help="Do not escape text that a spreadsheet would treat as a formula."
-        ),
-    ] = False
-    encoding: options.Encoding = None
+    model: Path = argument("Model file written by `select --save`.")
+    new: Path = argument(
+        "Table with the rows to predict: a file, or a directory or pattern of Parquet files. It is "
+        "read in pieces."
+    )
+    output: Path | None = option(
+        None, "Output file: .csv, .tsv or .parquet; CSV is printed if omitted.", "--output", "-o"
+    )
+    keep: list[str] | None = option(
+        None, "Column of the table to copy to the output; may be repeated."
+    )
+    raw: bool = option(
+        False, "Do not escape text that a spreadsheet would treat as a formula.", "--raw"
+    )
+    encoding: str | None = encoding_option()
 
     def run(self, current: Session) -> None:
         check_output(self.output, *ENDINGS)

@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 from landbridge.cli import _options as options
+from landbridge.cli._options import option, output
 from landbridge.cli._session import REPORTS, Session, check_distinct, check_output, command_line
 
 
@@ -40,65 +38,38 @@ class Answer(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Select(options.LearnOptions):
+class Select(options.SearchOptions):
     """Rank sources, algorithms and parameters for a target with few labels or none."""
 
-    target: options.Target
-    candidates: Annotated[
-        Path | None,
-        typer.Option(
-            help="YAML or TOML file with estimators and grids; a default list if omitted."
-        ),
-    ] = None
-    criterion: Annotated[
-        Criterion | None,
-        typer.Option(
-            help="Selection criterion; by default anchored with target labels and trcv without."
-        ),
-    ] = None
-    answer: Annotated[
-        Answer,
-        typer.Option(help="Final model: weighted vote of several candidates, or the best one."),
-    ] = Answer.vote
-    sources: Annotated[
-        Sources, typer.Option(help="Train on each source separately, on all rows pooled, or both.")
-    ] = Sources.both
-    folds: options.Folds = 5
-    group: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with groups, such as patients, that are never split between folds."
-        ),
-    ] = None
-    time: Annotated[
-        str | None,
-        typer.Option(
-            help="Column with times; models are trained on rows before those of each fold."
-        ),
-    ] = None
-    design: Annotated[
-        Path | None,
-        typer.Option(
-            help="State file of `landbridge label`; its labels are used with design weights."
-        ),
-    ] = None
-    budget: options.Budget = "10m"
-    dask: options.Dask = None
-    memory: options.Memory = "1g"
-    report: options.Report = None
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            help="Save the model, fitted on all rows: .skops.", rich_help_panel=options.OUTPUT
-        ),
-    ] = None
-    results: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the results: .json (the whole report) or .npz (with predictions).",
-            rich_help_panel=options.OUTPUT,
-        ),
-    ] = None
+    criterion: Criterion | None = option(
+        None, "Selection criterion; by default anchored with target labels and trcv without."
+    )
+    answer: Answer = option(
+        Answer.vote, "Final model: weighted vote of several candidates, or the best one."
+    )
+    sources: Sources = option(
+        Sources.both, "Train on each source separately, on all rows pooled, or both."
+    )
+    group: str | None = option(
+        None, "Column with groups, such as patients, that are never split between folds."
+    )
+    time: str | None = option(
+        None, "Column with times; models are trained on rows before those of each fold."
+    )
+    design: Path | None = option(
+        None, "State file of `landbridge label`; its labels are used with design weights."
+    )
+    memory: str = option(
+        "1g",
+        "Memory for fitting the saved model on more rows than the search, such as 500m or 4g.",
+        metavar="SIZE",
+        panel=options.RUNNING,
+    )
+    report: Path | None = output("Write a report: .html, .md or .json.")
+    save: Path | None = output("Save the model, fitted on all rows: .skops.")
+    results: Path | None = output(
+        "Write the results: .json (the whole report) or .npz (with predictions)."
+    )
 
     @property
     def whole_report(self) -> bool:

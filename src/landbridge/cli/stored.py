@@ -1,0 +1,224 @@
+"""``landbridge info``, ``report`` and ``cache``: read what other commands wrote."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from landbridge.cli._options import AnswerOptions, Options, argument, option, seconds_of
+from landbridge.cli._session import (
+    REPORTS,
+    InputError,
+    Session,
+    check_distinct,
+    check_output,
+    command_line,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Info(AnswerOptions):
+    """Describe a saved model, its training data and its expected score."""
+
+    model: Path = argument("Model file written by `select --save`.")
+
+    def run(self, current: Session) -> None:
+        from landbridge.persistence import load_card
+        from landbridge.report.blocks import Block, Column, Facts, make_table
+
+        card = load_card(self.model)
+        columns = [Column("column"), Column("type"), Column("seen in training")]
+        try:
+            rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
+            blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"{self.model}: its card is damaged; a part is "
+                f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
+            ) from error
+        current.show(card, blocks)
+
+
+def _facts(card: dict[str, Any]) -> dict[str, str]:
+    versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
+    if "candidate" not in card:
+        return {"saved": card["date"], "versions": versions}
+    members = ", ".join(f"{m['name']} {m['weight']:.0%}" for m in card["members"])
+    return {
+        "model": card["candidate"] + (f" ({members})" if members else ""),
+        "predicts": f"{card['label']} ({card['task']})",
+        "target": card["target"],
+        "trained on": ", ".join(f"{name}: {rows} rows" for name, rows in card["rows"].items()),
+        "expected on the target": _expected(card),
+        "criterion": card["criterion"],
+        "classes": ", ".join(card["classes"]),
+        "saved": card["date"],
+        "seed": str(card["seed"]),
+        "versions": versions,
+        "command": card["command"],
+    }
+
+
+def _expected(card: dict[str, Any]) -> str:
+    from landbridge.metrics.metric import format_interval, format_number
+
+    interval = card["interval"]
+    if not card["of_target"]:
+        return "unknown: no target row with a label was used"
+    words = f"{card['score_name']} {format_number(card['score'])}"
+    if interval["withheld"]:
+        return f"unknown: {interval['withheld']} ({words} on them)"
+    if interval["low"] is not None:
+        score, low, high = format_interval(card["score"], interval["low"], interval["high"])
+        return (
+            f"{card['score_name']} {score}, {100 * interval['level']:g} % interval {low} to {high}"
+        )
+    return words
+
+
+def _seen(column: dict[str, Any]) -> str:
+    from landbridge.cli._columns import seen_range
+
+    if "values" in column:
+        return ", ".join(column["values"])
+    return seen_range(column) if "low" in column else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report(Options):
+    """Write a report from saved results."""
+
+    results: Path = argument("File written by `select --results`: .json or .npz.")
+    output: Path = option(..., "Report: .html, .md or .json.", "--output", "-o")
+    level: float | None = option(
+        None, "Nominal coverage of intervals computed from .npz; default 0.95.", min=0.5, max=0.999
+    )
+
+    def run(self, current: Session) -> None:
+        check_output(self.output, *REPORTS)
+        from jinja2 import UndefinedError
+
+        from landbridge.report import write_report
+
+        check_distinct(results=self.results, output=self.output)
+        summary = read_results(self.results, self.level)
+        try:
+            write_report(summary, self.output)
+        except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
+            raise InputError(
+                f"{self.results}: the results are damaged; a part is missing or "
+                f"was edited ({type(error).__name__}: {error}). Save them again with `select "
+                "--results`."
+            ) from error
+        current.wrote("report", self.output)
+
+
+def read_results(path: Path, level: float | None) -> dict[str, Any]:
+    """Read a summary from a file, or compute it from stored predictions at the given level."""
+    import json
+
+    from landbridge.report import summarise, summarise_origin
+    from landbridge.report.summary import FORMAT
+
+    if not path.is_file():
+        raise InputError(f"{path}: no such file. Pass a file written by `select --results`.")
+    if path.suffix.lower() == ".npz":
+        from landbridge.model_selection import SearchResult
+
+        origin = summarise_origin(command=command_line())
+        result = SearchResult.load(path)
+        return summarise(
+            title=f"Results of {path.name}",
+            target="the target",
+            origin=origin,
+            result=result,
+            level=0.95 if level is None else level,
+        )
+    if level is not None:
+        raise InputError(
+            f"{path}: --level requires a .npz file with predictions; the intervals of "
+            f"{path.suffix or 'other files'} are fixed. Omit it, or pass the .npz file."
+        )
+    try:
+        summary = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: not a landbridge results file: {error}.") from error
+    if not isinstance(summary, dict) or summary.get("kind") != "landbridge report":
+        raise InputError(f"{path}: not a landbridge results file.")
+    if summary.get("format") != FORMAT:
+        raise InputError(
+            f"{path}: must have format {FORMAT}; got format {summary.get('format')!r}, saved by "
+            "another version of landbridge. Search again, or use that version."
+        )
+    return summary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cache(AnswerOptions):
+    """Show the contents of a directory of finished fits, and prune it."""
+
+    directory: Path = argument("Directory given to `select --resume`.")
+    prune: str | None = option(
+        None, "Remove fits unused for this long, such as 30d or 12h; 0 removes all.", metavar="AGE"
+    )
+
+    def run(self, current: Session) -> None:
+        from landbridge._tasks import TaskCache, duration, is_cache
+        from landbridge.report.blocks import Column, Facts, make_table
+
+        if not is_cache(self.directory):
+            raise InputError(
+                f"{self.directory}: not a directory of finished fits. Pass the directory that was "
+                "given to --resume."
+            )
+        fits = TaskCache(self.directory)
+        removed = None if self.prune is None else fits.prune(seconds_of(self.prune))
+        contents = fits.contents()
+        data = {
+            "directory": str(self.directory),
+            "fits": sum(contents.tasks.values()),
+            "bytes": sum(contents.bytes.values()),
+            "damaged": contents.damaged,
+            "removed": removed,
+            "kinds": [
+                {
+                    "name": name,
+                    "fits": contents.tasks[name],
+                    "bytes": contents.bytes[name],
+                    "seconds": contents.seconds[name],
+                }
+                for name in sorted(contents.tasks)
+            ],
+        }
+        facts = [
+            ("directory", str(self.directory)),
+            ("finished fits", f"{data['fits']}, {size_words(sum(contents.bytes.values()))}"),
+        ]
+        if contents.damaged:
+            facts.append(("damaged files, which are fitted again", str(contents.damaged)))
+        if removed is not None:
+            facts.append(("files removed", str(removed)))
+        columns = [
+            Column("candidate"),
+            Column("fits", ".0f"),
+            Column("size"),
+            Column("time saved"),
+        ]
+        rows = [
+            [
+                name,
+                contents.tasks[name],
+                size_words(contents.bytes[name]),
+                duration(contents.seconds[name]),
+            ]
+            for name in sorted(contents.tasks)
+        ]
+        current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
+
+
+def size_words(n_bytes: float) -> str:
+    """Format a number of bytes."""
+    for unit in ("B", "kB", "MB"):
+        if n_bytes < 1000:
+            return f"{n_bytes:.3g} {unit}"
+        n_bytes /= 1000
+    return f"{n_bytes:.3g} GB"
