@@ -23,7 +23,7 @@ from sklearn.base import BaseEstimator
 from landbridge._archive import check_archive, require_regular_file
 from landbridge._model_parts import check_parts
 from landbridge._storage import plain_value, whole_file
-from landbridge._version import __version__
+from landbridge._version import versions
 
 CARD = "landbridge-card.json"
 FORMAT = 1
@@ -114,7 +114,8 @@ def save_model(
     (['red'], ['yes'])
     """
     skops_io = _import_skops()
-    card = {"format": FORMAT, **_origin(), **(card or {})}
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    card = {"format": FORMAT, "date": date, "versions": versions(), **(card or {})}
     text = json.dumps(card, indent=1, default=plain_value)
     try:
         dump = skops_io.dumps(model, compression=zipfile.ZIP_DEFLATED, compresslevel=6)
@@ -222,37 +223,18 @@ def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
             f"`{path}` must be a model saved by landbridge; got a card without its format. "
             "Restore it from the original."
         )
-    versions = card.get("versions", {})
-    if not isinstance(versions, dict):
+    saved_by = card.get("versions", {})
+    if not isinstance(saved_by, dict):
         raise ValueError(
             f"`{path}` must be a model saved by landbridge; got a card whose versions are "
-            f"{type(versions).__name__}. Restore it from the original."
+            f"{type(saved_by).__name__}. Restore it from the original."
         )
     if card["format"] > FORMAT:
         raise ValueError(
             f"`{path}` must have format {FORMAT} or older; got format {card['format']}, saved by "
-            f"landbridge {versions.get('landbridge', 'of another version')}. Upgrade landbridge "
+            f"landbridge {saved_by.get('landbridge', 'of another version')}. Upgrade landbridge "
             "to read it."
         )
-
-
-def package_versions() -> dict[str, str]:
-    """Versions of the packages that affect predictions."""
-    import numpy
-    import scipy
-    import sklearn
-
-    versions = {"landbridge": __version__}
-    for package in (numpy, scipy, sklearn):
-        versions[package.__name__] = package.__version__
-    return versions
-
-
-def _origin() -> dict[str, Any]:
-    return {
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": package_versions(),
-    }
 
 
 def _is_allowed(name: str) -> bool:

@@ -20,12 +20,10 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
-import scipy
 import scipy.sparse as sp
-import sklearn
 from sklearn.base import BaseEstimator
 
-from landbridge._version import __version__
+from landbridge._version import versions
 from landbridge.exceptions import CacheWarning
 
 # Attributes that clone keeps although they are not parameters.
@@ -255,10 +253,7 @@ def _source_digest(module: ModuleType | None) -> str:
 def _versions() -> str:
     """Versions of everything that every fit depends on, with a digest of landbridge's source."""
     own = _source_digest(sys.modules["landbridge"])
-    return (
-        f"python {platform.python_version()} {platform.machine()}, numpy {np.__version__}, scipy "
-        f"{scipy.__version__}, scikit-learn {sklearn.__version__}, landbridge {__version__} {own}"
-    )
+    return f"{versions()} {platform.machine()} {own}"
 
 
 def _is_table(value: Any) -> bool:

@@ -1,6 +1,5 @@
 """Run a search on checked rows and candidates: folds, weights, fits, predictions."""
 
-import platform
 import time
 import warnings
 from collections import Counter, deque
@@ -10,8 +9,6 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import scipy
-import sklearn
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -30,7 +27,7 @@ from landbridge._tasks import (
 )
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import count_jobs
-from landbridge._version import __version__
+from landbridge._version import versions
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.metric import Metric
@@ -597,17 +594,6 @@ class _Run:
             seconds=seconds,
             versions=versions(),
         )
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that affect predictions."""
-    return {
-        "landbridge": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
 
 
 def racing_rounds(fits: Sequence[FitTask]) -> list[list[FitTask]]:

@@ -5,14 +5,13 @@ probabilities and verdicts are taken from those objects and also expressed in wo
 """
 
 import math
-import platform
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge._version import __version__
+from landbridge._version import __version__, versions
 from landbridge.inspection import ShiftDiagnosis
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.search_result import SearchResult
@@ -201,18 +200,8 @@ def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str,
     >>> sorted(summarise_origin(command="landbridge select wine.csv", seed=0))
     ['command', 'date', 'seed', 'versions']
     """
-    import scipy
-    import sklearn
-
-    versions = {
-        "landbridge": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-    }
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"date": date, "seed": seed, "command": command, "versions": versions}
+    return {"date": date, "seed": seed, "command": command, "versions": versions()}
 
 
 def summarise(

@@ -226,7 +226,7 @@ def test_code_of_local_modules_is_part_of_the_description(tmp_path, monkeypatch)
 def test_versions_are_part_of_the_key(monkeypatch):
     before = task_key("a")
     assert before == task_key("a") != task_key("b")
-    monkeypatch.setattr(module.sklearn, "__version__", "99")
+    monkeypatch.setattr(module, "versions", lambda: {"scikit-learn": "99"})
     module._versions.cache_clear()
     assert task_key("a") != before
     monkeypatch.undo()
