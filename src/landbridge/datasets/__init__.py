@@ -1,14 +1,15 @@
 """Datasets with natural domains, and generators with known truth."""
 
-from landbridge.datasets._auto_mpg import load_auto_mpg
-from landbridge.datasets._bike_hours import load_bike_hours
-from landbridge.datasets._concept_shift import make_concept_shift
 from landbridge.datasets._counts import fetch_amazon_reviews, fetch_reuters_crossdomain
-from landbridge.datasets._covariate_shift import make_covariate_shift
+from landbridge.datasets._generators import (
+    make_concept_shift,
+    make_covariate_shift,
+    make_label_shift,
+    make_sources,
+)
 from landbridge.datasets._home import get_data_home
 from landbridge.datasets._images import fetch_cifar10, fetch_mnist, fetch_office_caltech
-from landbridge.datasets._label_shift import make_label_shift
-from landbridge.datasets._sources import make_sources
+from landbridge.datasets._samples import load_auto_mpg, load_bike_hours
 from landbridge.datasets._tables import fetch_abalone, fetch_bike_sharing, fetch_wine_quality
 from landbridge.datasets._texts import (
     fetch_20newsgroups,

@@ -10,7 +10,7 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils import Bunch
 
 from landbridge._validation import check_choice
-from landbridge.datasets._home import DataFile, DataHome, open_text, require_files
+from landbridge.datasets._home import DataFile, DataHome, loader, open_text, require_files
 
 _AMAZON_DOMAINS = ["books", "dvd", "electronics", "kitchen"]
 _REUTERS_TASKS = {
@@ -20,6 +20,7 @@ _REUTERS_TASKS = {
 }
 
 
+@loader
 def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load term counts of positive and negative Amazon reviews of four kinds of products.
 
@@ -30,13 +31,6 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
     ``amazon_blitzer`` of
     the data home (files ``processed_acl/<domain>/positive.review`` and ``negative.review``,
     compressed by gzip or not).
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -56,9 +50,9 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
             DataFile(f"amazon_blitzer/processed_acl/{domain}/{sign}.review")
             for domain, sign in parts
         ],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007), to "
+        data_home,
+        download_if_missing,
+        "They are files of processed_acl.tar.gz of Blitzer, Dredze and Pereira (2007), to "
         "be unpacked into amazon_blitzer.",
     )
     reviews = [_read_reviews(path) for path in paths]
@@ -74,6 +68,7 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
     )
 
 
+@loader
 def fetch_reuters_crossdomain(
     *,
     task: Literal["orgs-people", "orgs-places", "people-places"] = "orgs-people",
@@ -92,10 +87,6 @@ def fetch_reuters_crossdomain(
     ----------
     task : {"orgs-people", "orgs-places", "people-places"}, default="orgs-people"
         The two top categories to be classified.
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -112,9 +103,9 @@ def fetch_reuters_crossdomain(
     name = _REUTERS_TASKS[task]
     paths = require_files(
         [DataFile(f"reuters_crossdomain/{name}_{part}.mat") for part in ("src", "tar")],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin=f"They hold {name}_src_data, {name}_src_label (and tar) of Dai et al. (2007).",
+        data_home,
+        download_if_missing,
+        f"They hold {name}_src_data, {name}_src_label (and tar) of Dai et al. (2007).",
     )
     rows, labels = [], []
     for part, path in zip(("src", "tar"), paths, strict=True):

@@ -8,12 +8,13 @@ they have a public address. Otherwise, the error message describes them.
 
 import gzip
 import hashlib
+import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, Any, TypeAlias, TypeVar
 
 from landbridge.datasets._download import download, extract
 
@@ -71,6 +72,24 @@ def _user_cache() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
 
 
+Loader = TypeVar("Loader", bound=Callable[..., Any])
+_HEADING = "Parameters\n----------\n"
+_SHARED = """data_home : str or path, optional
+    Directory with the data; `get_data_home()` by default.
+download_if_missing : bool, default=True
+    Download missing files; raise an error otherwise.
+"""
+
+
+def loader(function: Loader) -> Loader:
+    """Document the two parameters that all loaders share."""
+    before, returns, rest = inspect.cleandoc(function.__doc__ or "").partition("Returns\n-------\n")
+    heading = "" if _HEADING in before else _HEADING
+    before = before.rstrip() + ("\n\n" + heading if heading else "\n")
+    function.__doc__ = f"{before}{_SHARED}\n{returns}{rest}\n"
+    return function
+
+
 def find_file(home: Path, file: DataFile) -> Path | None:
     """Path of the file or its compressed form; None if neither is in the data home."""
     plain = home / file.path
@@ -81,7 +100,7 @@ def find_file(home: Path, file: DataFile) -> Path | None:
 
 
 def require_files(
-    files: Sequence[DataFile], *, data_home: DataHome, download_if_missing: bool, origin: str
+    files: Sequence[DataFile], data_home: DataHome, download_if_missing: bool, origin: str
 ) -> list[Path]:
     """Paths of all ``files``; ``origin`` describes them in error messages."""
     home = get_data_home(data_home)

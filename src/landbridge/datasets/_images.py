@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import DataFile, DataHome, require_files
+from landbridge.datasets._home import DataFile, DataHome, loader, require_files
 
 _MNIST = DataFile(
     "mnist/mnist.npz",
@@ -34,15 +34,9 @@ _OFFICE_DOMAINS = {
 }
 
 
+@loader
 def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load handwritten digits of 28 × 28 pixels, 60000 for training and 10000 for testing.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -56,13 +50,14 @@ def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True)
     """
     (path,) = require_files(
         [_MNIST],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It holds the arrays x_train, y_train, x_test, y_test of the MNIST digits.",
+        data_home,
+        download_if_missing,
+        "It holds the arrays x_train, y_train, x_test, y_test of the MNIST digits.",
     )
     return _images_in_two_splits(path, fetch_mnist.__doc__)
 
 
+@loader
 def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load a subset of CIFAR-10, photographs of ten classes with 32 × 32 pixels.
 
@@ -70,13 +65,6 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
     The data are not downloaded: the loader reads ``cifar10/cifar10_subset.npz`` in the data home
     with the arrays X_train (10000, 32, 32, 3), y_train, X_test (5000, 32, 32, 3), y_test.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -90,9 +78,9 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
     """
     (path,) = require_files(
         [_CIFAR],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It holds arrays X_train, y_train (1000 images per class), X_test, y_test (500 per "
+        data_home,
+        download_if_missing,
+        "It holds arrays X_train, y_train (1000 images per class), X_test, y_test (500 per "
         "class) taken from CIFAR-10.",
     )
     images = _images_in_two_splits(path, fetch_cifar10.__doc__)
@@ -100,6 +88,7 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
     return images
 
 
+@loader
 def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load histograms of 800 visual words for ten kinds of objects in four collections.
 
@@ -109,13 +98,6 @@ def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: boo
     The data are not downloaded: the original has one ``.mat`` file per domain. The loader reads
     ``office_caltech10_surf/office_caltech10_surf.npz`` in the data home with the arrays
     caltech10_X, caltech10_y, amazon_X, amazon_y, webcam_X, webcam_y, dslr_X, dslr_y.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -129,9 +111,9 @@ def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: boo
     """
     (path,) = require_files(
         [_OFFICE],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It holds arrays <domain>_X and <domain>_y made from the files "
+        data_home,
+        download_if_missing,
+        "It holds arrays <domain>_X and <domain>_y made from the files "
         "*_SURF_L10.mat of Gong et al. (2012).",
     )
     with np.load(path) as arrays:

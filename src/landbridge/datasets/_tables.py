@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import UCI, DataFile, DataHome, open_text, require_files
+from landbridge.datasets._home import UCI, DataFile, DataHome, loader, open_text, require_files
 
 _WINE = {
     "red": DataFile(
@@ -55,18 +55,12 @@ _BIKE_FEATURES = [
 ]
 
 
+@loader
 def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load quality scores of Portuguese Vinho Verde wines, with the colour as the domain.
 
     There are 1599 red and 4898 white wines with 11 physicochemical measurements and the median
     score of three tasters, from 3 to 9.
-
-    Parameters
-    ----------
-    data_home : path or None
-        Folder of the data files; None uses ``LANDBRIDGE_DATA``, else the user's cache folder.
-    download_if_missing : bool, default=True
-        False raises an OSError instead of downloading.
 
     Returns
     -------
@@ -81,9 +75,9 @@ def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool 
     """
     paths = require_files(
         list(_WINE.values()),
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="They are the UCI repository's Wine Quality data.",
+        data_home,
+        download_if_missing,
+        "They are the UCI repository's Wine Quality data.",
     )
     read = [_read_csv(path, delimiter=";") for path in paths]
     names, tables = read[0][0], [np.array(rows, dtype=np.float64) for _, rows in read]
@@ -97,18 +91,12 @@ def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool 
     )
 
 
+@loader
 def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load the number of rings (age) of abalones, with the sex as the domain.
 
     There are 4177 abalones with seven measurements: 1528 "M", 1307 "F", 1342 "I" (infant). The sex
     is not among the features.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -123,9 +111,9 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
     """
     (path,) = require_files(
         [_ABALONE],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It is the UCI repository's Abalone data.",
+        data_home,
+        download_if_missing,
+        "It is the UCI repository's Abalone data.",
     )
     with open_text(path) as lines:
         rows = [row for row in csv.reader(lines) if row]
@@ -138,19 +126,13 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
     )
 
 
+@loader
 def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load hourly bike rentals in Washington, D.C., with the year as the domain.
 
     There are 17379 hours of 2011 and 2012 with calendar and weather data. The two parts of the
     count, casual and registered users, are left out of the features, since they add up to the
     target.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -165,9 +147,9 @@ def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool 
     """
     (path,) = require_files(
         [_BIKE],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It is the hourly table of the UCI repository's Bike Sharing data.",
+        data_home,
+        download_if_missing,
+        "It is the hourly table of the UCI repository's Bike Sharing data.",
     )
     names, rows = _read_csv(path)
     column = {name: [row[k] for row in rows] for k, name in enumerate(names)}

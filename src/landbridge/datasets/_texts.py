@@ -15,6 +15,7 @@ from landbridge.datasets._home import (
     DataHome,
     find_file,
     get_data_home,
+    loader,
     open_text,
     read_bytes,
     require_files,
@@ -48,19 +49,13 @@ _REVIEW_DOMAINS = [
 ]
 
 
+@loader
 def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load posts of 20 newsgroups, split by date into training and test sets.
 
     There are 11314 training and 7532 test posts with their headers. The categories form a tree
     ("rec.autos", "rec.motorcycles"), from which transfer tasks are built: same branch, different
     leaf.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -75,9 +70,9 @@ def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool 
     prepared = find_file(get_data_home(data_home), _NEWSGROUPS)
     (path,) = require_files(
         [_NEWSGROUPS if prepared else _NEWSGROUPS_ARCHIVE],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It is the archive of 20 Newsgroups sorted by date; the same posts as JSON lines "
+        data_home,
+        download_if_missing,
+        "It is the archive of 20 Newsgroups sorted by date; the same posts as JSON lines "
         f"with split, category, id and text in {_NEWSGROUPS.path}.gz serve as well.",
     )
     posts = list(_json_lines(path)) if prepared else _archived_posts(path)
@@ -91,6 +86,7 @@ def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool 
     )
 
 
+@loader
 def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load positive and negative reviews from 16 domains, 14 of products and two of films.
 
@@ -100,13 +96,6 @@ def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = Tru
     The data are not downloaded: put the authors' files ``<domain>.task.train``, ``.test`` and
     ``.unlabel``,
     compressed by gzip or not, into the folder ``fdu_mtl`` of the data home.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -122,9 +111,9 @@ def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = Tru
     parts = [(d, part) for d in _REVIEW_DOMAINS for part in ("train", "test", "unlabel")]
     paths = require_files(
         [DataFile(f"fdu_mtl/{domain}.task.{part}") for domain, part in parts],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="They are the FDU-MTL review files of Liu, Qiu and Huang (2017), plain or .gz.",
+        data_home,
+        download_if_missing,
+        "They are the FDU-MTL review files of Liu, Qiu and Huang (2017), plain or .gz.",
     )
     texts, target, domains, split = [], [], [], []
     unlabeled: dict[str, list[str]] = {}
@@ -149,19 +138,13 @@ def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = Tru
     )
 
 
+@loader
 def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load Reuters-21578, newswire documents of 1987 with all their labels.
 
     The data are not downloaded: the original is a set of SGML files. The loader reads
     ``reuters21578/reuters21578.jsonl.gz`` in the data home, which has one JSON object per document
     with the keys lewissplit, topics, places, people, orgs, exchanges, title and body.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -177,9 +160,9 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
     """
     (path,) = require_files(
         [_REUTERS],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It has one JSON object per line with lewissplit, topics, places, people, orgs, "
+        data_home,
+        download_if_missing,
+        "It has one JSON object per line with lewissplit, topics, places, people, orgs, "
         "exchanges, title and body, made from the SGML files of Reuters-21578.",
     )
     documents = list(_json_lines(path))
@@ -197,11 +180,12 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
     )
 
 
+@loader
 def fetch_syskill_webert(
     *,
+    merge_medium: bool = False,
     data_home: DataHome = None,
     download_if_missing: bool = True,
-    merge_medium: bool = False,
 ) -> Bunch:
     """Load web pages rated hot, medium or cold by one person, with subjects as domains.
 
@@ -213,10 +197,6 @@ def fetch_syskill_webert(
 
     Parameters
     ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
     merge_medium : bool, default=False
         Whether to replace the few "medium" ratings by "cold", as is usual.
 
@@ -233,9 +213,9 @@ def fetch_syskill_webert(
     """
     (path,) = require_files(
         [_SYSKILL],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It has one JSON object per line with subject, rating, url and html, made from the "
+        data_home,
+        download_if_missing,
+        "It has one JSON object per line with subject, rating, url and html, made from the "
         "UCI repository's Syskill and Webert data.",
     )
     pages = list(_json_lines(path))

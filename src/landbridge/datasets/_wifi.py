@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import UCI, DataFile, DataHome, open_text, require_files
+from landbridge.datasets._home import UCI, DataFile, DataHome, loader, open_text, require_files
 
 _ICDM = DataFile("wifi_icdm2007/wifi_icdm2007_tr_99.npz")
 _UJI = {
@@ -25,6 +25,7 @@ _UJI = {
 _N_ACCESS_POINTS = 520
 
 
+@loader
 def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load WiFi signals of 99 access points with positions in a building, from two periods.
 
@@ -35,13 +36,6 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
     The data are not downloaded: the original is a ``.mat`` file. The loader reads
     ``wifi_icdm2007/wifi_icdm2007_tr_99.npz`` in the data home with its six arrays src_X,
     src_labels, tar_train_X, tar_train_labels, tar_test_X, tar_test_labels.
-
-    Parameters
-    ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
 
     Returns
     -------
@@ -57,9 +51,9 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
     """
     (path,) = require_files(
         [_ICDM],
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="It holds the arrays of wifi_icdm2007_tr_99.mat of Xu et al. (2017).",
+        data_home,
+        download_if_missing,
+        "It holds the arrays of wifi_icdm2007_tr_99.mat of Xu et al. (2017).",
     )
     parts, labels = [], []
     with np.load(path) as arrays:
@@ -83,11 +77,12 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
     )
 
 
+@loader
 def fetch_ujiindoorloc(
     *,
+    not_seen: float = -105.0,
     data_home: DataHome = None,
     download_if_missing: bool = True,
-    not_seen: float = -105.0,
 ) -> Bunch:
     """Load WiFi signals of 520 access points in three buildings, with the phone as the domain.
 
@@ -97,10 +92,6 @@ def fetch_ujiindoorloc(
 
     Parameters
     ----------
-    data_home : str or path, optional
-        Directory with the data; `get_data_home()` by default.
-    download_if_missing : bool, default=True
-        Download missing files; raise an error otherwise.
     not_seen : float, default=-105.0
         Signal of an access point that was not received; 1 dBm below the weakest by default.
 
@@ -119,9 +110,9 @@ def fetch_ujiindoorloc(
     """
     paths = require_files(
         list(_UJI.values()),
-        data_home=data_home,
-        download_if_missing=download_if_missing,
-        origin="They are the two tables of the UCI repository's UJIIndoorLoc data.",
+        data_home,
+        download_if_missing,
+        "They are the two tables of the UCI repository's UJIIndoorLoc data.",
     )
     read = [_read_numbers(path) for path in paths]
     names, tables = read[0][0], [numbers for _, numbers in read]
