@@ -16,8 +16,8 @@ from scipy.optimize import minimize
 from benchmarks._harness import HERE, Log, measure
 from benchmarks._weighting_page import write
 from landbridge import KLIEP, ClassifierRatio, KernelMeanMatching, RuLSIF, UniformWeights
+from landbridge._kernel import kernel, row_blocks
 from landbridge.datasets import make_covariate_shift
-from landbridge.weighting._rows import kernel, row_blocks
 from landbridge.weighting.kernel_mean_matching import huang_eps, mean_embedding
 
 OURS = HERE / "tasks" / "weights.py"

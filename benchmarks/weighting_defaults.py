@@ -12,8 +12,8 @@ import numpy as np
 from benchmarks._harness import Log, markdown_table, read, write_page
 from benchmarks.weighting import SHIFTS
 from landbridge import KernelMeanMatching
+from landbridge._kernel import resolve_gamma
 from landbridge.datasets import make_covariate_shift
-from landbridge.weighting._rows import resolve_gamma
 from landbridge.weighting.kernel_mean_matching import RIDGE, WIDTH
 
 WIDTHS = (0.1, 0.3, 1.0)

@@ -31,17 +31,16 @@ FORMAT = 1
 ESTIMATOR_PACKAGES = ("sklearn", "skrub")
 # Classes of landbridge that a model may contain in addition to the public estimators.
 OWN = {
+    "_low_rank": "LowRankFeatures",
     "boosting.tree_growth": "Tree",
     "cli._table_encoder": "TableEncoder",
     "feature_selection.path": "FeaturePath",
     "feature_selection.selector": "_Solution",
     "interop.boosters": "BoosterClassifier BoosterRegressor",
-    "kernels.low_rank": "LowRankFeatures",
     "kernels.tca": "KernelRows",
     "model_selection.search_result": "SearchResult",
     "model_selection.vote": "VotingModel",
     "weighting._base": "WeightDiagnostics",
-    "weighting._features": "NystroemFeatures",
     "weighting._gaussian_basis": "GaussianBasis",
     "weighting.classifier_ratio": "ColumnSquares SigmoidCalibration",
 }

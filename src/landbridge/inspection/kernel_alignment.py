@@ -6,12 +6,12 @@ from typing import Any, Self
 import numpy as np
 from sklearn.decomposition import PCA
 
+from landbridge._kernel import KernelSpec, Width, kernel_matrix, resolve_width
+from landbridge._low_rank import positive_eigenpairs
 from landbridge._palette import ACCENT, INK, STRONG
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_two_domains, stack_rows
 from landbridge.inspection._display import Display, open_frame
-from landbridge.kernels._kernel import KernelSpec, Width, kernel_matrix, resolve_width
-from landbridge.kernels.low_rank import positive_eigenpairs
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import SurrogateKernelMap
 

@@ -31,6 +31,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._kernel import (
+    KernelSpec,
+    Width,
+    check_kernel,
+    gamma_of,
+    kernel_matrix,
+    resolve_width,
+)
+from landbridge._low_rank import LowRankFeatures, fit_low_rank_features, resolve_rank
 from landbridge._tasks.threads import on_one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
@@ -47,14 +56,6 @@ from landbridge._warn import warn_caller
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.kernels._graph import neighbor_laplacian
-from landbridge.kernels._kernel import (
-    KernelSpec,
-    Width,
-    check_kernel,
-    kernel_matrix,
-    resolve_width,
-)
-from landbridge.kernels.low_rank import LowRankFeatures, fit_low_rank_features, resolve_rank
 
 # Up to this many columns the normal equations are formed and factorised.
 DIRECT_COLUMNS = 2000
@@ -175,12 +176,12 @@ class _LaplacianRLS(TransferEstimator):
         if self.n_components is None and self.kernel != "linear":
             return None
         if self.n_components is None:
-            return LowRankFeatures("linear", 1.0, None, None, rows.shape[1])
+            return LowRankFeatures("linear", None, None, None, rows.shape[1])
         return fit_low_rank_features(
             parts[0],
             parts[1] if len(parts) == 2 else None,
-            kernel=self.kernel,
-            width=self.width_,
+            spec=self.kernel,
+            gamma=gamma_of(self.kernel, self.width_),
             rank=resolve_rank(self.n_components, rows.shape[0]),
             random_state=self.random_state,
         )

@@ -27,9 +27,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from landbridge._low_rank import positive_eigenpairs
 from landbridge._typing import Vector
 from landbridge._validation import check_not_negative
-from landbridge.kernels.low_rank import positive_eigenpairs
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge._tasks.threads import on_one_thread, one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
@@ -24,7 +25,6 @@ from landbridge._validation import (
     stack_rows,
 )
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
-from landbridge.kernels._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import (
     SurrogateKernelMap,

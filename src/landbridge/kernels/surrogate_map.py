@@ -10,13 +10,13 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap
+from landbridge._kernel import KernelSpec, Width, check_kernel, gamma_of, resolve_width
+from landbridge._low_rank import fit_low_rank_features, resolve_rank
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState
 from landbridge._validation import TransferData, check_not_negative, check_rows, stack_rows
 from landbridge._warn import warn_caller
 from landbridge.exceptions import NothingToAlignWarning
-from landbridge.kernels._kernel import KernelSpec, Width, check_kernel, resolve_width
-from landbridge.kernels.low_rank import fit_low_rank_features, resolve_rank
 from landbridge.kernels.surrogate import Alignment, align_features
 
 # If the alignment loses less than this share of the trace, it has no practical effect.
@@ -114,8 +114,8 @@ class SurrogateKernelMap(DomainMap):
         self.features_ = fit_low_rank_features(
             source,
             target,
-            kernel=self.kernel,
-            width=self.width_,
+            spec=self.kernel,
+            gamma=gamma_of(self.kernel, self.width_),
             rank=resolve_rank(wanted, rows.shape[0]),
             random_state=self.random_state,
         )

@@ -27,6 +27,21 @@ from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import TransferMap
+from landbridge._kernel import (
+    KernelSpec,
+    Width,
+    check_kernel,
+    gamma_of,
+    kernel_matrix,
+    resolve_width,
+    row_blocks,
+)
+from landbridge._low_rank import (
+    LowRankFeatures,
+    fit_low_rank_features,
+    positive_eigenpairs,
+    resolve_rank,
+)
 from landbridge._tasks.threads import on_one_thread, one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
@@ -36,20 +51,6 @@ from landbridge._validation import (
     check_rows,
     stack_rows,
 )
-from landbridge.kernels._kernel import (
-    KernelSpec,
-    Width,
-    check_kernel,
-    kernel_matrix,
-    resolve_width,
-)
-from landbridge.kernels.low_rank import (
-    LowRankFeatures,
-    fit_low_rank_features,
-    positive_eigenpairs,
-    resolve_rank,
-)
-from landbridge.weighting._rows import row_blocks
 
 # For nearly all components, or few rows, a dense solver is faster than Lanczos.
 DENSE_ROWS = 100
@@ -274,8 +275,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         features = fit_low_rank_features(
             source,
             target,
-            kernel=self.kernel,
-            width=self.width_,
+            spec=self.kernel,
+            gamma=gamma_of(self.kernel, self.width_),
             rank=rank,
             random_state=self.random_state,
         )

@@ -33,6 +33,13 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._kernel import (
+    KernelSpec,
+    Width,
+    check_kernel,
+    kernel_matrix,
+    resolve_width,
+)
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
@@ -42,13 +49,6 @@ from landbridge._validation import (
     stack_rows,
 )
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
-from landbridge.kernels._kernel import (
-    KernelSpec,
-    Width,
-    check_kernel,
-    kernel_matrix,
-    resolve_width,
-)
 
 # Growth of C* per level. The paper uses 2, which is as accurate but takes twice as long.
 GROWTH = 10.0

@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from landbridge._typing import Matrix, Vector
-from landbridge._validation import check_count
-from landbridge.weighting._rows import (
+from landbridge._kernel import (
     choose_rows,
     kernel,
     median_square,
     resolve_gamma,
     row_blocks,
 )
+from landbridge._typing import Matrix, Vector
+from landbridge._validation import check_count
 
 # Multiples of the median heuristic among which the width is chosen.
 MULTIPLES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)

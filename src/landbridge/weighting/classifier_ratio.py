@@ -10,11 +10,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
+from landbridge._kernel import deal_folds
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_probabilistic, is_count, stack_rows
 from landbridge.weighting._base import Weighting
-from landbridge.weighting._rows import deal_folds
 
 
 def log_odds(probability: Vector) -> Vector:

@@ -8,24 +8,23 @@ import numpy as np
 from sklearn.metrics.pairwise import PAIRWISE_KERNEL_FUNCTIONS
 from sklearn.utils import check_random_state
 
+from landbridge._kernel import kernel, mean_self_kernel, resolve_gamma, row_blocks
+from landbridge._low_rank import LowRankFeatures, fit_low_rank_features
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_choice, check_not_negative, is_count, is_number
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
-from landbridge.weighting._features import (
-    NystroemFeatures,
-    feature_matrix,
-    feature_mean,
-)
 from landbridge.weighting._interior_point import Solution, solve_box_and_slab
 from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
-from landbridge.weighting._rows import kernel, mean_self_kernel, resolve_gamma, row_blocks
 
 # Up to this number of source rows, the exact problem takes seconds; beyond it, use features.
 EXACT_ROWS = 2000
 # Number of features for up to 20 000 rows, and for more rows.
 MANY_ROWS, COMPONENTS, COMPONENTS_OF_MANY = 20_000, 256, 128
+
+# A matrix of features with more entries than this is stored in single precision.
+DOUBLE_ENTRIES = 2**25
 
 # Values that recovered known density ratios well for many dimensions, sizes and shifts. gamma is in
 # units of the median heuristic, the ridge in units of the mean of k(x, x). See
@@ -107,8 +106,8 @@ class KernelMeanMatching(Weighting):
     kernel : str, default="rbf"
         A kernel of scikit-learn (`sklearn.metrics.pairwise.pairwise_kernels`).
     gamma : "median", "scale", float or None
-        The width: 1 / (2 × median squared distance of the rows of both domains), 1 / (columns ×
-        variance), or a number. ``None`` uses the value of ``setting``.
+        The width: 1 / (2 × median squared distance of the rows of both domains), 1 / (2 × sum of
+        the variances of the columns), or a number. ``None`` uses the value of ``setting``.
     bound : float or None
         B, the largest weight. ``None`` uses the value of ``setting``.
     eps : float in [0, 1], "huang" or None
@@ -199,8 +198,9 @@ class KernelMeanMatching(Weighting):
                 "defined only at the rows of fit. Fit with ridge=1.0, for example."
             )
         if self._map is not None:
+            blocks = self._map.blocks(X)
             pull = np.concatenate(
-                [self._map(X[rows]) @ self._coefficients for rows in row_blocks(X, self._map.width)]
+                [self._map.transform(X[rows]) @ self._coefficients for rows in blocks]
             )
         else:
             source, target = self._domains
@@ -223,13 +223,14 @@ class KernelMeanMatching(Weighting):
 
     def _approximate(
         self, X: Matrix, X_target: Matrix, size: int, rng: np.random.RandomState
-    ) -> tuple[Problem, NystroemFeatures]:
-        features = NystroemFeatures.draw(
-            X, X_target, size=size, name=self.kernel, gamma=self.gamma_, rng=rng
+    ) -> tuple[Problem, LowRankFeatures]:
+        features = fit_low_rank_features(
+            X, X_target, spec=self.kernel, gamma=self.gamma_, rank=size, random_state=rng
         )
-        form = LowRank(feature_matrix(features, X))
+        single = X.shape[0] * features.n_features > DOUBLE_ENTRIES
+        form = LowRank(features.transform(X, np.float32 if single else np.float64))
         # Compute κ from the same features as K, so that both means have the same approximation.
-        self._target_mean = feature_mean(features, X_target)
+        self._target_mean = features.mean(X_target)
         kappa = form.times(X.shape[0] * self._target_mean)
         scale = mean_self_kernel(X, self.kernel, self.gamma_)
         left_out = max(scale - form.mean_diagonal(), 0.0)

@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
+from landbridge._kernel import choose_rows, deal_folds, row_blocks
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_count
@@ -14,7 +15,6 @@ from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
 from landbridge.weighting._interior_point import step_to_zero
-from landbridge.weighting._rows import choose_rows, deal_folds, row_blocks
 
 # The width is chosen on at most this many rows of each domain, which bounds its cost.
 SELECTION_ROWS = 5000

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils import check_random_state
 
+from landbridge._kernel import choose_rows
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_number
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
-from landbridge.weighting._rows import choose_rows
 
 # Width and regularisation are chosen on at most this many rows of each domain.
 SELECTION_ROWS = 10_000

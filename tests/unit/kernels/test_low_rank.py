@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
-from landbridge.kernels._kernel import kernel_matrix, resolve_width
-from landbridge.kernels.low_rank import (
+from landbridge._kernel import kernel_matrix, resolve_width
+from landbridge._low_rank import (
     draw_landmarks,
     fit_low_rank_features,
     positive_eigenpairs,
@@ -22,7 +22,7 @@ def domains(seed, n_source=40, n_target=30, n_columns=4):
 
 
 def features(Z, X, **options):
-    given = {"kernel": "rbf", "width": 1.5, "rank": 12, "random_state": 0, **options}
+    given = {"spec": "rbf", "gamma": 0.5 / 1.5**2, "rank": 12, "random_state": 0, **options}
     return fit_low_rank_features(Z, X, **given)
 
 
@@ -45,7 +45,7 @@ def test_all_rows_as_landmarks_give_the_kernel(seed):
 
 @seeds
 def test_moments_are_those_of_the_features(seed, monkeypatch):
-    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 60)  # several blocks
+    monkeypatch.setattr("landbridge._kernel.BLOCK_VALUES", 60)  # several blocks
     Z, X = domains(seed)
     phi = features(Z, X)
     gram, total = phi.moments(Z)
@@ -57,7 +57,7 @@ def test_moments_are_those_of_the_features(seed, monkeypatch):
 @seeds
 def test_linear_features_are_the_best_of_their_rank(seed):
     Z, X = domains(seed, n_columns=10)
-    phi = features(Z, X, kernel="linear", rank=3)
+    phi = features(Z, X, spec="linear", rank=3)
     rows = np.vstack([Z, X])
     singular = np.linalg.svd(rows, compute_uv=False)
     approximation = phi.transform(rows)
@@ -67,7 +67,7 @@ def test_linear_features_are_the_best_of_their_rank(seed):
 
 def test_few_columns_are_their_own_features():
     Z, X = domains(0)
-    phi = features(Z, X, kernel="linear")
+    phi = features(Z, X, spec="linear")
     np.testing.assert_array_equal(phi.transform(Z), Z)
     np.testing.assert_array_equal(phi.transform(sparse.csr_array(Z)), Z)
 
@@ -109,7 +109,7 @@ def test_width_of_scale_is_the_mean_squared_distance():
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "poly", "linear", "cosine"])
 def test_kernels_are_their_formulas(kernel, monkeypatch):
-    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 100)
+    monkeypatch.setattr("landbridge._kernel.BLOCK_VALUES", 100)
     Z, X = domains(1)
     inner = Z @ X.T
     distance = np.linalg.norm(Z[:, None] - X, axis=2)

@@ -8,11 +8,11 @@ from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 import landbridge as lb
+from landbridge._kernel import resolve_gamma
 from landbridge.datasets import make_covariate_shift
 from landbridge.weighting import kernel_mean_matching as module
 from landbridge.weighting._interior_point import solve_box_and_slab
 from landbridge.weighting._quadratic_forms import LowRank
-from landbridge.weighting._rows import resolve_gamma
 from landbridge.weighting.kernel_mean_matching import mean_embedding, resolve_components
 
 MODES = [
@@ -137,7 +137,7 @@ def test_predict_weights_follows_the_true_ratio_at_new_rows(monkeypatch, data):
         kmm = lb.KernelMeanMatching(**mode).fit(data.X, data.X_target)
         weights = kmm.predict_weights(new.X)
         assert np.corrcoef(weights, new.weights)[0, 1] > 0.85
-        monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 999)
+        monkeypatch.setattr("landbridge._kernel.BLOCK_VALUES", 999)
         np.testing.assert_allclose(kmm.predict_weights(new.X), weights, atol=1e-8)
         monkeypatch.undo()
 
@@ -165,7 +165,7 @@ def test_kernel_that_is_not_positive_semi_definite_is_refused(data):
 
 def test_mean_embedding_in_blocks(monkeypatch, data):
     expected = 400 / 300 * rbf_kernel(data.X, data.X_target, gamma=0.3).sum(axis=1)
-    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 300 * 7)
+    monkeypatch.setattr("landbridge._kernel.BLOCK_VALUES", 300 * 7)
     np.testing.assert_allclose(mean_embedding(data.X, data.X_target, "rbf", 0.3), expected)
 
 

@@ -85,7 +85,7 @@ def test_follows_the_true_ratio(data):
 def test_curvature_in_blocks_gives_the_same_answer(monkeypatch):
     P = np.random.default_rng(1).exponential(size=(50, 5))
     expected, _, _ = mixture_weights(P)
-    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 35)
+    monkeypatch.setattr("landbridge._kernel.BLOCK_VALUES", 35)
     np.testing.assert_allclose(mixture_weights(P)[0], expected, atol=1e-8)
 
 

@@ -4,22 +4,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
+from sklearn.metrics.pairwise import euclidean_distances
 
 import landbridge as lb
-from landbridge.weighting import _features
-from landbridge.weighting._features import (
-    NystroemFeatures,
-    feature_matrix,
-    feature_mean,
-)
-from landbridge.weighting._rows import (
+from landbridge._kernel import (
     choose_rows,
     deal_folds,
     kernel,
     mean_self_kernel,
     resolve_gamma,
 )
+from landbridge._low_rank import fit_low_rank_features
 
 
 @pytest.fixture
@@ -53,41 +48,29 @@ def test_widths_by_their_formulas(rows):
     squares = euclidean_distances(np.vstack([rows, other]), squared=True)
     median = np.median(squares[np.triu_indices(400, 1)])
     assert resolve_gamma("median", rows, other, seeded()) == pytest.approx(1 / (2 * median))
-    scale = 1 / (4 * np.vstack([rows, other]).var())
+    scale = 1 / (2 * np.vstack([rows, other]).var(axis=0).sum())
     assert resolve_gamma("scale", rows, other, seeded()) == pytest.approx(scale)
     compressed = sparse.csr_array(rows), sparse.csr_array(other)
     assert resolve_gamma("scale", *compressed, seeded()) == pytest.approx(scale)
     assert resolve_gamma(2, rows, other, seeded()) == 2.0
 
 
-def test_widths_of_constant_rows_are_one_half_and_one():
+def test_widths_of_constant_rows_are_one():
     same = np.ones((5, 2))
     assert resolve_gamma("median", same, same, seeded()) == 0.5
-    assert resolve_gamma("scale", same, same, seeded()) == 1.0
+    assert resolve_gamma("scale", same, same, seeded()) == 0.5
 
 
-def test_nystroem_is_exact_at_its_landmarks_and_for_low_rank_kernels(rows):
-    features = NystroemFeatures.draw(
-        rows, rows[:50] + 1, size=60, name="rbf", gamma=0.3, rng=seeded()
-    )
-    assert features.landmarks.shape == (60, 4)
-    own = features(features.landmarks)
-    np.testing.assert_allclose(own @ own.T, rbf_kernel(features.landmarks, gamma=0.3), atol=1e-8)
-    linear = NystroemFeatures.draw(rows, rows, size=30, name="linear", gamma=1.0, rng=seeded())
-    assert linear.width == 4
-    np.testing.assert_allclose(linear(rows) @ linear(rows).T, rows @ rows.T, atol=1e-8)
-
-
-def test_features_in_blocks_and_in_single_precision(monkeypatch, rows):
-    features = NystroemFeatures.draw(rows, rows, size=16, name="rbf", gamma=0.3, rng=seeded())
-    expected = features(rows)
-    monkeypatch.setattr("landbridge.weighting._rows.BLOCK_VALUES", 16 * 7)
-    np.testing.assert_allclose(feature_matrix(features, rows), expected, rtol=1e-12)
-    np.testing.assert_allclose(feature_mean(features, rows), expected.mean(axis=0), atol=1e-12)
-    monkeypatch.setattr(_features, "DOUBLE_ENTRIES", 10)
-    single = feature_matrix(features, rows)
+def test_the_mean_of_low_rank_features_and_their_single_precision(monkeypatch, rows):
+    how = {"spec": "rbf", "gamma": 0.3, "rank": 16, "random_state": 0}
+    features = fit_low_rank_features(rows, rows[:50] + 1, **how)
+    expected = features.transform(rows)
+    monkeypatch.setattr("landbridge._kernel.BLOCK_VALUES", 16 * 7)
+    np.testing.assert_allclose(features.transform(rows), expected, rtol=1e-12)
+    np.testing.assert_allclose(features.mean(rows), expected.mean(axis=0), atol=1e-12)
+    single = features.transform(rows, np.float32)
     assert single.dtype == np.float32
-    np.testing.assert_allclose(single, expected, atol=1e-6)
+    np.testing.assert_allclose(single, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2", "linear", "poly", "cosine"])

@@ -6,9 +6,9 @@ from scipy.optimize import minimize
 from sklearn.metrics.pairwise import rbf_kernel
 
 import landbridge as lb
+from landbridge._kernel import resolve_gamma
 from landbridge.datasets import make_covariate_shift
 from landbridge.weighting._gaussian_basis import MULTIPLES, check_widths
-from landbridge.weighting._rows import resolve_gamma
 from landbridge.weighting.rulsif import leave_one_out_scores, relative_ratio_coefficients
 
 

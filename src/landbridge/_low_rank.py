@@ -8,17 +8,18 @@ the leading right singular vectors of the rows. This is the best approximation o
 Gram matrices φ'φ are accumulated in blocks of rows, so that fitting needs no memory per row.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import randomized_svd
 
+from landbridge._kernel import KernelSpec, choose_rows, kernel, order_of_rows, row_blocks
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_count, stack_rows
-from landbridge.kernels._kernel import KernelSpec, kernel_matrix
-from landbridge.weighting._rows import choose_rows, order_of_rows, row_blocks
 
 AUTO_RANK = 200
 
@@ -47,59 +48,66 @@ class LowRankFeatures:
     """The feature map φ; ``projection`` is None where φ(x) = x."""
 
     kernel: KernelSpec
-    width: float
+    gamma: float | None
     landmarks: Matrix | None
     projection: np.ndarray | None
     n_features: int
 
-    def transform(self, X: Matrix) -> np.ndarray:
+    def transform(self, X: Matrix, dtype: Any = np.float64) -> np.ndarray:
         """φ of every row."""
-        features = np.empty((X.shape[0], self.n_features))
-        for rows in self._blocks(X):
-            features[rows] = self._transform_block(X[rows])
+        features = np.empty((X.shape[0], self.n_features), dtype=dtype)
+        for rows in self.blocks(X):
+            features[rows] = self._project(self._simple(X[rows]))
         return features
+
+    def mean(self, X: Matrix) -> Vector:
+        """Mean of φ over the rows; the linear map is applied once, to the mean."""
+        total = sum(self._simple(X[rows]).sum(axis=0) for rows in self.blocks(X))
+        return self._project(np.asarray(total) / X.shape[0])
 
     def moments(self, X: Matrix) -> tuple[np.ndarray, Vector]:
         """φ'φ and the column sums of φ, without storing φ."""
         gram = np.zeros((self.n_features, self.n_features))
         total = np.zeros(self.n_features)
-        for rows in self._blocks(X):
-            block = self._transform_block(X[rows])
+        for rows in self.blocks(X):
+            block = self._project(self._simple(X[rows]))
             gram += block.T @ block
             total += block.sum(axis=0)
         return gram, total
 
-    def _blocks(self, X: Matrix) -> list[slice]:
-        width = self.n_features if self.landmarks is None else self.landmarks.shape[0]
-        return list(row_blocks(X, width))
+    def blocks(self, X: Matrix) -> Iterator[slice]:
+        """Slices of rows that are computed at a time."""
+        return row_blocks(X, self.n_features if self.landmarks is None else self.landmarks.shape[0])
 
-    def _transform_block(self, X: Matrix) -> np.ndarray:
-        if self.landmarks is not None:
-            return kernel_matrix(X, self.landmarks, self.kernel, self.width) @ self.projection
+    def _simple(self, X: Matrix) -> Any:
+        """Kernel values with the landmarks, or the rows themselves."""
+        return X if self.landmarks is None else kernel(X, self.landmarks, self.kernel, self.gamma)
+
+    def _project(self, simple: Any) -> np.ndarray:
         if self.projection is not None:
-            return np.asarray(X @ self.projection)
-        return X.toarray() if sparse.issparse(X) else np.asarray(X)
+            return np.asarray(simple @ self.projection)
+        return simple.toarray() if sparse.issparse(simple) else np.asarray(simple)
 
 
 def fit_low_rank_features(
     source: Matrix,
     target: Matrix | None,
     *,
-    kernel: KernelSpec,
-    width: float,
+    spec: KernelSpec,
+    gamma: float | None,
     rank: int,
     random_state: RandomState = None,
 ) -> LowRankFeatures:
     """Features of rank at most ``rank`` for rows of both domains."""
     rng = check_random_state(random_state)
     parts = [source] if target is None else [source, target]
-    if kernel == "linear":
+    if spec == "linear":
         return _explicit_features(stack_rows(parts), rank, rng)
     landmarks = draw_landmarks(parts, rank, rng)
-    values, vectors = positive_eigenpairs(kernel_matrix(landmarks, landmarks, kernel, width))
+    values, vectors = positive_eigenpairs(kernel(landmarks, landmarks, spec, gamma))
     # Unlike eigenvectors, the symmetric root does not depend on a choice of signs or order.
     projection = (vectors / np.sqrt(values)) @ vectors.T
-    return LowRankFeatures(kernel, width, landmarks, projection, projection.shape[1])
+    return LowRankFeatures(spec, gamma, landmarks, projection, projection.shape[1])
 
 
 def draw_landmarks(parts: list[Matrix], rank: int, rng: np.random.RandomState) -> Matrix:
@@ -119,8 +127,8 @@ def draw_landmarks(parts: list[Matrix], rank: int, rng: np.random.RandomState) -
 def _explicit_features(X: Matrix, rank: int, rng: np.random.RandomState) -> LowRankFeatures:
     n_columns = X.shape[1]
     if n_columns <= rank:
-        return LowRankFeatures("linear", 1.0, None, None, n_columns)
+        return LowRankFeatures("linear", None, None, None, n_columns)
     # Seven power iterations, because the spectrum of text data decays slowly.
     _, values, components = randomized_svd(X, rank, n_iter=7, random_state=rng)
     kept = components[values > max(values.max(), 0.0) * 1e-10].T
-    return LowRankFeatures("linear", 1.0, None, kept, kept.shape[1])
+    return LowRankFeatures("linear", None, None, kept, kept.shape[1])
