@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils._set_output import _wrap_method_output
 from sklearn.utils.validation import check_consistent_length
 
+from landbridge._docstrings import Documented, documented
 from landbridge._typing import MatrixLike, VectorLike
 from landbridge._validation import (
     TransferData,
@@ -61,11 +62,12 @@ def check_mapping(
     return TransferData(X, y, X_target, y_target, X_unlabeled)
 
 
-class TransferMap(BaseEstimator):
+class TransferMap(Documented, BaseEstimator):
     """Base class of transformers fitted to both domains; see `landbridge._transfer_estimator`."""
 
     _transfer_checks: ClassVar[dict[str, Any]]
 
+    @documented
     def fit(
         self,
         X: MatrixLike,
@@ -76,19 +78,6 @@ class TransferMap(BaseEstimator):
         X_unlabeled: MatrixLike = None,
     ) -> Self:
         """Fit to the rows of both domains; labels are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,), optional
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
 
         Returns
         -------
@@ -125,11 +114,6 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
         ----------
         X : array-like of shape (n_rows, n_features)
             Rows of the target.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
         """
         return self._map_target(X)
 

@@ -8,15 +8,18 @@ from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
+from landbridge._docstrings import Documented, documented
 from landbridge._typing import MatrixLike, VectorLike
 from landbridge._validation import TransferData, check_transfer
 
 
-class TransferEstimator(BaseEstimator):
+class TransferEstimator(Documented, BaseEstimator):
     """Base class of estimators that learn from labelled source rows and target rows."""
 
     _transfer_checks: ClassVar[dict[str, Any]]
+    _keeps_zero_weights: ClassVar[bool] = False
 
+    @documented
     def fit(
         self,
         X: MatrixLike,
@@ -26,35 +29,20 @@ class TransferEstimator(BaseEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit to source rows and, if given, target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+        """Fit to source rows and, if given, target rows."""
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         return self._fit_checked(X, y, **target)
 
     def _fit_checked(self, X: MatrixLike, y: VectorLike, **others: Any) -> Self:
         """Check parameters and rows, then learn from the rows whose weight is not 0."""
         self._check_parameters()
-        data = check_transfer(self, X, y, **others, **self._transfer_checks)
-        self._fit_transfer(data.without_zero_weights())
+        data = check_transfer(self, X, y, **others, **self._checks())
+        self._fit_transfer(data if self._keeps_zero_weights else data.without_zero_weights())
         return self
+
+    def _checks(self) -> dict[str, Any]:
+        """Options of `check_transfer`."""
+        return self._transfer_checks
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is invalid, before data are checked."""
@@ -77,28 +65,7 @@ class SourcesEstimator(TransferEstimator):
         y_target: VectorLike = None,
         X_unlabeled: MatrixLike = None,
     ) -> Self:
-        """Fit to the sources and, if given, target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        groups : array-like of shape (n_rows,), optional
-            Source of each row; without it all rows are one source.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
+        """Fit to the sources and, if given, target rows."""
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         return self._fit_checked(X, y, groups=groups, **target)
 
@@ -121,25 +88,10 @@ class WeightedTransferEstimator(TransferEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the source rows. Rows with weight 0 are left out.
         sample_weight_target : array-like of shape (n_labelled,), optional
             Weights of the labelled target rows. Rows with weight 0 are left out.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
@@ -165,27 +117,10 @@ class WeightedSourcesEstimator(WeightedTransferEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the source rows.
-        groups : array-like of shape (n_rows,), optional
-            Source of each row; without it all rows are one source.
-        X_target : array-like of shape (n_labelled, n_features), optional
-            Labelled rows of the target.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
-        X_unlabeled : array-like of shape (n_unlabelled, n_features), optional
-            Unlabelled rows of the target.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the source rows. Rows with weight 0 are left out.
         sample_weight_target : array-like of shape (n_labelled,), optional
             Weights of the labelled target rows. Rows with weight 0 are left out.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}

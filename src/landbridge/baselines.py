@@ -3,7 +3,7 @@
 They have the signature of a transfer estimator, so they can be candidates in a search.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
@@ -14,69 +14,24 @@ from landbridge._delegate import (
     require_sample_weight,
     takes_sample_weight,
 )
-from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import (
-    TransferData,
-    check_transfer,
-    is_number,
-    warn_no_target,
-)
+from landbridge._transfer_estimator import WeightedTransferEstimator
+from landbridge._typing import Vector
+from landbridge._validation import TransferData, is_number, warn_no_target
 from landbridge._warn import warn_caller
 from landbridge.exceptions import FewTargetRowsWarning
 
 
-class _Baseline(DelegatingEstimator):
-    """Base class: check the rows and fit on those chosen by the subclass."""
+class _Baseline(DelegatingEstimator, WeightedTransferEstimator):
+    """Base class: fit on the rows chosen by the subclass; unlabelled rows are not used."""
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-        sample_weight: VectorLike = None,
-        sample_weight_target: VectorLike = None,
-    ) -> Self:
-        """Fit the estimator.
+    def _checks(self) -> dict[str, Any]:
+        return {"task": self.task_, "min_classes": 1}
 
-        Parameters
-        ----------
-        X, y : rows and labels of the source
-        X_target, y_target : labelled rows of the target, optional
-        X_unlabeled : rows, optional
-            Unlabelled rows of the target. They are checked but not used.
-        sample_weight : array of shape (n_source,), optional
-            Weights of the source rows.
-        sample_weight_target : array of shape (n_target,), optional
-            Weights of the labelled target rows.
-
-        Returns
-        -------
-        self : the fitted estimator
-        """
-        self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task=self.task_,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            sample_weight=sample_weight,
-            sample_weight_target=sample_weight_target,
-            min_classes=1,
-        )
+    def _fit_transfer(self, data: TransferData) -> None:
         for name in ("sample_weight", "sample_weight_target"):
             if getattr(data, name) is not None:
                 require_sample_weight(self.estimator, f"`{name}` is given")
         self.estimator_ = self._fit_on_chosen_rows(data)
-        return self
-
-    def _check_parameters(self) -> None:
-        """Check constructor parameters; most baselines have none of their own."""
 
     def _fit_on_chosen_rows(self, data: TransferData) -> Any:
         raise NotImplementedError

@@ -9,8 +9,9 @@ from scipy.io import loadmat
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.utils import Bunch
 
+from landbridge._docstrings import documented
 from landbridge._validation import check_choice
-from landbridge.datasets._home import DataFile, DataHome, loader, open_text, require_files
+from landbridge.datasets._home import DataFile, DataHome, open_text, require_files
 
 _AMAZON_DOMAINS = ["books", "dvd", "electronics", "kitchen"]
 _REUTERS_TASKS = {
@@ -20,7 +21,7 @@ _REUTERS_TASKS = {
 }
 
 
-@loader
+@documented
 def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load term counts of positive and negative Amazon reviews of four kinds of products.
 
@@ -68,7 +69,7 @@ def fetch_amazon_reviews(*, data_home: DataHome = None, download_if_missing: boo
     )
 
 
-@loader
+@documented
 def fetch_reuters_crossdomain(
     *,
     task: Literal["orgs-people", "orgs-places", "people-places"] = "orgs-people",

@@ -8,13 +8,12 @@ they have a public address. Otherwise, the error message describes them.
 
 import gzip
 import hashlib
-import inspect
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypeAlias, TypeVar
+from typing import IO, TypeAlias
 
 from landbridge.datasets._download import download, extract
 
@@ -70,24 +69,6 @@ def _user_cache() -> Path:
     if sys.platform == "darwin":
         return Path("~/Library/Caches")
     return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-
-
-Loader = TypeVar("Loader", bound=Callable[..., Any])
-_HEADING = "Parameters\n----------\n"
-_SHARED = """data_home : str or path, optional
-    Directory with the data; `get_data_home()` by default.
-download_if_missing : bool, default=True
-    Download missing files; raise an error otherwise.
-"""
-
-
-def loader(function: Loader) -> Loader:
-    """Document the two parameters that all loaders share."""
-    before, returns, rest = inspect.cleandoc(function.__doc__ or "").partition("Returns\n-------\n")
-    heading = "" if _HEADING in before else _HEADING
-    before = before.rstrip() + ("\n\n" + heading if heading else "\n")
-    function.__doc__ = f"{before}{_SHARED}\n{returns}{rest}\n"
-    return function
 
 
 def find_file(home: Path, file: DataFile) -> Path | None:

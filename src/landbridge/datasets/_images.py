@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import DataFile, DataHome, loader, require_files
+from landbridge._docstrings import documented
+from landbridge.datasets._home import DataFile, DataHome, require_files
 
 _MNIST = DataFile(
     "mnist/mnist.npz",
@@ -34,7 +35,7 @@ _OFFICE_DOMAINS = {
 }
 
 
-@loader
+@documented
 def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load handwritten digits of 28 × 28 pixels, 60000 for training and 10000 for testing.
 
@@ -57,7 +58,7 @@ def fetch_mnist(*, data_home: DataHome = None, download_if_missing: bool = True)
     return _images_in_two_splits(path, fetch_mnist.__doc__)
 
 
-@loader
+@documented
 def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load a subset of CIFAR-10, photographs of ten classes with 32 × 32 pixels.
 
@@ -88,7 +89,7 @@ def fetch_cifar10(*, data_home: DataHome = None, download_if_missing: bool = Tru
     return images
 
 
-@loader
+@documented
 def fetch_office_caltech(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load histograms of 800 visual words for ten kinds of objects in four collections.
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import UCI, DataFile, DataHome, loader, open_text, require_files
+from landbridge._docstrings import documented
+from landbridge.datasets._home import UCI, DataFile, DataHome, open_text, require_files
 
 _WINE = {
     "red": DataFile(
@@ -55,7 +56,7 @@ _BIKE_FEATURES = [
 ]
 
 
-@loader
+@documented
 def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load quality scores of Portuguese Vinho Verde wines, with the colour as the domain.
 
@@ -91,7 +92,7 @@ def fetch_wine_quality(*, data_home: DataHome = None, download_if_missing: bool 
     )
 
 
-@loader
+@documented
 def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load the number of rings (age) of abalones, with the sex as the domain.
 
@@ -126,7 +127,7 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
     )
 
 
-@loader
+@documented
 def fetch_bike_sharing(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load hourly bike rentals in Washington, D.C., with the year as the domain.
 

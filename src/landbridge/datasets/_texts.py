@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
+from landbridge._docstrings import documented
 from landbridge.datasets._home import (
     DataFile,
     DataHome,
     find_file,
     get_data_home,
-    loader,
     open_text,
     read_bytes,
     require_files,
@@ -49,7 +49,7 @@ _REVIEW_DOMAINS = [
 ]
 
 
-@loader
+@documented
 def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load posts of 20 newsgroups, split by date into training and test sets.
 
@@ -86,7 +86,7 @@ def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool 
     )
 
 
-@loader
+@documented
 def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load positive and negative reviews from 16 domains, 14 of products and two of films.
 
@@ -138,7 +138,7 @@ def fetch_reviews(*, data_home: DataHome = None, download_if_missing: bool = Tru
     )
 
 
-@loader
+@documented
 def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load Reuters-21578, newswire documents of 1987 with all their labels.
 
@@ -180,7 +180,7 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
     )
 
 
-@loader
+@documented
 def fetch_syskill_webert(
     *,
     merge_medium: bool = False,

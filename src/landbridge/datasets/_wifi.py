@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.utils import Bunch
 
-from landbridge.datasets._home import UCI, DataFile, DataHome, loader, open_text, require_files
+from landbridge._docstrings import documented
+from landbridge.datasets._home import UCI, DataFile, DataHome, open_text, require_files
 
 _ICDM = DataFile("wifi_icdm2007/wifi_icdm2007_tr_99.npz")
 _UJI = {
@@ -25,7 +26,7 @@ _UJI = {
 _N_ACCESS_POINTS = 520
 
 
-@loader
+@documented
 def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load WiFi signals of 99 access points with positions in a building, from two periods.
 
@@ -77,7 +78,7 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
     )
 
 
-@loader
+@documented
 def fetch_ujiindoorloc(
     *,
     not_seen: float = -105.0,

@@ -4,10 +4,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from landbridge._docstrings import Documented
 from landbridge._extras import import_extra
 
 
-class Display:
+class Display(Documented):
     """A picture: the arrays it shows are attributes, and `plot` draws them.
 
     The constructors ``from_…`` compute the arrays and draw. Subclasses return the size in inches

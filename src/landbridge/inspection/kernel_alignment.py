@@ -80,8 +80,6 @@ class EigenfunctionDisplay(Display):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features)
-            Labelled rows of the target.
         column : int or str, optional
             Position or name of the feature on the horizontal axis.
         order : int, default=1
@@ -197,12 +195,6 @@ class KernelAlignmentDisplay(Display):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features)
-            Labelled rows of the target.
-        y : array-like of shape (n_rows,), optional
-            Labels of the rows.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
         kernel : str or callable, default="rbf"
             Kernel function.
         width : float or "median", default="scale"
@@ -211,8 +203,6 @@ class KernelAlignmentDisplay(Display):
             Weight of the penalty.
         ridge : float, default=1.0
             Added to the diagonal.
-        random_state : int, RandomState or None, default=0
-            Seed; the same seed gives the same result.
         ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """
@@ -248,12 +238,6 @@ class KernelAlignmentDisplay(Display):
             What to draw.
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features)
-            Labelled rows of the target.
-        y : array-like of shape (n_rows,), optional
-            Labels of the rows.
-        y_target : array-like of shape (n_labelled,), optional
-            Their labels.
         ax : array of three matplotlib axes, optional
             Axes to draw on; those of a new figure by default.
         """

@@ -26,6 +26,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
+from landbridge._docstrings import documented
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import Task, stack_rows
@@ -126,6 +127,7 @@ class LossSplit:
         )
 
 
+@documented
 def split_loss(
     X: MatrixLike,
     losses: VectorLike,
@@ -148,12 +150,8 @@ def split_loss(
         Labelled target rows, with the same columns.
     losses_target : array-like of shape (n_target,)
         Losses of the same model on the target rows.
-    level : float, default=0.9
-        Nominal coverage.
     loss_name : str, default="loss"
         Name of the loss in sentences.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
 
     Returns
     -------
@@ -224,6 +222,7 @@ def target_share(X: Matrix, X_target: Matrix, seed: int) -> Vector:
     return np.clip(share, 0.01, 0.99)
 
 
+@documented
 def explain_loss(
     X: MatrixLike,
     y: VectorLike,
@@ -249,10 +248,6 @@ def explain_loss(
         Kind of label.
     estimator : estimator, optional
         Estimator to fit; a random forest by default.
-    level : float, default=0.9
-        Nominal coverage.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
 
     Returns
     -------

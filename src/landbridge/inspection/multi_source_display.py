@@ -73,10 +73,6 @@ class MultiSourceDisplay(Display):
             Result of `MultiSourceCV`.
         metric : str or Metric, optional
             Name of a metric; by default the first one.
-        level : float, default=0.95
-            Nominal coverage.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         chosen = result.metric(metric)
         scores, (lows, highs) = result.source_scores(chosen), result.source_intervals(chosen, level)
@@ -112,14 +108,8 @@ class MultiSourceDisplay(Display):
             What to draw.
         X : array-like of shape (n_rows, n_features)
             Rows of all sources.
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
         groups : array-like of shape (n_rows,)
             Source of each row.
-        level : float, default=0.95
-            Nominal coverage.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         result = MultiSourceCV(estimator, **options).fit(X, y, groups=groups).result_
         return cls.from_result(result, level=level, ax=ax)
@@ -152,10 +142,6 @@ class MultiSourceDisplay(Display):
             Name of a metric; by default the first one.
         method : str, default="t"
             Name of the method.
-        level : float, default=0.95
-            Nominal coverage.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         first, second = first or str(comparison.names[0]), second or str(comparison.names[1])
         test = comparison.test(first, second, method, level, metric)

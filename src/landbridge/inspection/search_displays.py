@@ -103,16 +103,8 @@ class SearchRankingDisplay(_SearchDisplay):
 
         Parameters
         ----------
-        result : SearchResult
-            Results of a search.
-        level : float, default=0.9
-            Nominal coverage.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
         most : int, default=20
             Maximum number of rows to draw.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         known = result.find_metric(metric)
         rows: list[Any] = ["vote"] if result.answer == "vote" else []
@@ -185,14 +177,10 @@ class CriteriaDisplay(_SearchDisplay):
 
         Parameters
         ----------
-        result : SearchResult
-            Results of a search.
         x : str
             Criterion on the horizontal axis.
         y : str
             Criterion on the vertical axis.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         label = result.metric.label
         return cls(
@@ -255,14 +243,10 @@ class PairwiseDisplay(_SearchDisplay):
 
         Parameters
         ----------
-        result : SearchResult
-            Results of a search.
         method : str, default="paired"
             Name of the method.
         most : int, default=15
             Maximum number of rows to draw.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         cells, probabilities = best_pairs(result, most, method)
         title = f"P(row better than column), {method}"
@@ -332,12 +316,8 @@ class SourceCandidateDisplay(_SearchDisplay):
 
         Parameters
         ----------
-        result : SearchResult
-            Results of a search.
         criterion : str, optional
             Name of a criterion; by default the one used for selection.
-        ax : matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         cells = result.cells
         sources, names, scores = scores_by_source(result, criterion)

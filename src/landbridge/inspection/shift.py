@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.preprocessing import StandardScaler
 
+from landbridge._docstrings import documented
 from landbridge._html import card, html_table, sentence
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
@@ -145,6 +146,7 @@ class ShiftDiagnosis:
         return card(head, sentence(self.verdict), html_table(header, rows))
 
 
+@documented
 def diagnose_shift(
     X: MatrixLike,
     X_target: MatrixLike,
@@ -198,8 +200,6 @@ def diagnose_shift(
     max_rows : int or None, default=2000
         Number of rows drawn from each domain; None uses all. The MMD needs memory for (2 ·
         max_rows)² numbers.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
     n_jobs : int or None, default=None
         Number of parallel jobs. Results are identical for any value.
 

@@ -73,8 +73,6 @@ class ShiftDisplay(Display):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        X_target : array-like of shape (n_labelled, n_features)
-            Labelled rows of the target.
         n_features : int, default=12
             Maximum number of features to draw.
         ax : array of two matplotlib axes, optional

@@ -5,16 +5,17 @@ them as 0, 1, …, and predictions are translated back.
 """
 
 from importlib import import_module
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.base import MetaEstimatorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
@@ -22,7 +23,6 @@ from landbridge._validation import (
     check_choice,
     check_estimator_given,
     check_rows,
-    check_transfer,
 )
 
 TASKS = ("classification", "regression")
@@ -43,7 +43,7 @@ def _peer_has(method: str) -> Any:
     return available_if(lambda self: hasattr(getattr(self, "estimator_", self.estimator), method))
 
 
-class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
+class PeerEstimator(MetaEstimatorMixin, TransferEstimator):
     """Wrap an estimator of another library in landbridge's signature.
 
     Subclasses define ``_fit_peer(data, y, y_target)``, which returns the fitted estimator, and may
@@ -56,28 +56,15 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.task = task
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-    ) -> Self:
-        """Fit the wrapped estimator on rows converted for the other library."""
+    def _check_parameters(self) -> None:
         check_estimator_given(self.estimator)
         check_choice(self.task, "task", TASKS)
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task=self.task,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            accept_sparse=False,
-        )
+
+    def _checks(self) -> dict[str, Any]:
+        return {"task": self.task, "accept_sparse": False}
+
+    def _fit_transfer(self, data: TransferData) -> None:
+        """Fit the wrapped estimator on rows converted for the other library."""
         if data.target_rows is None:
             raise ValueError(
                 f"{type(self).__name__} needs target rows, because "
@@ -88,7 +75,6 @@ class PeerEstimator(MetaEstimatorMixin, BaseEstimator):
             self.classes_ = data.classes
         y_target = None if data.y_target is None else self._encode(data, data.y_target)
         self.estimator_ = self._fit_peer(data, self._encode(data, data.y), y_target)
-        return self
 
     def _encode(self, data: TransferData, labels: Vector) -> Vector:
         return data.encode(labels) if self.task == "classification" else labels.astype(float)

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_estimator_given, check_rows
 
@@ -27,7 +28,7 @@ QUIET: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-class _Booster(MetaEstimatorMixin, BaseEstimator):
+class _Booster(Documented, MetaEstimatorMixin, BaseEstimator):
     """Base class that fits ``estimator`` and stores its trees as text."""
 
     def __init__(self, estimator: Any):
@@ -93,17 +94,10 @@ class BoosterClassifier(ClassifierMixin, _Booster):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         y : array-like of shape (n_rows,)
             Labels of the rows.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
@@ -116,34 +110,12 @@ class BoosterClassifier(ClassifierMixin, _Booster):
         return self
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """Class probabilities, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Class probabilities, in the order of ``classes_``.
-        """
+        """Class probabilities, in the order of ``classes_``."""
         raw = self._raw(X)
         return raw if raw.ndim == 2 else np.column_stack([1 - raw, raw])
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the most probable class of each row."""
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
@@ -166,35 +138,17 @@ class BoosterRegressor(RegressorMixin, _Booster):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         y : array-like of shape (n_rows,)
             Labels of the rows.
         sample_weight : array-like of shape (n_rows,), optional
             Weights of the rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
         self._fit(X, y, sample_weight)
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the response of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the response of each row."""
         return self._raw(X)
 
 

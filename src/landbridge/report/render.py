@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from landbridge._docstrings import documented
 from landbridge._storage import whole_file
 from landbridge.report.layout import lay_out
 
@@ -12,13 +13,9 @@ SUFFIXES = (".html", ".htm", ".md", ".json")
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
+@documented
 def render_html(summary: dict[str, Any]) -> str:
     """Render a summary as a self-contained HTML page.
-
-    Parameters
-    ----------
-    summary : dict
-        Summary made by `summarise`.
 
     Returns
     -------
@@ -45,13 +42,9 @@ def render_html(summary: dict[str, Any]) -> str:
     )
 
 
+@documented
 def render_markdown(summary: dict[str, Any]) -> str:
     """Render a summary as Markdown, with tables instead of pictures.
-
-    Parameters
-    ----------
-    summary : dict
-        Summary made by `summarise`.
 
     Returns
     -------
@@ -68,13 +61,9 @@ def render_markdown(summary: dict[str, Any]) -> str:
     return _environment(escape=False).get_template("report.md").render(page=lay_out(summary))
 
 
+@documented
 def render_json(summary: dict[str, Any]) -> str:
     """Render a summary as JSON.
-
-    Parameters
-    ----------
-    summary : dict
-        Summary made by `summarise`.
 
     Returns
     -------
@@ -92,13 +81,12 @@ def render_json(summary: dict[str, Any]) -> str:
     return json.dumps(summary, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
 
 
+@documented
 def write_report(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
     """Write a report in the format given by the file extension.
 
     Parameters
     ----------
-    summary : dict
-        Summary made by `summarise`.
     path : str or path
         Name of the file.
 

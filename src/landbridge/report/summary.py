@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from landbridge._docstrings import documented
 from landbridge._version import __version__, versions
 from landbridge.inspection import ShiftDiagnosis
 from landbridge.model_selection.multi_source_result import MultiSourceResult
@@ -40,15 +41,9 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
+@documented
 def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
     """Summarise a search: ranking with intervals, vote, classes, scores by source, pairs.
-
-    Parameters
-    ----------
-    result : SearchResult
-        Results of a search.
-    level : float, default=0.95
-        Nominal coverage.
 
     Returns
     -------
@@ -58,15 +53,9 @@ def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, 
     return plain(search_parts(result, level=level))
 
 
+@documented
 def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
     """Summarise the scores on held-out sources and the three intervals.
-
-    Parameters
-    ----------
-    result : SearchResult
-        Results of a search.
-    level : float, default=0.95
-        Nominal coverage.
 
     Returns
     -------
@@ -76,6 +65,7 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
     return plain(source_parts(result, level=level))
 
 
+@documented
 def summarise_shift(
     diagnoses: Mapping[str, ShiftDiagnosis], *, target: str, alpha: float = 0.05
 ) -> dict[str, Any]:
@@ -131,6 +121,7 @@ def _diagnosis(name: str, found: ShiftDiagnosis, alpha: float) -> dict[str, Any]
     }
 
 
+@documented
 def summarise_features(
     path: "FeaturePath", names: Sequence[str], *, criterion: str = "t"
 ) -> dict[str, Any]:
@@ -179,6 +170,7 @@ def summarise_features(
     return plain({"words": words, "domains": domains, "picked": picked})
 
 
+@documented
 def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str, Any]:
     """Summarise the date, seed, versions and command of a run.
 
@@ -204,6 +196,7 @@ def summarise_origin(*, command: str = "", seed: int | None = None) -> dict[str,
     return {"date": date, "seed": seed, "command": command, "versions": versions()}
 
 
+@documented
 def summarise(
     *,
     title: str,
@@ -227,10 +220,6 @@ def summarise(
         Name of the target.
     origin : dict
         Section made by `summarise_origin`.
-    result : SearchResult, optional
-        Results of a search.
-    level : float, default=0.95
-        Nominal coverage.
     data : dict, optional
         Section made by `summarise_data`.
     shift : dict, optional

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._docstrings import Documented
 from landbridge._tasks.threads import one_thread
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, check_two_domains
@@ -153,7 +154,7 @@ def _moments(X: Matrix, shares: Vector | None) -> tuple[Vector, Vector]:
     return mean, np.sqrt(np.maximum(square, 0.0))
 
 
-class Weighting(BaseEstimator, ABC):
+class Weighting(Documented, BaseEstimator, ABC):
     """Base of the weighting methods: ``fit(X, X_target)`` sets ``weights_`` and its diagnostics.
 
     Subclasses compute the weights in ``_weights``, where they check their parameters, and those of
@@ -169,11 +170,6 @@ class Weighting(BaseEstimator, ABC):
             Rows of the source.
         X_target : array-like of shape (n_target, n_features)
             Rows of the target, both labelled and unlabelled.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         X, X_target = check_two_domains(self, X, X_target)
         # Rounding in threaded linear algebra depends on the number of threads, and the solvers

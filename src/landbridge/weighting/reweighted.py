@@ -1,18 +1,14 @@
 """Fit any estimator on source rows that are weighted to resemble the target."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_regressor
 
 from landbridge._delegate import DelegatingEstimator, fit_weighted, require_sample_weight
-from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import (
-    TransferData,
-    check_estimator_given,
-    check_transfer,
-    is_number,
-)
+from landbridge._transfer_estimator import WeightedTransferEstimator
+from landbridge._typing import Vector
+from landbridge._validation import TransferData, check_estimator_given, is_number
 from landbridge.baselines import share_mass
 from landbridge.weighting.rulsif import RuLSIF
 
@@ -29,67 +25,35 @@ def unit_mean(weights: Vector) -> Vector:
     return weights / mean
 
 
-class _Reweighted(DelegatingEstimator):
+class _Reweighted(DelegatingEstimator, WeightedTransferEstimator):
     """Base of the reweighted classifier and regressor."""
 
     _kind: str
+    _keeps_zero_weights = True  # `weights_` has one entry per source row
 
     def __init__(self, estimator: Any, weighting: Any = None, target_share: float | None = 0.5):
         self.estimator = estimator
         self.weighting = weighting
         self.target_share = target_share
 
-    def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        X_target: MatrixLike = None,
-        y_target: VectorLike = None,
-        X_unlabeled: MatrixLike = None,
-        sample_weight: VectorLike = None,
-        sample_weight_target: VectorLike = None,
-    ) -> Self:
+    def _checks(self) -> dict[str, Any]:
+        counterpart = "its estimator fitted on X"
+        return {"task": self.task_, "min_classes": 1, "plain_counterpart": counterpart}
+
+    def _fit_transfer(self, data: TransferData) -> None:
         """Weight X against all target rows, labelled and unlabelled, and fit the estimator.
 
-        Parameters
-        ----------
-        X, y : rows and labels of the source
-        X_target, y_target : labelled rows of the target, optional
-        X_unlabeled : unlabelled rows of the target, optional
-        sample_weight : array of shape (n_source,), optional
-            Multiplies the density ratio of the source rows, which is estimated without it.
-        sample_weight_target : array of shape (n_target,), optional
-            Weights of the labelled target rows.
-
-        Returns
-        -------
-        self : the fitted estimator
+        ``sample_weight`` multiplies the density ratio, which is estimated without it.
         """
-        self._check_parameters()
-        data = check_transfer(
-            self,
-            X,
-            y,
-            task=self.task_,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            sample_weight=sample_weight,
-            sample_weight_target=sample_weight_target,
-            min_classes=1,
-            plain_counterpart="its estimator fitted on X",
-        )
         if data.target_rows is None:
             self.weighting_, self.weights_ = None, np.ones(data.X.shape[0])
             self.estimator_ = fit_weighted(self.estimator, data.X, data.y, data.sample_weight)
-            return self
+            return
         require_sample_weight(self.estimator, "the source rows are weighted")
         weighting = RuLSIF() if self.weighting is None else clone(self.weighting)
         self.weighting_ = weighting.fit(data.X, data.target_rows)
         self.weights_ = unit_mean(self.weighting_.weights_)
         self.estimator_ = self._fit_on_weighted_rows(data)
-        return self
 
     def _fit_on_weighted_rows(self, data: TransferData) -> Any:
         source = self.weights_
