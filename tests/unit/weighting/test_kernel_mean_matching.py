@@ -89,7 +89,7 @@ def test_features_keep_the_trace_of_the_kernel(data):
     kappa = mean_embedding(data.X, data.X_target, "rbf", 0.5)
     exact = lb.KernelMeanMatching(**parameters).fit(data.X, data.X_target)
     near = lb.KernelMeanMatching(**parameters, n_components=60).fit(data.X, data.X_target)
-    form = LowRank(near._map(data.X))
+    form = LowRank(near._map.transform(data.X))
     bare = solve_box_and_slab(form, form.times(400 * near._target_mean), bound=1000.0, eps=0.95)
 
     def regret(beta):
