@@ -1,6 +1,7 @@
 """Shared parameters are added to docstrings in the order of the signature."""
 
 import inspect
+from itertools import pairwise
 
 from landbridge._docstrings import Documented, documented
 
@@ -29,7 +30,7 @@ def test_missing_parameters_are_added_with_their_defaults():
         "metric : str or Metric, optional",
         "random_state : int, RandomState or None, default=None",
     ]
-    headings = [a for a, b in zip(lines, lines[1:], strict=False) if b.startswith("---")]
+    headings = [a for a, b in pairwise(lines) if b.startswith("---")]
     assert headings == ["Parameters", "Returns", "Examples"]
     assert lines[lines.index("extra : int") + 1] == "    Its own."
 
