@@ -146,6 +146,6 @@ def test_public_classes_and_functions_have_an_example():
         missing += [
             f"{room}.{value.__name__}"
             for value in values
-            if needs_example(value) and "    >>> " not in (value.__doc__ or "")
+            if needs_example(value) and ">>> " not in (value.__doc__ or "")
         ]
     assert not missing
