@@ -89,6 +89,8 @@ def documented(function: Function) -> Function:
 class Documented:
     """Base of classes whose public methods are `documented`."""
 
+    __slots__ = ()
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         for name, member in list(vars(cls).items()):

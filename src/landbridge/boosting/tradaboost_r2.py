@@ -326,11 +326,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
     def predict(self, X: MatrixLike) -> Vector:
         """Weighted median of the predictions of the voting learners.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
         Returns
         -------
         ndarray of shape (n_rows,)

@@ -147,34 +147,12 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
         return leaf_of(self.tree_, check_rows(self, X))
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the class with the largest weight in the leaf of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the class with the largest weight in the leaf of each row."""
         leaves = self.apply(X)
         return self.classes_[self.tree_.labels[leaves]]
 
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
-        """Predict the weighted share of each class in the leaf of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Class probabilities, in the order of ``classes_``.
-        """
+        """Predict the weighted share of each class in the leaf of each row."""
         leaves = self.apply(X)
         return self.tree_.value[leaves]
 

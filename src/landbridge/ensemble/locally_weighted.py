@@ -286,18 +286,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         self.cluster_proba_ = confident_means(proba, confident, clusters, shape[0])
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the most probable class of each row."""
         proba = self.predict_proba(X)
         return self.classes_[proba.argmax(axis=1)]
 
@@ -305,16 +294,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         """Weighted mean of the models' probabilities, or that of the cluster's confident rows.
 
         Models without ``predict_proba`` give their predicted class probability 1.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Class probabilities, in the order of ``classes_``.
         """
         check_is_fitted(self, "estimators_")
         X = check_rows(self, X)
@@ -330,11 +309,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
 
     def local_weights(self, X: MatrixLike) -> np.ndarray:
         """Weight of each model (columns, in the order of ``model_names_``) for each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
 
         Returns
         -------

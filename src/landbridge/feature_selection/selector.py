@@ -14,6 +14,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._docstrings import Documented
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
@@ -64,7 +65,7 @@ def _has_two_classes(selector: "TGreedySelector") -> bool:
     return solution is None or solution.classes is not None
 
 
-class TGreedySelector(SelectorMixin, BaseEstimator):
+class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
     r"""Greedy selection of features with the same effect in every domain.
 
     Given domains :math:`d_1 … d_n`, weights :math:`w` (zero at first) and the effects
@@ -172,17 +173,10 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         y : array-like of shape (n_rows,)
             Labels of the rows.
         groups : array-like of shape (n_rows,), optional
             Source of each row.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         X, y, groups = self._check_first(X, y, groups)
         self._forget()
@@ -207,8 +201,6 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_rows, n_features)
             Source rows.
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
         groups : array-like of shape (n_rows,), optional
             Source of each row.
 
@@ -380,18 +372,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return check_rows(self, X) @ solution.coef + solution.intercept
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the class or the response of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the class or the response of each row."""
         solution = self._solved()
         response = check_rows(self, X) @ solution.coef + solution.intercept
         if solution.classes is None:
@@ -399,22 +380,7 @@ class TGreedySelector(SelectorMixin, BaseEstimator):
         return solution.classes[(response > 0).astype(int)]
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
-        """Accuracy for two classes, R² for a numeric response.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Accuracy of a classifier, R² of a regressor.
-        """
+        """Accuracy for two classes, R² for a numeric response."""
         measure = r2_score if self._solved().classes is None else accuracy_score
         return float(measure(_as_labels(y), self.predict(X), sample_weight=sample_weight))
 

@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
+from landbridge._docstrings import Documented
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_count, check_rows, check_transfer
 from landbridge.feature_selection.selector import TGreedySelector
@@ -48,7 +49,7 @@ def multiply_rows(A: Matrix, B: Matrix) -> Matrix:
     return A.multiply(B).tocsr() if sparse.issparse(A) else A * B
 
 
-class SimilarityLearner(TransformerMixin, BaseEstimator):
+class SimilarityLearner(TransformerMixin, Documented, BaseEstimator):
     r"""Learn a similarity between rows that carries over to new classes.
 
     The similarity is :math:`s(a, b) = \sum_i w_i (a_i - m_i)(b_i - m_i) + b_0`, positive for rows
@@ -107,15 +108,8 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         y : array-like of shape (n_rows,)
             Classes of the rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         check_count(self.n_pairs, "n_pairs", least=2)
         check_choice(self.center, "center", (True, False))
@@ -194,11 +188,6 @@ class SimilarityLearner(TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_rows, n_features)
             Rows to transform.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
         """
         return self._chosen(X) * np.sqrt(np.abs(self.coef_[self.coef_ != 0]))
 

@@ -255,34 +255,12 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
         self._fit_columns(data, np.where(data.labels[:, None] == self.classes_, 1.0, -1.0))
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Evaluate f for each class; for two classes, only for the second.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Scores; larger is more likely.
-        """
+        """Evaluate f for each class; for two classes, only for the second."""
         scores = self._columns(X)
         return scores[:, 1] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the class with the largest f.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the class with the largest f."""
         columns = self._columns(X)
         return self.classes_[columns.argmax(axis=1)]
 
@@ -338,18 +316,7 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
         self._fit_columns(data, data.labels.reshape(data.labels.shape[0], -1).astype(float))
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Evaluate f on new rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Evaluate f on new rows."""
         columns = self._columns(X)
         return columns.ravel() if self._one_response else columns
 

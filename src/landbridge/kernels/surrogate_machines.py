@@ -185,35 +185,13 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the classes of target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the classes of target rows."""
         inputs = self._input(X)
         return self.learner_.predict(inputs)
 
     @on_one_thread
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Signed distances from the separating planes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Scores; larger is more likely.
-        """
+        """Signed distances from the separating planes."""
         inputs = self._input(X)
         return self.learner_.decision_function(inputs)
 
@@ -307,18 +285,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
 
     @on_one_thread
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the responses of target rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the responses of target rows."""
         inputs = self._input(X)
         return self.learner_.predict(inputs) + self.mean_
 

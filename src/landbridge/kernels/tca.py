@@ -303,11 +303,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         ----------
         X : array-like of shape (n_rows, n_features)
             Rows to transform.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_components)
-            Transformed rows.
         """
         check_is_fitted(self, "components_")
         X = check_rows(self, X)

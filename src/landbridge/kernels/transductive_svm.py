@@ -235,35 +235,13 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         return self.classes_[scores.argmax(axis=1)]
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
-        """Signed score per class; with two classes, only that of the second.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,) or (n_rows, n_classes)
-            Scores; larger is more likely.
-        """
+        """Signed score per class; with two classes, only that of the second."""
         check_is_fitted(self, "planes_")
         scores = self._scores(self._input(check_rows(self, X)))
         return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Predict the class with the highest score.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Predict the class with the highest score."""
         check_is_fitted(self, "planes_")
         return self._choose(self._scores(self._input(check_rows(self, X))))
 

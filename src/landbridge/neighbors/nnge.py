@@ -39,6 +39,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import check_rows, check_transfer
 from landbridge.neighbors.seen_rows import SeenRows
@@ -195,7 +196,7 @@ class Exemplars:
         self.members.append(members)
 
 
-class NNgeClassifier(ClassifierMixin, BaseEstimator):
+class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
     """Classify by the nearest of non-overlapping boxes of training rows.
 
     This is a plain classifier that takes no target rows. Wrap it in `SourceOnly` or `TargetOnly`,
@@ -254,15 +255,8 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         y : array-like of shape (n_rows,)
             Labels of the rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
         X, codes = data.X.astype(float), data.encode(data.y)
@@ -290,18 +284,7 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
             self.exemplar_weights_ = exemplars.weights
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Class of the nearest exemplar by weighted distance; the first class in case of ties.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Class of the nearest exemplar by weighted distance; the first class in case of ties."""
         distances = self._class_distances(X)
         return self.classes_[distances.argmin(axis=1)]
 
@@ -310,16 +293,6 @@ class NNgeClassifier(ClassifierMixin, BaseEstimator):
 
         Scores are proportional to 1/d², where d² is the weighted squared distance to the nearest
         exemplar of each class. They rank rows by confidence but are not calibrated.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_classes)
-            Class probabilities, in the order of ``classes_``.
         """
         distances = self._class_distances(X)
         nearest = distances.min(axis=1, keepdims=True)
