@@ -149,3 +149,16 @@ def test_public_classes_and_functions_have_an_example():
             if needs_example(value) and ">>> " not in (value.__doc__ or "")
         ]
     assert not missing
+
+
+@pytest.mark.parametrize(
+    ("record", "methods"),
+    [
+        ("SearchResult", ["scores", "ranking", "interval", "to_frame", "save"]),
+        ("MultiSourceResult", []),
+    ],
+)
+def test_results_show_how_to_read_them(record, methods):
+    found = getattr(importlib.import_module("landbridge.model_selection"), record)
+    for value in [getattr(found, name) for name in methods] or [found]:
+        assert "    >>> " in value.__doc__, value

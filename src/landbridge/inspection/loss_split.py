@@ -30,7 +30,7 @@ from landbridge._docstrings import documented
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import Task, stack_rows
-from landbridge.inference.intervals import check_level
+from landbridge.inference.intervals import check_level, decimals
 
 N_REPLICATES = 1000
 FEWEST = 10
@@ -42,7 +42,7 @@ class Cause(Enum):
     """Main cause of a change in loss."""
 
     NONE = "no significant change of the loss"
-    FEATURES = "moved features (X)"
+    FEATURES = "shifted features (X)"
     RELATION = "a changed relation (Y given X)"
     UNCLEAR = "unclear: neither part is significant"
 
@@ -78,7 +78,7 @@ class LossSplit:
     source, target : float
         Mean loss of the source-only model in both domains.
     total, features, relation : LossPart
-        Total change (target minus source), and its parts from moved features and from a changed
+        Total change (target minus source), and its parts from shifted features and from a changed
         relation.
     overlap : float
         Share of the target that overlaps with the source: mean of min(1, odds of the source).
@@ -117,13 +117,17 @@ class LossSplit:
 
     def __str__(self) -> str:
         level = f"{100 * self.level:.0f} %"
+        parts = self.features, self.relation
+        shown = decimals(min(part.high - part.low for part in parts) / 4)
+        features, relation = (
+            f"{part.value:+.{shown}f} ({level} between {part.low:+.{shown}f} and "
+            f"{part.high:+.{shown}f})"
+            for part in parts
+        )
         return (
-            f"The {self.loss_name} of a source-only model goes from {self.source:.3g} in the "
-            f"source to {self.target:.3g} in the target. Moved features: "
-            f"{self.features.value:+.3g} ({level} between {self.features.low:+.3g} and "
-            f"{self.features.high:+.3g}); changed relation: {self.relation.value:+.3g} "
-            f"({self.relation.low:+.3g} to {self.relation.high:+.3g}). Cause: {self.cause.value}. "
-            f"{self.advice.value}"
+            f"The {self.loss_name} of a source-only model goes from {self.source:.{shown}f} in the "
+            f"source to {self.target:.{shown}f} in the target. Shifted features: {features}; "
+            f"changed relation: {relation}. Cause: {self.cause.value}. {self.advice.value}"
         )
 
 
@@ -138,7 +142,7 @@ def split_loss(
     loss_name: str = "loss",
     random_state: RandomState = None,
 ) -> LossSplit:
-    """Split the change of a model's mean loss into moved features and a changed relation.
+    """Split the change of a model's mean loss into shifted features and a changed relation.
 
     Parameters
     ----------

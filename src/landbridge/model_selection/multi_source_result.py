@@ -146,7 +146,19 @@ class MultiSourceResult(KeptPredictions):
     failures : tuple of (fold name, message)
         Fits that failed. Their rows are excluded from estimates and intervals.
     scheme, estimator : str
-        Scheme used to leave out sources.
+        Scheme used to leave out sources, and the estimator in words.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import MultiSourceCV
+    >>> from landbridge.datasets import make_sources
+    >>> data = make_sources(6, task="classification", random_state=0)
+    >>> result = MultiSourceCV(GaussianNB()).fit(data.X, data.y, groups=data.groups).result_
+    >>> print(result.interval("new_source", 0.9).describe(why=False))
+    Expected accuracy on a new source: 0.73, 90 % between 0.59 and 0.87
+    >>> result.source_scores("balanced_accuracy").round(2)
+    array([0.74, 0.83, 0.72, 0.65, 0.69, 0.75])
     """
 
     fold: Vector
