@@ -131,7 +131,9 @@ CANDIDATES = {
     "L in the source": transfer_learners,
     "algorithms": eight_learners,
     "sources": eight_learners,
+    "sources in part": eight_learners,
     "folds and labels": eight_learners,
+    "folds and labels in part": eight_learners,
     "Weka": learners_of_weka,
     "LatentMap": neighbours,
     "SVM": margins,
@@ -152,7 +154,7 @@ def run_search(
     n = max(FEWEST_LABELLED, round(share * order.size))
     few, rest = order[:n], order[n:]
     given = {"X_target": task.X_target[few], "y_target": task.y_target[few]}
-    groups = task.groups if kind == "sources" else None
+    groups = task.groups if kind.startswith("sources") else None
     criteria = ("trcv", "rv") if kind.startswith("L ") else CRITERIA
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -185,9 +187,11 @@ def run_search(
 
 
 def part_of(task: PaperTask, n_rows: int) -> PaperTask:
-    """At most ``n_rows`` rows of each domain, the same in every draw."""
+    """At most ``n_rows`` rows of each source and of the target, the same in every draw."""
     rng = np.random.default_rng(0)
-    source, target = (rng.permutation(len(y))[:n_rows] for y in (task.y, task.y_target))
+    order = rng.permutation(len(task.y))
+    groups = [order[task.groups[order] == name][:n_rows] for name in np.unique(task.groups)]
+    source, target = np.concatenate(groups), rng.permutation(len(task.y_target))[:n_rows]
     return replace(
         task,
         X=task.X[source],

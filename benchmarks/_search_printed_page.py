@@ -136,33 +136,48 @@ def _selected(accuracy: list[float], scores: list[float]) -> float:
 
 def source_selection(lines: Lines) -> list[str]:
     """Table 5: the source with each learner held fixed, and pairs of source and learner."""
-    own = {x["task"]: x for x in chosen(lines, "sources")}
-    if own.keys() != set(SOURCE_TASKS):
+    searches, words = source_searches(lines)
+    if not searches:
         return []
-    names = list(dict.fromkeys(own[SOURCE_TASKS[0]]["candidates"]))
     rows = []
     for criterion in CRITERIA:
-        for truth, words in TRUTHS.items():
-            rows.append([criterion, words, *source_agreements(own, truth, criterion)])
+        for truth, trained in TRUTHS.items():
+            found = source_agreements(searches, truth, criterion)
+            rows.append([criterion, trained, *map(_short, found)])
         if criterion in PAPER_SOURCES:
             rows.append([criterion, "paper", *PAPER_SOURCES[criterion]])
     return [
-        "## Table 5, selection of the source (of 6 with a fixed learner, of 552 pairs; one draw)",
-        markdown_table(["criterion", "truth", *names, "pairs"], rows),
+        f"## Table 5, selection of the source (of 6 with a fixed learner, of 552 pairs; {words})",
+        markdown_table(["criterion", "truth", *learners_of(searches), "pairs"], rows),
     ]
 
 
-def source_agreements(own: dict[str, dict[str, Any]], truth: str, criterion: str) -> list[int]:
+def source_searches(lines: Lines) -> tuple[list[Lines], str]:
+    """Searches of both tasks in each draw: with all rows, otherwise with a part of them."""
+    for kind, words in (("sources", ""), ("sources in part", ", at most 500 rows per domain")):
+        own = chosen(lines, kind)
+        draws = [[x for x in own if x["draw"] == draw] for draw in {x["draw"] for x in own}]
+        whole = [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
+        if whole:
+            return whole, ("one draw" if len(whole) == 1 else f"mean of {len(whole)} draws") + words
+    return [], ""
+
+
+def learners_of(searches: list[Lines]) -> list[str]:
+    return list(dict.fromkeys(searches[0][0]["candidates"]))
+
+
+def source_agreements(searches: list[Lines], truth: str, criterion: str) -> np.ndarray:
     """corr over both tasks, for each learner and for all pairs of source and learner."""
-    names = list(dict.fromkeys(own[SOURCE_TASKS[0]]["candidates"]))
-    found = [0] * (len(names) + 1)
-    for x in own.values():
+    names = learners_of(searches)
+    found = np.zeros(len(names) + 1)
+    for x in (line for draw in searches for line in draw):
         accuracy, scores = np.array(x[truth]), np.array(x["scores"][criterion])
         for k, name in enumerate(names):
             same = [n for n, candidate in enumerate(x["candidates"]) if candidate == name]
             found[k] += rank_agreement(accuracy[same], scores[same])
         found[-1] += rank_agreement(accuracy, scores)
-    return found
+    return found / len(searches)
 
 
 def with_weka(lines: Lines) -> list[str]:
@@ -235,11 +250,11 @@ def tally(lines: Lines) -> str:
             }
             paper = " / ".join(map(str, _wins(PAPER[kind])[:2]))
             rows.append([kind, words, len(tasks), *_wins(means), paper])
-    own = {x["task"]: x for x in chosen(lines, "sources")}
-    if own.keys() == set(SOURCE_TASKS):
+    searches, _ = source_searches(lines)
+    if searches:
         paper_best, paper_above = _wins(PAPER_SOURCES)[:2]
         for truth, words in TRUTHS.items():
-            found = {c: source_agreements(own, truth, c) for c in PAPER_CRITERIA}
+            found = {c: source_agreements(searches, truth, c) for c in PAPER_CRITERIA}
             row = ["sources", words, len(found["trcv"]), *_wins(found)]
             rows.append([*row, f"{paper_best} / {paper_above}"])
     for words in TRUTHS.values():
@@ -259,21 +274,34 @@ def _wins(found: dict[str, Any]) -> tuple[int, int, int]:
 
 
 def bars(lines: Lines) -> None:
-    """Figure 4 (a) to (c)."""
+    """Figure 4 (a) to (c), and (d) without the pairs."""
     plt = _pyplot()
-    figure, axes = plt.subplots(1, 3, figsize=(12, 3), layout="constrained")
-    for axis, kind in zip(axes, TITLES, strict=True):
+    panels: dict[str, tuple[list[str], dict[str, Any]]] = {}
+    for kind in TITLES:
         own = chosen(lines, kind)
         tasks = done_tasks(own)
-        for k, criterion in enumerate(PAPER_CRITERIA):
-            values = [
-                np.mean(agreements(own, task, "trained_on_source", criterion)) for task in tasks
-            ]
-            places = np.arange(len(tasks)) + 0.16 * (k - 2)
+        panels[kind] = (
+            tasks,
+            {
+                c: [np.mean(agreements(own, task, "trained_on_source", c)) for task in tasks]
+                for c in PAPER_CRITERIA
+            },
+        )
+    searches, _ = source_searches(lines)
+    if searches:
+        panels["sources"] = (
+            learners_of(searches),
+            {c: source_agreements(searches, "trained_on_source", c)[:-1] for c in PAPER_CRITERIA},
+        )
+    figure, axes = plt.subplots(2, 2, figsize=(11, 5.5), layout="constrained")
+    for axis, (title, (names, found)) in zip(axes.flat, panels.items(), strict=False):
+        for k, (criterion, values) in enumerate(found.items()):
+            places = np.arange(len(names)) + 0.16 * (k - 2)
             axis.bar(places, values, width=0.16, label=criterion.upper().replace("TRCV", "TrCV"))
-        axis.set(title=kind, ylabel="corr")
-        axis.set_xticks(range(len(tasks)), tasks)
-    handles, labels = axes[0].get_legend_handles_labels()
+        axis.set(title=title, ylabel="corr")
+        axis.set_xticks(range(len(names)), names)
+    axes.flat[3].set_visible(bool(searches))
+    handles, labels = axes.flat[0].get_legend_handles_labels()
     figure.legend(handles, labels, ncols=5, loc="outside lower center")
     figure.savefig(PAGES / f"{NAME}_figure4.png", dpi=70)
     plt.close(figure)
@@ -338,28 +366,42 @@ def curves(lines: Lines) -> list[str]:
     """Figures 6 (a) and (b): corr over folds and over labels."""
     eight = [x for x in chosen(lines, "algorithms") if x["task"] == "WR"]
     eight += [x for x in lines if x["kind"] == "folds and labels"]
+    part = [x for x in lines if x["kind"] == "folds and labels in part"]
     five = [x for x in lines if x["kind"] == "curves"]
+    series = (
+        (eight, "eight learners, of 28"),
+        (part, "eight learners, at most 500 rows per domain, of 28"),
+        (five, "five learners, of 10"),
+    )
     parts = []
     for heading, key, same, steps in (
         ("Figure 6a, number of folds", "cv", {"share": 0.1}, 6),
         ("Figure 6b, share of labelled target rows", "share", {"cv": 10}, 5),
     ):
-        for own, words in ((eight, "eight learners, of 28"), (five, "five learners, of 10")):
+        for own, words in series:
             some = [x for x in own if all(x[name] == value for name, value in same.items())]
-            if len(some) < 2:
+            values = sorted({x[key] for x in some})
+            if len(values) < steps:
                 continue
-            some.sort(key=lambda x: x[key])
+            n_draws = min(sum(x[key] == value for x in some) for value in values)
+            drawn = "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
             rows = [
-                [c, *(rank_agreement(x["trained_on_source"], x["scores"][c]) for x in some)]
-                for c in CRITERIA
+                [c, *(_short(_corr(some, key, v, c, n_draws)) for v in values)] for c in CRITERIA
             ]
             parts += [
-                f"## {heading} (white to red wine, {words}; one draw)",
-                markdown_table(["criterion", *(f"{x[key]:g}" for x in some)], rows),
+                f"## {heading} (white to red wine, {words}; {drawn})",
+                markdown_table(["criterion", *(f"{value:g}" for value in values)], rows),
             ]
-            if len(some) == steps:
+            if own is eight:
                 break
     return parts
+
+
+def _corr(lines: Lines, key: str, value: float, criterion: str, n_draws: int) -> float:
+    """Mean corr over the first draws at one point of a curve."""
+    own = sorted((x for x in lines if x[key] == value), key=lambda x: x["draw"])[:n_draws]
+    found = [rank_agreement(x["trained_on_source"], x["scores"][criterion]) for x in own]
+    return float(np.mean(found))
 
 
 def _pyplot() -> Any:

@@ -40,7 +40,14 @@ def predictions(
         train, test = Path(folder, "train.arff"), Path(folder, "test.arff")
         _write_arff(train, X, codes, n_classes)
         _write_arff(test, X_test, np.zeros(len(X_test), dtype=int), n_classes)
-        command = ["java", "-XX:+UseSerialGC", "-cp", CLASSPATH, LEARNERS[learner]]
+        command = [
+            "java",
+            "-XX:+UseSerialGC",
+            "-XX:TieredStopAtLevel=1",
+            "-cp",
+            CLASSPATH,
+            LEARNERS[learner],
+        ]
         command += ["-t", str(train), "-T", str(test), "-p", "0"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = re.findall(r"^\s*\d+\s+\d+:c\d+\s+\d+:c(\d+)", done.stdout, re.MULTILINE)

@@ -7,6 +7,7 @@ Subclasses check their parameters in ``_check_parameters``, pass options to `che
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.utils._tags import Tags
 
 from landbridge._docstrings import Documented, documented
 from landbridge._typing import MatrixLike, VectorLike
@@ -16,7 +17,7 @@ from landbridge._validation import TransferData, check_transfer
 class TransferEstimator(Documented, BaseEstimator):
     """Base class of estimators that learn from labelled source rows and target rows."""
 
-    _transfer_checks: ClassVar[dict[str, Any]]
+    _transfer_checks: ClassVar[dict[str, Any]] = {}
     _keeps_zero_weights: ClassVar[bool] = False
 
     @documented
@@ -50,6 +51,12 @@ class TransferEstimator(Documented, BaseEstimator):
     def _fit_transfer(self, data: TransferData) -> None:
         """Learn from checked rows."""
         raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.multi_output = self._transfer_checks.get("multi_output", False)
+        return tags
 
 
 class SourcesEstimator(TransferEstimator):

@@ -9,7 +9,6 @@ from sklearn.base import MetaEstimatorMixin, RegressorMixin
 from sklearn.model_selection import KFold
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import check_random_state
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import check_learns
@@ -333,11 +332,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         """
         check_is_fitted(self, "estimators_")
         return _median_of(self.estimators_, self.estimator_weights_, check_rows(self, X))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _median_of(estimators: list[Any], weights: Vector, X: Matrix) -> Vector:

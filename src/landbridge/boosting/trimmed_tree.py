@@ -4,7 +4,6 @@ from typing import Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._transfer_estimator import WeightedTransferEstimator
@@ -206,11 +205,6 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
                 f"{self.target_error!r}. Use 0.5 to trim as in the paper, or None for a full tree."
             )
         return Limits(self.max_depth, self.min_depth, self.min_samples_leaf, error)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def auto_error(n_target: int) -> float:

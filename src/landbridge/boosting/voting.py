@@ -8,7 +8,6 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import linear_learner
@@ -111,8 +110,3 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEsti
         first = first_voter(len(self.estimators_), self.vote)
         importances = [estimator.feature_importances_ for estimator in self.estimators_[first:]]
         return np.average(importances, axis=0, weights=self.estimator_weights_[first:])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -28,7 +28,6 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._kernel import (
@@ -199,11 +198,6 @@ class _LaplacianRLS(TransferEstimator):
             left = self.features_.transform(X)
         return np.asarray(left @ self.coef_) + self.intercept_
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     """Least squares on ±1 labels, smooth over the graph of source and target rows.
@@ -319,8 +313,3 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
         """Evaluate f on new rows."""
         columns = self._columns(X)
         return columns.ravel() if self._one_response else columns
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

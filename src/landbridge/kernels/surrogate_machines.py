@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._kernel import KernelSpec, Width, kernel_matrix, resolve_width
@@ -91,11 +90,6 @@ class _SurrogateKernelMachine(TransferEstimator):
             return self.map_.transform(X)
         K = kernel_matrix(X, self.rows_, self.kernel, self.width_)
         return K if self.transform_ is None else self.scale_ * (K @ self.transform_)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
@@ -288,8 +282,3 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         """Predict the responses of target rows."""
         inputs = self._input(X)
         return self.learner_.predict(inputs) + self.mean_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags

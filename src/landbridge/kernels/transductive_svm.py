@@ -30,7 +30,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._kernel import (
@@ -266,8 +265,3 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         check_positive(self.C, "C")
         check_positive(self.influence, "influence")
         check_target_share(self.target_share)
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
