@@ -49,9 +49,8 @@ def _section(command: Callable[..., Any]) -> str:
 
 
 def _parameters(command: Callable[..., Any]) -> Iterator[dict[str, Any]]:
-    hints = typing.get_type_hints(command, include_extras=True)
     for name, parameter in inspect.signature(command).parameters.items():
-        kind, info = typing.get_args(hints[name])[:2]
+        kind, info = typing.get_args(parameter.annotation)[:2]
         if info.hidden:
             continue
         required = parameter.default is inspect.Parameter.empty

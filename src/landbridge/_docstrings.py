@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ROWS, VALUES = "array-like of shape (n_rows, n_features)", "array-like of shape (n_rows,)"
-# Type and description of each parameter; methods that fit have source rows.
+# Type and description of each parameter; methods that fit describe `X` as source rows.
 PARAMETERS = {
     "X": (ROWS, "Rows to predict for."),
     "y": (VALUES, "Labels of the rows."),
@@ -109,7 +109,7 @@ def _entry(parameter: inspect.Parameter, kind: str, words: str) -> str:
 
 
 def _entries(section: str) -> dict[tuple[str, ...], str]:
-    """Described parameters, by the names of each entry."""
+    """Entries of a section by the names of the parameters that they describe."""
     starts = [found.start() for found in _ENTRY.finditer(section)]
     texts = [section[a:b].strip() for a, b in pairwise([*starts, len(section)])]
     names = [text.partition(" : ")[0].replace("*", "").split(", ") for text in texts]

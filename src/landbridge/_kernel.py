@@ -145,7 +145,7 @@ def kernel_matrix(X: Matrix, Y: Matrix, spec: KernelSpec, width: float) -> np.nd
 
 
 def gamma_of(spec: KernelSpec, width: float) -> float | None:
-    """The parameter of scikit-learn's kernels for a width; None if the kernel has none."""
+    """Value of scikit-learn's parameter ``gamma`` for a width; None if the kernel has no width."""
     gammas = {"rbf": 0.5 / width**2, "laplacian": 1 / width, "poly": 1 / width**2}
     return gammas.get(spec) if isinstance(spec, str) else None
 

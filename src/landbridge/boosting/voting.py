@@ -18,7 +18,7 @@ from landbridge.boosting.base_learners import Learner, make_learner, predicted_c
 
 
 def first_voter(n_rounds: int, vote: str) -> int:
-    """Position of the first voting round: ⌈N/2⌉ of N rounds, or the first."""
+    """Index of the first round that votes: 0, or that of round ⌈N/2⌉ of N."""
     return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
 
 

@@ -74,8 +74,8 @@ def relative_losses(
 
     With the losses r and their expectation ρ, both relative to the average candidate, the estimate
     is b·mean(ρ) + Σ w (r − b ρ)/N, where the common slope b is estimated from the labelled rows. It
-    is shrunk towards mean(ρ), but hardly if its variance is small compared with `PRIOR_SPREAD`
-    squared.
+    is shrunk towards mean(ρ), the less the smaller its variance is compared with the square of
+    `PRIOR_SPREAD`.
 
     Parameters
     ----------

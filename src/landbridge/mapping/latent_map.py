@@ -177,7 +177,7 @@ class LatentMap(DomainMap):
 
     Rows are not centred, as usual for text. First scale columns with different units by
     MaxAbsScaler, which keeps zeros; after StandardScaler no feature would appear to be missing. The
-    cost grows with the cube of the smaller of rows and shared features.
+    cost grows with the cube of the number of rows or of shared features, whichever is smaller.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ class SearchData:
 
 
 def encode_labels(labels: Vector, classes: VectorLike) -> Vector:
-    """Labels as their positions in ``classes``; numbers, without classes, as floats."""
+    """Labels as positions in ``classes``, or as floats for regression."""
     if classes is None:
         return np.asarray(labels, dtype=np.float64)
     places = np.searchsorted(classes, labels).clip(max=classes.size - 1)

@@ -103,7 +103,7 @@ def _subsets(sources: Any, each: dict[Any, Vector]) -> dict[Any, Vector]:
     if not isinstance(sources, Iterable):
         raise TypeError(
             "`sources` must be 'each', 'pooled', 'both', a list of groups or of tuples of groups, "
-            f"or a mapping from names to such; got {sources!r}."
+            f"or a mapping from names to groups; got {sources!r}."
         )
     if not isinstance(sources, Mapping):
         members = [_members(part) for part in sources]

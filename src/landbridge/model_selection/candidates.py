@@ -185,7 +185,7 @@ def default_candidates(task: Task, *, labelled: bool, X: MatrixLike = None) -> d
     With labelled target rows: a linear model and an ensemble of trees, each trained on the source,
     on the labelled target rows and on both. Without them, target-only and pooled models would
     equal source-only ones, and selection depends on the agreement of the candidates. Therefore
-    three learners of other kinds are added, for classification including a linear model on
+    three learners of other kinds are added; for classification, one of them is a linear model on
     reweighted source rows.
     """
     wrappers: dict[str, Any] = {"source-only": SourceOnly}

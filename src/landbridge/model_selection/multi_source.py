@@ -60,7 +60,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         Seed for the random blocks. If given, it also sets unset random states of the estimator in
         each fold.
     verbose : int, default=0
-        If positive, show a progress bar or log lines with the fits done and the time left.
+        If positive, show a progress bar, or log the number of finished fits and the time left.
 
     Attributes
     ----------

@@ -206,7 +206,8 @@ class SearchResult:
     sources : tuple of SourceRows
         Rows, folds and weights of each source.
     y, y_target : ndarray
-        Positions in ``classes``, or numbers; of the source and the labelled target rows.
+        Labels of the source rows and of the labelled target rows, as positions in ``classes`` or
+        numbers.
     classes : ndarray or None
         Class labels; None for regression.
     target_folds : ndarray or None
@@ -611,7 +612,7 @@ class SearchResult:
     ) -> list[int]:
         """Cells from best to worst; stopped cells behind complete ones, failed cells last.
 
-        Among ties, the one trained on all sources comes first, then the simpler one.
+        Of tied cells, those trained on all sources come first, then simpler ones.
 
         Parameters
         ----------

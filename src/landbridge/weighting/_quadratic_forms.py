@@ -9,7 +9,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from landbridge._typing import Vector
 
-# Rows handled at a time where a matrix of features is read in double precision.
+# Number of rows of a feature matrix that are converted to double precision at a time.
 BLOCK = 8192
 
 
