@@ -177,13 +177,13 @@ def test_tables_by_name_are_one_large_table(tmp_path, monkeypatch):
     assert find_large([str(tmp_path / "all.csv")], "region") is None
 
 
-def test_large_text_files_are_better_saved_as_parquet(landbridge, tmp_path, monkeypatch):
+def test_large_text_files_are_better_saved_as_parquet(landbridge, tmp_path):
     make_frame(20).drop("remark").write_csv(tmp_path / "t.csv")
     make_frame(20).drop("remark").write_parquet(tmp_path / "t.parquet")
     question = ("-y", "god", "-d", "region", "-t", "west")
     advice = "of text are read whole into memory; save the table as Parquet"
     assert advice not in " ".join(landbridge("select", "t.csv", *question, code=2).stderr.split())
-    monkeypatch.setattr(_large, "LARGE_TEXT", 0)
+    question = (*question, "--memory", "1k")
     assert advice in " ".join(landbridge("select", "t.csv", *question, code=2).stderr.split())
     assert advice not in landbridge("select", "t.parquet", *question, code=2).stderr
 

@@ -170,6 +170,9 @@ def read_dates(text: "pl.Series") -> "pl.Series | None":
     """Dates or times, missing for other cells; None without a known format."""
     import polars as pl
 
+    # Trying every format on millions of names would take most of the time of reading a file.
+    if not text.str.contains(r"\d").any():
+        return None
     for read in (text.str.to_date, text.str.to_datetime):
         try:
             values = read(strict=False)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 # Tables with more cells than this (160 MB of numbers) are read in pieces.
 LARGE = 20_000_000
-# Larger text files are slow to read and need several times their size in memory.
-LARGE_TEXT = 500_000_000
+# Memory that reading a text file takes, as a multiple of its size.
+MEMORY_OF_TEXT = 2
 # Number of blocks of the table from which a shuffled piece takes its rows.
 BLOCKS = 8
 # Name of the column of row numbers, chosen so that no file has it.
@@ -135,11 +135,11 @@ def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
     return LargeTable(place, table, domain, columns, n_rows)
 
 
-def advice_on_text(data: Sequence[str]) -> str:
-    """Advice on large text files, which are read into memory as a whole; otherwise empty."""
+def advice_on_text(data: Sequence[str], memory: int) -> str:
+    """Advice on text files that may need more bytes of memory than this; otherwise empty."""
     files = [file for argument in data for file in find_files(split_name(argument)[1])]
     n_bytes = sum(file.stat().st_size for file in files)
-    if is_parquet(files) or n_bytes < LARGE_TEXT:
+    if is_parquet(files) or MEMORY_OF_TEXT * n_bytes <= memory:
         return ""
     return (
         f"{files[0]}: {n_bytes / 1e9:.1f} GB of text are read whole into memory; save the table as "

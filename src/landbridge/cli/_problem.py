@@ -177,12 +177,13 @@ def read_problem(
     announce_task: bool = True,
     group: str | None = None,
     time: str | None = None,
+    memory: int = 2**30,
 ) -> Problem:
     """Read the table and derive the learning problem; raise if there is none.
 
     With ``spare_labels``, ``max_rows`` drops unlabelled rows first. Commands without an option for
     the task do not print it. Constant columns, columns that identify rows and ``group`` are not
-    used as features.
+    used as features. Text files that may need more than ``memory`` bytes lead to a note.
     """
     domain = table.domain or DEFAULT_DOMAIN
     label = () if table.label is None else (table.label,)
@@ -192,7 +193,7 @@ def read_problem(
             table.label, table.max_rows, seed=table.seed, labels_first=spare_labels
         )
     else:
-        advice = advice_on_text(table.data)
+        advice = advice_on_text(table.data, memory)
         if advice:
             note(advice)
         # Labels and domains are names and are read as text.

@@ -81,7 +81,6 @@ class Select(options.SearchOptions):
         check_output(self.report, *REPORTS)
         check_output(self.results, ".json", ".npz")
         check_output(self.save, ".skops")
-        options.bytes_of(self.memory)  # fail before the search starts
         check_distinct(report=self.report, results=self.results, save=self.save)
         from landbridge.cli._study import run_study, save_results, with_more_rows
         from landbridge.report import write_report
@@ -94,6 +93,7 @@ class Select(options.SearchOptions):
             spare_labels=True,
             group=self.group,
             time=self.time,
+            memory=options.bytes_of(self.memory),
         )
         if self.design is not None:
             from landbridge.cli._label_state import with_answers
