@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def run(only: str = "") -> None:
     """
     parts: list[Callable[[], Lines]] = [
         overhead, resume_time, kills, full_disk, misbehaviour, dask_bytes, dask_deaths, dask_speed,
-        large_select, large_fit, large_predict,
+        large_select, large_fit, large_predict, flat_predict,
     ]  # fmt: skip
     chosen = [part for part in parts if only in part.__name__]
     if only:
@@ -237,13 +237,9 @@ def large_select(n_rows: int = 20_000_000) -> Lines:
 def large_fit(n_rows: int = 1_000_000) -> Lines:
     """Pooled logistic regression, chosen on a sample, on all rows in passes."""
     data = _dataset(n_rows)
-    candidates = data.parent / "linear.yaml"
-    candidates.write_text("pooled: {estimator: Pooled, params: {estimator: LogisticRegression}}\n")
-    question = ["-y", "ill", "-d", "site", "-t", "west", "--candidates", str(candidates)]
-    options = ["--max-rows", "5000", "--sources", "pooled", "--answer", "best"]
-    search = _measured([*PROGRAM, "select", str(data), *question, *options])
-    save = ["--save", str(data.parent / "linear.skops")]
-    whole, said = _watched([*PROGRAM, "select", str(data), *question, *options, *save])
+    command = _linear_search(data)
+    search = _measured(command)
+    whole, said = _watched([*command, "--save", str(data.parent / "linear.skops")])
     found = re.search(r"in (\d+) passes", said)
     yield {
         "rows": n_rows, "passes": int(found[1]) if found else 0,
@@ -266,6 +262,34 @@ def large_predict(n_rows: int = 10_000_000) -> Lines:
             rows=number, floor_cpu=floor["cpu"], **own,
             ratio=own["cpu"] / floor["cpu"],
         )  # fmt: skip
+
+
+def flat_predict(sizes: Sequence[int] = (10**5, 10**6, 10**7, 10**8)) -> Lines:
+    """Memory of `predict` as the rows of four columns grow; large datasets repeat one file."""
+    names = [f"x{k}" for k in range(4)]
+    rows = tasks.make_rows(1_000_000, 1).select(names)
+    with tempfile.TemporaryDirectory() as folder:
+        train, model = Path(folder) / "train.parquet", str(Path(folder) / "linear.skops")
+        tasks.make_rows(20_000, 0).select(*names, "site", "ill").write_parquet(train)
+        _measured([*_linear_search(train), "--save", model])
+        for n_rows in sizes:
+            data = Path(folder) / str(n_rows)
+            data.mkdir()
+            rows.head(n_rows).write_parquet(data / "0.parquet", row_group_size=250_000)
+            for number in range(1, n_rows // rows.height):
+                (data / f"{number}.parquet").hardlink_to(data / "0.parquet")
+            output = str(Path(folder) / "out.parquet")
+            own = _measured([*PROGRAM, "predict", model, str(data), "-o", output])
+            yield {"rows": n_rows, **own}
+
+
+def _linear_search(data: Path) -> list[str]:
+    """The command that chooses pooled logistic regression on a sample."""
+    candidates = data.parent / "linear.yaml"
+    candidates.write_text("pooled: {estimator: Pooled, params: {estimator: LogisticRegression}}\n")
+    question = ["-y", "ill", "-d", "site", "-t", "west", "--candidates", str(candidates)]
+    options = ["--max-rows", "5000", "--sources", "pooled", "--answer", "best"]
+    return [*PROGRAM, "select", str(data), *question, *options]
 
 
 def _few_candidates(data: Path) -> str:
@@ -371,6 +395,14 @@ def report() -> None:
         for x in of("dask_speed")
     ]
     text += _large_tables(of("large_select"), of("large_fit"), of("large_predict"))
+    flat = of("flat_predict")
+    if flat:
+        rows = [
+            [f"{x['rows']:,}".replace(",", " "), f"{x['cpu']:.1f} s", f"{x['megabytes']:.0f} MB"]
+            for x in flat
+        ]
+        text += ["The same for four columns, up to 10⁸ rows:"]
+        text += [markdown_table(["rows", "CPU of `landbridge predict`", "memory"], rows)]
     write_page(NAME, "\n\n".join(text))
 
 
