@@ -20,7 +20,7 @@ from landbridge.metrics.inference import metric_interval
 from landbridge.model_selection._unlabelled import expected_losses
 from landbridge.model_selection.vote import combine
 
-LEVEL, DRAWS = 0.9, 2
+LEVEL, DRAWS = 0.9, 5
 OF_NUMBERS = (20, 50)
 # A log loss without a bound depends on single rows; see the note of `metric_interval`.
 FLOOR = 1e-3
@@ -88,9 +88,10 @@ def _compare_vote(add: Any, metric: Any, searched: Searched) -> None:
     _compare(add, metric, (own, y), proxies, truth)
 
 
-def losses_of_probabilities(found: dict[str, Any]) -> dict[int, dict[str, list[float]]]:
+def losses_of_probabilities(draws: list[dict[str, Any]]) -> dict[int, dict[str, list[float]]]:
     """Log loss and Brier score of every candidate and of their mean, by number of labels."""
-    return {n: merged([_of_labels(found, n)]) for n in LABELS if f"y_{n}" in found}
+    found = {n: [_of_labels(draw, n) for draw in draws if f"y_{n}" in draw] for n in LABELS}
+    return {n: merged(lines) for n, lines in found.items() if lines}
 
 
 def _of_labels(found: dict[str, Any], n: int) -> dict[str, list[list[float]]]:

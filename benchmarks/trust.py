@@ -22,7 +22,8 @@ from sklearn.isotonic import IsotonicRegression
 from benchmarks import _trust_causes, _trust_page, _trust_reviews
 from benchmarks._domains import DomainTask
 from benchmarks._harness import Log, read, write_page
-from benchmarks._trust_cells import every_task, predictions
+from benchmarks._trust_cells import DRAWS as ROW_DRAWS
+from benchmarks._trust_cells import LABELS, every_task, predictions, source_candidates
 from benchmarks._trust_labels import PATTERNS, examine, label_tasks
 from benchmarks._trust_losses import losses_of_probabilities, regression_lines, regression_tasks
 from landbridge.inference import control_variate_interval, e_value, score_interval
@@ -63,7 +64,8 @@ def run_losses() -> None:
 
 def classification_lines(part: str, task: DomainTask) -> list[dict[str, Any]]:
     """Control variates of the losses of one classification task, by number of labels."""
-    found = losses_of_probabilities(predictions(part, task))
+    draws = [predictions(part, task, draw) for draw in range(ROW_DRAWS)]
+    found = losses_of_probabilities(draws)
     return [{"labels": n, **figures} for n, figures in found.items()]
 
 
@@ -107,12 +109,12 @@ def run_predictions() -> None:
 
 def claims(part: str, task: DomainTask) -> dict[str, Any]:
     """Figures of claims 2 to 4 for one task."""
-    found = predictions(part, task)
+    draws = [predictions(part, task, draw) for draw in range(ROW_DRAWS)]
     return {
-        "without_labels": without_labels(found),
-        "control_variate": control_variates(found),
-        "out_of_fold": out_of_fold_variates(found),
-        "peeking": peeking(found),
+        "without_labels": without_labels(draws[0]),
+        "control_variate": control_variates(draws[0]),
+        "out_of_fold": out_of_fold_variates(draws),
+        "peeking": peeking(draws[0]),
     }
 
 
@@ -170,39 +172,50 @@ def control_variates(found: dict[str, Any]) -> dict[str, list[float]]:
     return means
 
 
-def out_of_fold_variates(found: dict[str, Any]) -> dict[str, list[float]]:
+def out_of_fold_variates(draws: list[dict[str, Any]]) -> dict[str, list[float]]:
     """The same as a search does it: out-of-fold losses, models averaged on unlabelled rows.
 
     Means of width over plain width, covered, plain covered, squared error and plain squared error
-    of the estimate of the refitted models' error on test rows.
+    of the estimate of the refitted models' error on test rows; then covered and plain covered of
+    the source-only candidates, and of those that learn from labels.
     """
     means: dict[str, list[float]] = {}
-    for n in [n for n in (20, 50, 100) if f"y_{n}" in found]:
-        y, labelled = found[f"y_{n}"], found[f"labelled_{n}"].astype(float)
-        unlabelled, test = found[f"unlabelled_{n}"].astype(float), found[f"test_{n}"]
-        votes = labelled.mean(axis=0), unlabelled.mean(axis=0)
-        lines = []
-        for c in range(len(labelled)):
-            own, other = labelled[c].argmax(axis=1), unlabelled[c].argmax(axis=1)
-            wrong, truth = (own != y).astype(float), np.mean(test[c].argmax(1) != found["y_test"])
-            proxy = 1 - votes[0][np.arange(n), own]
-            others = 1 - votes[1][np.arange(len(other)), other]
-            slope, effective = fit_slope(wrong, proxy, len(others))
-            everywhere = (proxy.sum() + others.sum()) / (n + len(others))
-            estimate = float(np.clip(wrong.mean() - slope * (proxy.mean() - everywhere), 0, 1))
-            low, high = score_interval(estimate, effective / CROSS_VALIDATED, LEVEL)
-            low_plain, high_plain = score_interval(wrong.mean(), n / CROSS_VALIDATED, LEVEL)
-            lines.append(
-                [
-                    (high - low) / (high_plain - low_plain),
-                    low <= truth <= high,
-                    low_plain <= truth <= high_plain,
-                    (estimate - truth) ** 2,
-                    (wrong.mean() - truth) ** 2,
-                ]
-            )
-        means[str(n)] = np.mean(lines, axis=0).round(5).tolist()
+    n_source = len(source_candidates())
+    for n in LABELS:
+        lines = np.array([_out_of_fold_lines(found, n) for found in draws if f"y_{n}" in found])
+        if lines.size:
+            roles = lines[:, :n_source, 1:3], lines[:, n_source:, 1:3]
+            figures = [lines.mean(axis=(0, 1)), *(role.mean(axis=(0, 1)) for role in roles)]
+            means[str(n)] = np.concatenate(figures).round(5).tolist()
     return means
+
+
+def _out_of_fold_lines(found: dict[str, Any], n: int) -> list[list[float]]:
+    """One line of figures per candidate."""
+    y, labelled = found[f"y_{n}"], found[f"labelled_{n}"].astype(float)
+    unlabelled, test = found[f"unlabelled_{n}"].astype(float), found[f"test_{n}"]
+    votes = labelled.mean(axis=0), unlabelled.mean(axis=0)
+    lines = []
+    for c in range(len(labelled)):
+        own, other = labelled[c].argmax(axis=1), unlabelled[c].argmax(axis=1)
+        wrong, truth = (own != y).astype(float), np.mean(test[c].argmax(1) != found["y_test"])
+        proxy = 1 - votes[0][np.arange(n), own]
+        others = 1 - votes[1][np.arange(len(other)), other]
+        slope, effective = fit_slope(wrong, proxy, len(others))
+        everywhere = (proxy.sum() + others.sum()) / (n + len(others))
+        estimate = float(np.clip(wrong.mean() - slope * (proxy.mean() - everywhere), 0, 1))
+        low, high = score_interval(estimate, effective / CROSS_VALIDATED, LEVEL)
+        low_plain, high_plain = score_interval(wrong.mean(), n / CROSS_VALIDATED, LEVEL)
+        lines.append(
+            [
+                (high - low) / (high_plain - low_plain),
+                low <= truth <= high,
+                low_plain <= truth <= high_plain,
+                (estimate - truth) ** 2,
+                (wrong.mean() - truth) ** 2,
+            ]
+        )
+    return lines
 
 
 def peeking(found: dict[str, Any]) -> dict[str, list[list[int]]]:

@@ -56,6 +56,7 @@ def example_summary() -> dict[str, Any]:
                 "p_value": 0.4,
                 "auc": 0.52,
                 "effective_rows": 100.0,
+                "overlap": 1.0,
                 "labelled": 100,
                 "unlabelled": 900,
                 "columns": [EVIL],

@@ -134,6 +134,9 @@ def test_labels_that_are_no_sample_come_first():
     assert summary["verdict"][0] == "Labels are from January."
     assert "the labelled rows say accuracy" in summary["verdict"][1]
     assert states(summary)["Labels are a sample"] == "problem"
+    # Without overlap, an equivalent number of random labels would be misleading.
+    (text,) = (c["text"] for c in summary["checks"] if c["name"] == "Labels are a sample")
+    assert text.endswith("10 % of the latter are similar to them.")
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ metric                            interval
 mean of 0 and 1 (accuracy)        score (Wilson) interval with n rows
 other rates (AUC, F1, …)          score interval with :math:`\min(θ̂(1 - θ̂)/v, n_b)` rows and
                                   Student's t_{n−1}; n_b = K²/Σ 1/n_k is what a mean of K recalls
-                                  has, so that a perfect score on few rows is not certain
+                                  has, so that a perfect score on few rows is not certain; the
+                                  Brier score, a mean over rows, has no such limit
 losses from 0 to ∞ (RMSE, 1 − R², :math:`\hat l e^{\pm t_ν \sqrt v}`, g = log; ν degrees of freedom
 log loss)                         for a long tail, see `degrees_of_freedom`
 others                            ŝ ± t_{n−1} √v
@@ -409,13 +410,19 @@ def _standard_errors(
 
 
 def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:
-    """Number of rows at which a proportion has this standard error; at most n_b (see above)."""
+    """Number of rows at which a proportion has this standard error; at most n_b (see above).
+
+    The Brier score is a mean of losses that vary less than zeros and ones, so it has no limit.
+    """
+    known = error > 0 and 0 < score < 1
+    if known and metric.decomposable and metric.response == "probability":
+        return score * (1 - score) / error**2
     most = n
     if metric.response != "number":
         counts = np.bincount(y)
         counts = counts[counts > 0] * (n / y.shape[0])
         most = counts.size**2 / float(np.sum(1 / counts))
-    return min(most, score * (1 - score) / error**2) if error > 0 and 0 < score < 1 else most
+    return min(most, score * (1 - score) / error**2) if known else most
 
 
 def _note(metric: Metric, y: Vector, predictions: np.ndarray) -> str:

@@ -70,6 +70,18 @@ def test_the_error_of_a_rate_is_that_of_a_proportion_with_fewer_rows():
     assert tuple(found) == pytest.approx(expected)
 
 
+def test_the_brier_score_is_as_certain_as_its_losses_are_alike():
+    """Near the centre, the score interval equals Student's interval of the mean loss."""
+    y = np.repeat([0, 1], 200)
+    risk = np.random.default_rng(0).uniform(0.2, 0.4, size=y.size)
+    predictions = np.where(y[:, None] == [0, 1], 1 - risk[:, None], risk[:, None])
+    (brier,) = classification("neg_brier_score")
+    found = metric_interval(brier, y, predictions)
+    losses = brier.pointwise(y, predictions)
+    half = stats.t.ppf(0.95, y.size - 1) * losses.std(ddof=1) / math.sqrt(y.size)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.01)
+
+
 def test_a_perfect_rate_is_not_certain():
     y = np.repeat([0, 1], [40, 10])
     predictions = np.eye(2)[y]
