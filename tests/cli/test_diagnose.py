@@ -55,6 +55,23 @@ def test_a_turned_relation_odd_columns_and_representative_labels(answer):
     assert "row" not in moved
 
 
+def test_groups_are_compared_instead_of_rows(landbridge, tmp_path):
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(60), 5)
+    level = rng.normal(size=60)[patient] + 0.2 * rng.normal(size=300)
+    hospital = np.where(patient < 20, "a", "b")
+    label = np.where(patient < 35, (level > 0).astype(int), -1)
+    table = pl.DataFrame({"patient": patient, "level": level, "domain": hospital, "y": label})
+    table.with_columns(pl.col("y").replace(-1, None)).write_csv(tmp_path / "t.csv")
+    asked = ("diagnose", tmp_path / "t.csv", "--label", "y", "--target", "b")
+    checks = [
+        landbridge.json(*asked, *rest)["label_check"]
+        for rest in (("--drop", "patient"), ("--group", "patient"))
+    ]
+    assert checks[0]["p_value"] != checks[1]["p_value"]
+    assert checks[1]["representative"]
+
+
 def test_the_table_of_columns_has_types_and_shares(landbridge, random_labels):
     shown = landbridge("diagnose", random_labels, *ASKED).stdout
     line = next(line.split() for line in shown.splitlines() if line.split()[:1] == ["country"])

@@ -46,10 +46,16 @@ def column_cautions(problem: Problem) -> list[str]:
 
 def check_target_labels(problem: Problem, seed: int) -> LabelCheck | None:
     """Whether the labelled target rows are a random sample; None without both kinds of rows."""
-    labelled, others = (
-        problem.rows(problem.is_target & mask) for mask in (problem.has_label, ~problem.has_label)
+    parts = [problem.is_target & mask for mask in (problem.has_label, ~problem.has_label)]
+    groups = [None, None]
+    if problem.groups is not None:
+        groups = [problem.groups[problem.in_order(part)] for part in parts]
+    return check_labels(
+        *map(problem.rows, parts),
+        groups=groups[0],
+        groups_unlabelled=groups[1],
+        random_state=seed,
     )
-    return check_labels(labelled, others, random_state=seed)
 
 
 def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:

@@ -13,6 +13,9 @@ class Diagnose(options.TableOptions):
     """Report the distance of the target from each source, and which features moved."""
 
     target: str = options.target_option()
+    group: str | None = option(
+        None, "Column with groups, such as patients, whose rows belong together."
+    )
     max_rows: int = options.max_rows_option(5000)
 
     def run(self, current: Session) -> None:
@@ -21,7 +24,7 @@ class Diagnose(options.TableOptions):
         from landbridge.report.blocks import Text
         from landbridge.report.layout import shift_section
 
-        problem = self.read(current, target=self.target, announce_task=False)
+        problem = self.read(current, target=self.target, announce_task=False, group=self.group)
         found = shift_part(problem, self.seed)
         with current.working("checking columns and labels"):
             parts = (

@@ -66,17 +66,7 @@ QUANTILES = np.array(
 
 
 def mean_agreement(predicted: VectorLike) -> Vector:
-    """Mean share of rows on which each candidate agrees with the other candidates.
-
-    Parameters
-    ----------
-    predicted : array of shape (n_candidates, n_rows)
-        Predicted classes.
-
-    Returns
-    -------
-    array of shape (n_candidates,)
-    """
+    """Mean share of rows on which each candidate agrees with the other candidates."""
     predicted = np.asarray(predicted)
     same = np.array([(predicted == one).mean(axis=1) for one in predicted])
     return (same.sum(axis=1) - 1) / (len(predicted) - 1)
@@ -120,26 +110,7 @@ def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> Agreemen
 
 
 def labels_for_accuracy(accuracy: float, *, within: float = 0.05, level: float = 0.9) -> int:
-    """Number of random labels needed to estimate an accuracy to a given precision.
-
-    Parameters
-    ----------
-    accuracy : float
-        Assumed accuracy; 0.5 needs the most labels.
-    within : float, default=0.05
-        Half the width of the interval.
-    level : float, default=0.9
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> from landbridge.inference.agreement import labels_for_accuracy
-    >>> labels_for_accuracy(0.8)
-    180
-    """
+    """Number of random labels, in tens, for an interval of an accuracy of ± ``within``."""
     check_level(level)
     accuracy = float(np.clip(accuracy, 0.05, 0.95))
     n = (normal_quantile(level) / within) ** 2 * accuracy * (1 - accuracy)
@@ -147,20 +118,10 @@ def labels_for_accuracy(accuracy: float, *, within: float = 0.05, level: float =
 
 
 def labels_for_error(*, within: float = 0.2, level: float = 0.9) -> int:
-    """Number of random labels needed to estimate an RMSE to a relative precision.
+    """Number of random labels, in tens, for an interval of an RMSE of ± ``within`` times the RMSE.
 
-    The result is rounded up to tens. The mean of n squared normal errors has a relative standard
-    deviation of √(2/n), and its root half of that. Long tails need more labels.
-
-    Parameters
-    ----------
-    within : float, default=0.2
-        Half the width of the interval over the RMSE.
-    level : float, default=0.9
-
-    Returns
-    -------
-    int
+    The mean of n squared normal errors has a relative standard deviation of √(2/n), and its root
+    half of that. Long tails need more labels.
     """
     check_level(level)
     n = (normal_quantile(level) / (2 * within)) ** 2 * 2

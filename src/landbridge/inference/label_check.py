@@ -228,18 +228,8 @@ def _representative(
 def check_of_design(weights: Vector, n_unlabelled: int, n_disputed: int = 0) -> LabelCheck:
     """Describe labels that were chosen with known probabilities, as `LabelPlanner` does.
 
-    Parameters
-    ----------
-    weights : array of shape (n_labelled,)
-        Inverse probabilities, which the scores use as sample weights.
-    n_unlabelled : int
-    n_disputed : int, default=0
-        Number of labels of rows on which two models disagree.
-
-    Returns
-    -------
-    LabelCheck
-        Not representative, and withheld only if some rows could not be chosen.
+    ``weights`` are the inverse probabilities. Labels of rows on which two models differ are
+    ``n_disputed``; with them, estimates are withheld, because other rows could not be chosen.
     """
     weights = np.asarray(weights, dtype=np.float64)
     effective = float(weights.sum() ** 2 / (weights @ weights))

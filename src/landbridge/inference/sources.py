@@ -138,18 +138,7 @@ def summarise_scores(
 ) -> SourceSummary:
     """Summarise the scores of sources by any metric; NaN scores are omitted.
 
-    Parameters
-    ----------
-    scores, variances : arrays of shape (n_sources,)
-        Score of each source and the variance of its error.
-    names, n_rows, totals : arrays of shape (n_sources,)
-        Name, number of rows and total weight of each source.
-    source_weight : {"equal", "proportional"}, default="equal"
-        As in `summarise_sources`.
-
-    Returns
-    -------
-    SourceSummary
+    ``variances`` are those of the errors of the scores, ``totals`` the weights of the sources.
     """
     check_choice(source_weight, "source_weight", ("equal", "proportional"))
     known = ~np.isnan(scores)
