@@ -235,7 +235,7 @@ def loss_section(lines: list[Line]) -> list[str]:
             ],
             rows,
         ),
-        "Decisions: on by default for the log loss and the Brier score of the vote; on request "
+        "Decisions: on by default for accuracy, log loss and Brier score of the vote; on request "
         '(`method="adjusted"`) for accuracy, Brier score, MAE, MSE and RMSE of one candidate; off '
         "for errors of the vote of numbers, which hardly gain, and for the log loss of one "
         "candidate: predictions averaged over folds are less extreme than those of one model, so "
