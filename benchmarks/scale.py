@@ -315,20 +315,33 @@ def _watched(command: list[str]) -> tuple[dict[str, float], str]:
     """CPU seconds and most megabytes of a process, and what it said."""
     one_thread = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
     environment = {**os.environ, **one_thread, "PYTHONPATH": os.pathsep.join(sys.path)}
-    started = time.perf_counter()
-    process = subprocess.Popen(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-    )
-    said = process.stderr.read()  # type: ignore[union-attr]
-    _, status, usage = os.wait4(process.pid, 0)
+    started, peak, ended = time.perf_counter(), 0.0, 0
+    with tempfile.TemporaryFile() as log:
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=log)
+        while not ended:
+            peak = max(peak, _peak(process.pid))
+            time.sleep(0.02)
+            ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        log.seek(0)
+        said = log.read().decode()
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        raise RuntimeError(said.decode()[-2000:])
+        raise RuntimeError(said[-2000:])
     return {
         "cpu": usage.ru_utime + usage.ru_stime,
         "wall": time.perf_counter() - started,
-        "megabytes": usage.ru_maxrss / 1000,
-    }, " ".join(said.decode().split())
+        "megabytes": peak,
+    }, " ".join(said.split())
+
+
+def _peak(process: int) -> float:
+    """Largest resident set of a running process so far, in megabytes; 0 once it has ended.
+
+    The ``ru_maxrss`` of a child is never below the size of this process, which starts it.
+    """
+    status = Path(f"/proc/{process}/status").read_text()
+    found = re.search(r"VmHWM:\s*(\d+) kB", status)
+    return int(found[1]) * 1024 / 1e6 if found else 0.0
 
 
 def report() -> None:
