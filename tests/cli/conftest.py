@@ -34,6 +34,13 @@ class Program:
         return json.loads(self(*arguments, "--format", "json").stdout)
 
 
+@pytest.fixture(autouse=True)
+def small_forests(monkeypatch):
+    """Forests of fewer trees: the commands are tested here, and the forests with the library."""
+    for module in ("_domain_auc", "loss_split"):
+        monkeypatch.setattr(f"landbridge.inspection.{module}.N_TREES", 20)
+
+
 @pytest.fixture
 def landbridge(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -3,9 +3,11 @@
 import json
 import os
 import re
+import shutil
 import sys
 import zipfile
 from datetime import date
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -17,16 +19,39 @@ from landbridge.cli._app import app
 from landbridge.metrics.metric import format_number
 from landbridge.persistence import CARD, load_card, load_model
 
-from .conftest import make_frame
+from .conftest import CANDIDATES, Program, make_frame
 
 QUESTION = ("--label", "good", "--domain", "region", "--target", "west")
 SELECT = (*QUESTION, "--candidates", "few.yaml", "--folds", "3")
 
 
-def test_select_ranks_saves_and_explains(landbridge, table):
-    found = landbridge.json(
-        "select", table, *SELECT, "--save", "m.skops", "--results", "r.npz", "--report", "r.html"
-    )
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with the results, the reports and the model of one search."""
+    folder = tmp_path_factory.mktemp("finished")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for module in ("_domain_auc", "loss_split"):
+            patch.setattr(f"landbridge.inspection.{module}.N_TREES", 20)
+        make_frame().write_csv("wines.csv")
+        Path("few.yaml").write_text(CANDIDATES)
+        program, asked = Program(folder), ("select", "wines.csv", *SELECT, "--resume", "fits")
+        written = ("--save", "m.skops", "--results", "r.npz", "--report", "r.html")
+        Path("out.json").write_text(program(*asked, *written, "--format", "json").stdout)
+        program(*asked, "--results", "r.json", "--report", "first.html")
+    return folder
+
+
+@pytest.fixture
+def after_select(landbridge, finished):
+    """The program in a folder with the files of a finished search."""
+    shutil.copytree(finished, landbridge.folder, dirs_exist_ok=True)
+    return landbridge
+
+
+def test_select_ranks_saves_and_explains(after_select):
+    landbridge = after_select
+    found = json.loads((landbridge.folder / "out.json").read_text())
     ranking = found["ranking"]["candidates"]
     assert [row["rank"] for row in ranking] == list(range(1, len(ranking) + 1))
     scores = [row["score"] for row in ranking[1:]]
@@ -240,8 +265,8 @@ def test_info_tells_what_the_model_is(landbridge, table, model):
     assert landbridge.json("info", model)["target"] == "west"
 
 
-def test_report_is_rebuilt_from_saved_results(landbridge, table):
-    landbridge("select", table, *SELECT, "--results", "r.json", "--report", "first.html")
+def test_report_is_rebuilt_from_saved_results(after_select):
+    landbridge = after_select
     landbridge("report", "r.json", "-o", "second.html")
     first, second = (
         (landbridge.folder / name).read_text() for name in ("first.html", "second.html")
@@ -326,9 +351,8 @@ def test_labels_and_columns_of_kinds_that_cannot_be_learnt(landbridge, table):
     assert "--label must hold numbers, text or true and false; 'when' holds dates" in done.stderr
 
 
-def test_a_level_is_for_results_that_hold_losses(landbridge, table):
-    landbridge("select", table, *SELECT, "--results", "r.npz")
-    landbridge("select", table, *SELECT, "--results", "r.json")
+def test_a_level_is_for_results_that_hold_losses(after_select):
+    landbridge = after_select
     for level, words in ((0.5, "50 % interval "), (None, "95 % interval ")):
         asked = () if level is None else ("--level", level)
         landbridge("report", "r.npz", "-o", "r.md", *asked)
@@ -481,7 +505,7 @@ def test_diagnose_puts_the_nearest_source_first_and_names_what_moved(landbridge,
     north = next(source for source in found["sources"] if source["source"] == "north")
     assert max(north["features"], key=lambda f: f["distance"])["name"] == "size"
     assert 0 < north["effective_share"] <= 1
-    labelled = landbridge(*asked, "--label", "good").stdout
+    labelled = " ".join(landbridge(*asked, "--label", "good").stdout.split())
     assert "The labels" in labelled
     assert "Features that moved: north → west" in labelled
 
@@ -638,8 +662,8 @@ def test_seeds_that_no_generator_takes_are_refused(landbridge, table):
     assert "4294967295" in done.stderr
 
 
-def test_results_that_lack_a_part_are_refused(landbridge, table):
-    landbridge("select", table, *SELECT, "--results", "r.json")
+def test_results_that_lack_a_part_are_refused(after_select):
+    landbridge = after_select
     whole = json.loads((landbridge.folder / "r.json").read_text())
     for name in whole:
         if name in ("kind", "format"):

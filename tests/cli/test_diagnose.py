@@ -35,12 +35,8 @@ def random_labels(tmp_path_factory):
     return write(tmp_path_factory.mktemp("tables") / "t.csv", by_size=False)
 
 
-@pytest.fixture
-def answer(landbridge, random_labels):
-    return landbridge.json("diagnose", random_labels, *ASKED)
-
-
-def test_a_turned_relation_odd_columns_and_representative_labels(answer):
+def test_a_turned_relation_odd_columns_and_representative_labels(landbridge, random_labels):
+    answer = landbridge.json("diagnose", random_labels, *ASKED)
     assert set(answer["loss_split"]) == {"north", "south"}
     for split in answer["loss_split"].values():
         assert split["cause"] == "relation"

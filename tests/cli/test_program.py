@@ -60,9 +60,8 @@ def test_help_waits_for_no_heavy_package():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_demo_answers_a_yes_and_a_no(tmp_path):
-    out, _ = run("demo", "--folder", "story", folder=tmp_path)
-    words = " ".join(out.split())
+def test_the_demo_answers_a_yes_and_a_no(landbridge, tmp_path):
+    words = " ".join(landbridge("demo", "--folder", "story").stdout.split())
     for expected in (
         "Predict winter with the vote",
         "Transfer is worth it: pooled beats target-only and source-only",
@@ -87,12 +86,11 @@ def test_the_demo_answers_a_yes_and_a_no(tmp_path):
     page = (tmp_path / "story" / "report.html").read_text()
     for title in ("Checks", "Ranking", "Shift between", "Score on a new source"):
         assert title in page
-    out, err = run("predict", "story/model.skops", "story/winter.csv", folder=tmp_path)
-    assert len(out.splitlines()) == 3477
-    assert "error" not in err
+    predicted = landbridge("predict", "story/model.skops", "story/winter.csv").stdout
+    assert len(predicted.splitlines()) == 3477
     model = load_model(tmp_path / "story" / "model.skops").model
     frame = pl.read_csv(tmp_path / "story" / "winter.csv").drop("season", "demand")
-    printed = pl.read_csv(out.encode()).select(f"score_{name}" for name in model.classes_)
+    printed = pl.read_csv(predicted.encode()).select(f"score_{name}" for name in model.classes_)
     assert (printed.to_numpy() == model.predict_proba(frame)).all()
     with start("info", "story/model.skops", folder=tmp_path) as unread:
         unread.stdout.close()
@@ -108,6 +106,7 @@ def wine():
     return {name: next(folder.glob(f"*{name}*.csv")) for name in ("red", "white")}
 
 
+@pytest.mark.slow
 def test_real_wine_from_two_files(tmp_path, wine):
     (tmp_path / "few.toml").write_text('nb = "GaussianNB"\n')
     files = [f"{name}={path}" for name, path in wine.items()]

@@ -22,7 +22,7 @@ from landbridge._tasks import map_tasks
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 
-N_FOLDS = 5
+N_FOLDS, N_TREES = 5, 200
 # A variance needs two rows of each domain in every fold.
 MIN_ROWS = 4
 
@@ -81,7 +81,7 @@ def default_classifier(is_sparse: bool, seed: int) -> Any:
     if is_sparse:
         # Sparse columns are not centred; scaling to [-1, 1] lets the solver converge.
         return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-    return RandomForestClassifier(n_estimators=200, min_samples_leaf=3, random_state=seed)
+    return RandomForestClassifier(N_TREES, min_samples_leaf=3, random_state=seed)
 
 
 def _fold_auc(

@@ -32,7 +32,7 @@ from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLi
 from landbridge._validation import Task, stack_rows
 from landbridge.inference.intervals import check_level, decimals
 
-N_REPLICATES = 1000
+N_REPLICATES, N_TREES = 1000, 100
 FEWEST = 10
 # If less than this share of the target rows resembles source rows, weights cannot help.
 LEAST_OVERLAP = 0.3
@@ -219,7 +219,7 @@ def target_share(X: Matrix, X_target: Matrix, seed: int) -> Vector:
         # Large leaves, because smooth probabilities matter more here than a sharp boundary.
         leaf = max(3, int(0.01 * len(z)))
         model = RandomForestClassifier(
-            100, min_samples_leaf=leaf, class_weight="balanced", random_state=seed
+            N_TREES, min_samples_leaf=leaf, class_weight="balanced", random_state=seed
         )
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     share = cross_val_predict(model, rows, z, cv=folds, method="predict_proba")[:, 1]
@@ -273,7 +273,7 @@ def explain_loss(
     classify = task == "classification"
     if estimator is None:
         forest = RandomForestClassifier if classify else RandomForestRegressor
-        estimator = forest(100, min_samples_leaf=3, random_state=seeds[0])
+        estimator = forest(N_TREES, min_samples_leaf=3, random_state=seeds[0])
     folds = KFold(5, shuffle=True, random_state=seeds[0])
     predicted = cross_val_predict(clone(estimator), X, y, cv=folds)
     predicted_target = clone(estimator).fit(X, y).predict(X_target)
