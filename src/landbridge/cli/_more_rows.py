@@ -9,21 +9,27 @@ used.
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from landbridge._delegate import takes_sample_weight
 from landbridge._tasks import Progress
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly, repeats
-from landbridge.cli._large import LargeTable
+from landbridge.cli._large import LargeTable, find_large
+from landbridge.cli._options import bytes_of, seconds_of
 from landbridge.cli._passes import Passes, stage_of
-from landbridge.cli._problem import Problem
+from landbridge.cli._problem import Problem, read_problem
 from landbridge.cli._session import listing
+from landbridge.cli._study import Study, make_card
 from landbridge.model_selection import TransferSearchCV, VotingModel
 from landbridge.model_selection.candidates import takes_target
+
+if TYPE_CHECKING:
+    from landbridge.cli._session import Session
+    from landbridge.cli.select import Select
 
 # Factor by which the number of rows grows from step to step.
 STEP = 4
@@ -31,6 +37,53 @@ STEP = 4
 POWER = 2.0
 # The duration of a pass is predicted after this many seconds.
 LEAST_SECONDS = 5.0
+
+
+def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Session") -> Study:
+    """Refit the models of the study on more rows than the search used, if there are more."""
+    if problem.sample is None or not problem.sample.cut():
+        return study
+
+    columns = problem.features.columns
+
+    def draw(max_rows: int) -> Problem:
+        # Use the columns of the search, even if an audit of more rows would differ.
+        found = read_problem(
+            replace(asked, max_rows=max_rows, keep=columns),
+            lambda note: None,
+            target=asked.target,
+            task=problem.task,
+            spare_labels=True,
+        )
+        return replace(found, features=found.features.select(columns))
+
+    def left() -> float | None:
+        return budget - spent - (time.monotonic() - started) if budget else None
+
+    budget, spent = seconds_of(asked.budget), study.search.results_.info.seconds
+    started = time.monotonic()
+    large = find_large(asked.data, asked.domain)
+    members, others = members_that_learn(study.search, problem) if large else ([], ["all"])
+    reason, learnt = "", None
+    if large is not None and not others:
+        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
+    if learnt is None or not learnt.names:
+        with session.working("fitting on more rows"):
+            problem, reason = fit_on_more(
+                study.search, problem, draw, seconds=left(), memory=bytes_of(asked.memory)
+            )
+        assert problem.sample is not None
+        rows = problem.sample.rows_used()
+        session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
+    if large is not None and others and reason:
+        members, _ = members_that_learn(study.search, problem)
+        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
+    command = study.card["command"]
+    card = make_card(problem, study.search, study.summary, asked=asked, command=command)
+    if learnt is not None and members:
+        session.note(learnt.sentence())
+        card["verdict"] = [*card["verdict"], learnt.sentence()]
+    return replace(study, card=card)
 
 
 @dataclass(frozen=True, slots=True)

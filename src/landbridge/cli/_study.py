@@ -1,6 +1,5 @@
 """Computations of the commands, and the summary of their results."""
 
-import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -17,18 +16,15 @@ from sklearn.utils import get_tags
 from landbridge._tasks import Progress
 from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
-from landbridge.cli._candidates import Entry, build_estimator, read_candidates
+from landbridge.cli._candidates import read_candidates
 from landbridge.cli._columns import describe_columns
-from landbridge.cli._large import find_large
-from landbridge.cli._more_rows import fit_on_more, learn_in_passes, members_that_learn
-from landbridge.cli._options import LearnOptions, bytes_of, seconds_of
+from landbridge.cli._options import LearnOptions, seconds_of
 from landbridge.cli._problem import (
     Problem,
     make_encoder,
-    read_problem,
     require_labels,
 )
-from landbridge.cli._session import InputError, listing, nearest
+from landbridge.cli._session import InputError
 from landbridge.cli._table_encoder import is_free_text
 from landbridge.cli._trust import column_cautions
 from landbridge.inference.label_check import check_of_design
@@ -46,14 +42,13 @@ from landbridge.report import (
     summarise_sources,
     write_report,
 )
-from landbridge.report.blocks import Block, Table, Text
+from landbridge.report.blocks import Block, Text
 from landbridge.report.summary import plain
 from landbridge.report.tables import checks_table
 from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
 if TYPE_CHECKING:
     from landbridge.cli._session import Session
-    from landbridge.cli.diagnose import Evaluate, Features
     from landbridge.cli.label import Label
     from landbridge.cli.select import Select
 
@@ -72,10 +67,8 @@ class Study:
 
     def verdict_blocks(self) -> list[Block]:
         """The verdict and the checks, for the terminal."""
-        return [*(Text(sentence) for sentence in self.summary["verdict"]), self.checks()]
-
-    def checks(self) -> Table:
-        return checks_table(self.summary["checks"])
+        checks = checks_table(self.summary["checks"])
+        return [*(Text(sentence) for sentence in self.summary["verdict"]), checks]
 
     def save(self, path: Path) -> None:
         """Save the selected model with its card."""
@@ -117,53 +110,6 @@ def read_design(search: TransferSearchCV, problem: Problem) -> None:
     n_unlabelled = int((problem.is_target & ~problem.has_label).sum())
     check = check_of_design(weights, n_unlabelled, problem.n_disputed)
     search.results_ = replace(search.results_, label_check_=check)
-
-
-def with_more_rows(study: Study, problem: Problem, asked: "Select", session: "Session") -> Study:
-    """Refit the models of the study on more rows than the search used, if there are more."""
-    if problem.sample is None or not problem.sample.cut():
-        return study
-
-    columns = problem.features.columns
-
-    def draw(max_rows: int) -> Problem:
-        # Use the columns of the search, even if an audit of more rows would differ.
-        found = read_problem(
-            replace(asked, max_rows=max_rows, keep=columns),
-            lambda note: None,
-            target=asked.target,
-            task=problem.task,
-            spare_labels=True,
-        )
-        return replace(found, features=found.features.select(columns))
-
-    def left() -> float | None:
-        return budget - spent - (time.monotonic() - started) if budget else None
-
-    budget, spent = seconds_of(asked.budget), study.search.results_.info.seconds
-    started = time.monotonic()
-    large = find_large(asked.data, asked.domain)
-    members, others = members_that_learn(study.search, problem) if large else ([], ["all"])
-    reason, learnt = "", None
-    if large is not None and not others:
-        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
-    if learnt is None or not learnt.names:
-        with session.working("fitting on more rows"):
-            problem, reason = fit_on_more(
-                study.search, problem, draw, seconds=left(), memory=bytes_of(asked.memory)
-            )
-        assert problem.sample is not None
-        rows = problem.sample.rows_used()
-        session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
-    if large is not None and others and reason:
-        members, _ = members_that_learn(study.search, problem)
-        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
-    command = study.card["command"]
-    card = make_card(problem, study.search, study.summary, asked=asked, command=command)
-    if learnt is not None and members:
-        session.note(learnt.sentence())
-        card["verdict"] = [*card["verdict"], learnt.sentence()]
-    return replace(study, card=card)
 
 
 def add_scores_over_time(
@@ -494,17 +440,6 @@ def save_results(study: Study, path: Path) -> None:
         write_report(study.summary, path)
 
 
-def run_sources(problem: Problem, asked: "Evaluate") -> dict[str, Any]:
-    """`sources_part` for the named estimator, or for the default."""
-    require_labels(problem, least=2)
-    if asked.model is None:
-        estimator = defaults_for(problem, labelled=False)["source-only linear"]
-        return sources_part(problem, without_target(estimator), asked)
-    estimator = without_target(build_estimator(Entry(asked.model, 1, Path("--model"))))
-    require_task(problem, {"--model": estimator})
-    return sources_part(problem, estimator, asked)
-
-
 def require_task(problem: Problem, estimators: dict[str, Any]) -> None:
     """Raise if an estimator does not match the task."""
     regression = problem.task == "regression"
@@ -519,38 +454,3 @@ def require_task(problem: Problem, estimators: dict[str, Any]) -> None:
 
 def _estimator_of(candidate: Any) -> Any:
     return candidate[0] if isinstance(candidate, tuple) else candidate
-
-
-def run_features(problem: Problem, asked: "Features") -> dict[str, Any]:
-    """`features_part`; with several classes, one class against the others."""
-    require_labels(problem, least=2)
-    if len(problem.sources) < 2:
-        raise InputError(
-            f"--domain must name a column with at least two domains; {problem.domain_column!r} "
-            f"has {problem.sources[0]!r} only. Name another column, or add rows of another domain."
-        )
-    if asked.positive is not None:
-        problem = replace(problem, labels=one_class(problem.labels, asked.positive))
-    elif not problem.has_numeric_response:
-        known = problem.labels.drop_nulls().cast(str).unique().sort().to_list()  # type: ignore[union-attr]
-        raise InputError(
-            f"The labels must be numbers or two classes; got the classes {listing(known)}. "
-            f"Tell one from the others, for example with --positive {known[0]}."
-        )
-    return features_part(
-        problem, asked.seed, criterion=asked.criterion.value, n_features=asked.number
-    )
-
-
-def one_class(labels: Any, positive: str) -> Any:
-    """Encode the named class as +1 and the others as −1."""
-    import polars as pl
-
-    known = labels.cast(str)
-    if positive not in known.drop_nulls().to_list():
-        names = known.drop_nulls().unique().sort().to_list()
-        raise InputError(
-            f"--positive must be one of the classes; got {positive!r}."
-            f"{nearest(positive, names)} The classes are {listing(names)}."
-        )
-    return pl.Series(labels.name, [None if k is None else 2 * (k == positive) - 1 for k in known])

@@ -82,7 +82,8 @@ class Select(options.SearchOptions):
         check_output(self.results, ".json", ".npz")
         check_output(self.save, ".skops")
         check_distinct(report=self.report, results=self.results, save=self.save)
-        from landbridge.cli._study import run_study, save_results, with_more_rows
+        from landbridge.cli._more_rows import with_more_rows
+        from landbridge.cli._study import run_study, save_results
         from landbridge.report import write_report
         from landbridge.report.layout import ranking_section
 
