@@ -19,6 +19,7 @@ from landbridge._html import html_table, interval_bar
 from landbridge.datasets import make_covariate_shift
 from landbridge.inspection import diagnose_shift
 from landbridge.labelling import LabelPlanner
+from landbridge.metrics.metric import format_interval
 
 NAME = "<script>alert(1)</script>"
 
@@ -81,7 +82,7 @@ def test_the_interval_is_drawn_between_its_bounds(search):
     interval = search.interval(0.9)
     page = interval._repr_html_()
     assert "<svg" in page
-    assert interval.metric.format(interval.low) in page
+    assert format_interval(interval.estimate, interval.low, interval.high)[1] in page
     # 0 and 1 are the ends of an accuracy: 6 and 234 are those of the picture.
     assert f'cx="{6 + 228 * interval.estimate:.1f}"' in page
 

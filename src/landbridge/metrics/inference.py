@@ -59,6 +59,8 @@ N_BY_UNIT = 400
 KURTOSIS = 15.0
 # Differences that are equal in every row have a variance from rounding errors only.
 SAME_IN_EVERY_ROW = 1e7
+# Equal cells may have losses that differ by rounding errors, relative to the loss.
+ROUNDING = 1e-12
 FEW_ROWS_OF_A_CLASS = 5
 # A log loss above this comes from a probability that is zero up to rounding.
 ZERO = 30.0
@@ -256,6 +258,7 @@ def paired_probability(
     n = effective_rows(y.shape[0], sample_weight, groups)
     loss = metric.loss(metric.score(y, predictions, sample_weight))
     difference = loss[None, :] - loss[:, None]
+    difference[np.abs(difference) <= ROUNDING * np.abs(loss)] = 0.0
     covariance = loss_covariance(
         metric,
         y,

@@ -240,6 +240,13 @@ def test_paired_probability_of_means_is_the_paired_t_test():
         np.testing.assert_array_equal(np.diag(found), 0.5)
 
 
+def test_losses_that_differ_by_rounding_errors_are_equal():
+    (mse,) = check_scoring("mse", task="regression")
+    y = np.zeros(30)
+    predictions = np.repeat([[1.0], [1.0 + 1e-15]], 30, axis=1)
+    np.testing.assert_array_equal(paired_probability(mse, y, predictions), 0.5)
+
+
 def test_paired_probability_follows_the_weights_of_rows():
     y, predictions = draw(seed=7)
     for metric in classification("accuracy", "roc_auc"):

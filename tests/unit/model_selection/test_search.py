@@ -450,7 +450,7 @@ def test_unsound_weights_are_a_failure_of_their_source(wrong):
     with pytest.warns(lb.FailedFitWarning, match="2 of 4 cells failed.*source 'a' .weights"):
         search = PROBLEM.fit(weighting=weighting, criterion="trcv")
     assert search.best_source_ == "b"
-    assert "`weighting` must give each of 40" in search.results_.failures[0].message
+    assert "`weighting` must give each of the 40 source rows" in search.results_.failures[0].message
     with pytest.raises(
         ValueError, match="finite weight of at least 0, and not all weights may be 0"
     ):
