@@ -180,7 +180,7 @@ def metric_interval(
     >>> score = 1 / (1 + np.exp(-(2 * y - 1 + rng.normal(size=60))))
     >>> (auc,) = check_scoring("roc_auc", task="classification", classes=[0, 1])
     >>> print(metric_interval(auc, y, np.column_stack([1 - score, score])))
-    0.9321, 90 % interval 0.8556 to 0.9695
+    0.93, 90 % interval 0.86 to 0.97
     """
     check_level(level)
     y, predictions = np.asarray(y), np.asarray(predictions)
