@@ -247,8 +247,8 @@ class TrAdaBoostClassifier(VotingClassifier):
     an error just below ½ have votes near 0.
 
     Deviation 6: ``sample_weight`` and ``sample_weight_target`` multiply the initial weights. If the
-    sum of these weights exceeds the number of rows, it replaces n or m. An integer weight is then
-    equivalent to repeated rows, provided that this holds for the base learner.
+    sum of these weights exceeds the number of rows, the sum replaces n or m. An integer
+    weight is then equivalent to repeated rows, provided that this holds for the base learner.
 
     References
     ----------

@@ -99,7 +99,7 @@ class SearchRankingDisplay(_SearchDisplay):
         most: int = 20,
         ax: Any = None,
     ) -> Self:
-        """Draw the best cells, at most ``most``; failed cells are omitted.
+        """Draw up to ``most`` cells, best first, without those that failed.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class PairwiseDisplay(_SearchDisplay):
     def from_result(
         cls, result: SearchResult, *, method: str = "paired", most: int = 15, ax: Any = None
     ) -> Self:
-        """Draw the best cells, at most ``most``.
+        """Draw up to ``most`` cells, best first.
 
         Parameters
         ----------

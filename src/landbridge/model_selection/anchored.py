@@ -2,7 +2,7 @@ r"""The anchored criterion: combine few target labels with many unlabelled rows.
 
 Cell c has the true target loss θ_c. Validation on the labelled target rows gives an unbiased but
 noisy estimate of θ_c. Two other quantities use many rows but are biased: p_c, the TrCV loss, and
-d_c, the *dissent* of c, which is its distance from the vote of the cells of its role on the
+d_c, the *dissent* of c, which is its distance from the vote of the cells with the same role on the
 unlabelled target rows. They form the prior mean,
 
 .. math::
@@ -201,7 +201,7 @@ def shrunk_variances(own: Vector, n_rows: int) -> Vector:
 def dissent_within_roles(
     unlabelled: np.ndarray, weights: Vector, groups: Vector, distance: Distance | None = None
 ) -> Vector:
-    """Distance of each cell's predictions from the weighted vote of the cells of its role."""
+    """Distance of each cell from the weighted vote of the cells with the same role."""
     answer = np.zeros(len(weights))
     for group in np.unique(groups):
         own = groups == group
