@@ -87,6 +87,15 @@ def test_cautions_say_what_to_do_and_end_when_it_is_done(ask):
     assert "--time" not in settled
 
 
+@pytest.mark.parametrize("command", ["evaluate", "features"])
+def test_commands_that_split_no_domain_also_caution_about_columns(landbridge, tmp_path, command):
+    path = make_table(tmp_path / "table.csv")
+    said = landbridge(command, path, "--label", "label", "--domain", "domain").stderr
+    assert "site: is constant within each domain" in said
+    assert "--group" not in said
+    assert "--time" not in said
+
+
 def test_rows_go_in_the_order_of_time(ask):
     problem, _ = ask(time="day")
     assert isinstance(folds_of(problem, 4)["cv"], TimeSeriesSplit)

@@ -64,10 +64,14 @@ def test_decimal_commas_are_numbers_and_announced(tmp_path):
     assert frame["c"].dtype == pl.Int64
 
 
-def test_quoted_thousands_between_commas_are_left_as_text_and_announced(tmp_path):
-    path = write(tmp_path / "t.csv", 'a,b\n"1,234",2\n')
-    with pytest.warns(UserWarning, match="'a' is read as text: '1,234' may be a fraction or"):
-        assert read_table(path)["a"].to_list() == ["1,234"]
+@pytest.mark.filterwarnings("ignore:.*read as missing")
+def test_one_comma_separates_thousands_between_commas_and_decimals_between_semicolons(tmp_path):
+    text = 'a,b\n"1,234",2\n-,3\n"56,789",4\n987,5\n'
+    with pytest.warns(UserWarning, match="thousands separators .*: '56,789' is 56789 .--text a to"):
+        read = read_table(write(tmp_path / "t.csv", text))
+    assert read["a"].to_list() == [1234.0, None, 56789.0, 987.0]
+    with pytest.warns(UserWarning, match="decimal comma .*: '1,234' is 1.234 "):
+        assert read_table(write(tmp_path / "s.csv", "a;b\n1,234;2\n"))["a"].to_list() == [1.234]
 
 
 def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):

@@ -75,8 +75,8 @@ def read_numbers(
     """Read a text column in ``notation``, or in the one that fits most of its cells.
 
     Ties are read as plain numbers. ``"1,234"`` may have a thousands separator or a decimal comma:
-    if both notations fit the column equally well, neither is used, except for money, which hardly
-    ever has three decimals.
+    if both notations fit all cells equally well, the comma separates thousands in comma-separated
+    files and decimals in others. The two readings differ by a factor of 1000 only.
     """
     text = text.str.strip_chars()
     filled = len(text) - text.null_count()
@@ -89,10 +89,7 @@ def read_numbers(
     for unit in ("", *(unit for unit, form in _UNITS.items() if text.str.contains(form).any())):
         found = {commas: _in_notation(text, Notation(unit, commas)) for commas in ("", *_PATTERNS)}
         if found[DECIMAL_COMMA].null_count() == found[THOUSANDS].null_count():
-            if not comma_separated or unit != CURRENCY:
-                del found[THOUSANDS]
-            if comma_separated:
-                del found[DECIMAL_COMMA]
+            del found[DECIMAL_COMMA if comma_separated else THOUSANDS]
         read |= {Notation(unit, commas): numbers for commas, numbers in found.items()}
     best = min(read, key=lambda notation: read[notation].null_count())
     return Numbers(read[best], best, filled)
@@ -132,12 +129,6 @@ def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) ->
             f"{place}: {text.name!r} is read as text, because {odd.len()} of its {len(filled)} "
             f"cells are not numbers ({strays(text, numbers.values)}). If it should hold numbers, "
             "correct them or pass them as --missing.",
-            stacklevel=2,
-        )
-    elif _looks_like_thousands(filled):
-        warnings.warn(
-            f"{place}: {text.name!r} is read as text: {filled[0]!r} may be a fraction or a number "
-            "with a thousands separator. Write the numbers without commas.",
             stacklevel=2,
         )
     return text
@@ -255,8 +246,3 @@ def _in_notation(text: "pl.Series", notation: Notation) -> "pl.Series":
 
 def _only(cells: "pl.Series", pattern: str) -> "pl.Series":
     return cells.set(~cells.str.contains(pattern).fill_null(False), None)
-
-
-def _looks_like_thousands(filled: "pl.Series") -> bool:
-    fits = filled.str.strip_chars().str.contains(r"^[+-]?\d{1,3}(,\d{3})+$")
-    return int(fits.sum()) >= MOST_CELLS * len(filled)

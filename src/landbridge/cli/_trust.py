@@ -35,12 +35,21 @@ CAUTIONS = (
     Finding.CURRENCY,
     Finding.MOSTLY_MISSING,
 )
+# Findings about folds, for commands that split the rows of a domain.
+OF_FOLDS = (Finding.TIME, Finding.GROUP)
 
 
-def column_cautions(problem: Problem) -> list[str]:
-    """Sentences about columns to check before results are trusted."""
+def column_cautions(problem: Problem, *, folds: bool = True) -> list[str]:
+    """Sentences about columns to check before results are trusted.
+
+    Without ``folds``, times and groups are not mentioned, because no domain is split.
+    """
     settled = {Finding.TIME: problem.times, Finding.GROUP: problem.groups}
-    shown = [finding for finding in CAUTIONS if settled.get(finding) is None]
+    shown = [
+        finding
+        for finding in CAUTIONS
+        if settled.get(finding) is None and (folds or finding not in OF_FOLDS)
+    ]
     return list(problem.audit.sentences_about(*shown))
 
 

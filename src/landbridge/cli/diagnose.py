@@ -54,9 +54,12 @@ class Evaluate(options.LearnOptions):
     )
 
     def run(self, current: Session) -> None:
+        from landbridge.cli._trust import column_cautions
         from landbridge.report.layout import sources_section
 
         problem = self.read(current, task=self.task, spare_labels=True)
+        for sentence in column_cautions(problem, folds=False):
+            current.warn(sentence)
         found = run_sources(problem, self)
         current.show(found, sources_section(found).blocks)
 
@@ -84,9 +87,12 @@ class Features(options.TableOptions):
     max_rows: int = options.max_rows_option(0)
 
     def run(self, current: Session) -> None:
+        from landbridge.cli._trust import column_cautions
         from landbridge.report.layout import features_section
 
         problem = self.read(current, announce_task=False)
+        for sentence in column_cautions(problem, folds=False):
+            current.warn(sentence)
         if self.positive is None:
             problem = problem.with_numeric_labels()
         with current.working("picking features"):

@@ -11,8 +11,9 @@ from landbridge._typing import Vector
 # At most this many values of a text column are examined.
 MOST_TEXTS = 5000
 FEWEST_ROWS = 20
-# Shares of rows above which a column counts as an identifier, as pure, or as having one format.
-ALL_DIFFERENT, PURE, NEARLY_ALL = 0.99, 0.995, 0.9
+# Shares of rows above which a column counts as an identifier, as naming the domain, as a copy of
+# the label, or as having one format.
+ALL_DIFFERENT, PURE, COPIED, NEARLY_ALL = 0.99, 0.995, 0.99, 0.9
 # Number of words above which a typical text is free text.
 FREE_WORDS = 4
 
@@ -192,7 +193,7 @@ def _decides(codes: Vector, groups: Vector) -> bool:
     """Whether each code has a group of its own, also the rare ones, that nearly all rows have."""
     n = groups.max() + 1
     most = [np.bincount(groups[codes == k], minlength=n).argmax() for k in np.unique(codes)]
-    return np.unique(most).size == n and _purity(codes, groups) >= PURE
+    return np.unique(most).size == n and _purity(codes, groups) >= COPIED
 
 
 def _purity(codes: Vector, groups: Vector) -> float:

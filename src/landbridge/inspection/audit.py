@@ -23,7 +23,8 @@ class Finding(Enum):
     CONSTANT = "has only one value; left out (--keep to use it)"
     EMPTY = "has no values; left out"
     CONSTANT_WITHIN_DOMAINS = (
-        "is constant within each domain and only identifies the domain; leave it out with --drop"
+        "is constant within each domain and only identifies the domain; `features` never picks "
+        "it, other commands use it unless it is left out with --drop"
     )
     NAMES_DOMAIN = (
         "separates the domains almost perfectly; leave it out with --drop if the label does not "
@@ -48,8 +49,12 @@ class Finding(Enum):
     MISSING_MARKS = (
         "marks missing values with words or signs, which are used as values; pass them as --missing"
     )
-    LEADING_ZEROS = "has codes with leading zeros and is read as text"
-    MOSTLY_MISSING = "is missing in more than half of the rows"
+    LEADING_ZEROS = (
+        "has codes with leading zeros and is read as text; leave it out with --drop if it is a name"
+    )
+    MOSTLY_MISSING = (
+        "is missing in more than half of the rows; used unless it is left out with --drop"
+    )
 
 
 LEFT_OUT = (Finding.IDENTIFIER, Finding.CONSTANT, Finding.EMPTY)

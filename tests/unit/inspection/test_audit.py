@@ -97,6 +97,15 @@ def test_numbers_near_one_value_per_class_copy_the_label():
     assert Finding.COPY_OF_LABEL in findings(-near, label=True)
 
 
+@pytest.mark.parametrize(("changed", "copied"), [(4, True), (10, False)])
+def test_a_column_with_a_few_other_classes_is_still_a_copy_of_the_label(changed, copied):
+    label = np.repeat([0, 1], 250)
+    column = label.copy()
+    column[:changed] = 1
+    audit = audit_columns(pl.DataFrame({"x": column, "y": label}), label="y")
+    assert (Finding.COPY_OF_LABEL in audit.columns[0].findings) == copied
+
+
 def test_a_rare_event_is_no_copy_of_another_rare_event():
     fraud, alert = np.zeros((2, 1000), dtype=int)
     fraud[:3], alert[-2:] = 1, 1
