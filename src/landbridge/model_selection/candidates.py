@@ -12,7 +12,6 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import (
     ExtraTreesRegressor,
-    HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
@@ -26,7 +25,7 @@ from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from landbridge._delegate import last_step, task_of_estimator
+from landbridge._delegate import BOOSTED, last_step, task_of_estimator
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
@@ -40,7 +39,6 @@ FOREST_ROWS = 4000
 RIDGE_PENALTIES = np.logspace(-2, 4, 13)
 SIMPLE = ("sklearn.linear_model", "sklearn.naive_bayes", "sklearn.discriminant_analysis")
 SLOW = ("sklearn.neural_network", "sklearn.gaussian_process")
-BOOSTED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 

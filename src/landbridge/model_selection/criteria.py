@@ -11,8 +11,9 @@ tcv      k-fold cross-validation on the labelled target rows alone             S
 stv      trained on the source, validated on the labelled target rows          Section 5.1
 tlv      trained on the source and the other labelled rows, validated on each  here
          fold of the labelled target rows
-anchored tlv combined with what the unlabelled rows suggest, and with trcv here where it is computed
-too ======== ===================================================================== =============
+anchored tlv combined with what the unlabelled rows suggest, and with trcv     here
+         if it is computed too
+======== ===================================================================== =============
 
 Equation numbers are those of Zhong, Fan, Yang, Verscheure and Ren, "Cross Validation Framework to
 Choose amongst Models and Datasets for Transfer Learning". For a metric that is the mean of a
