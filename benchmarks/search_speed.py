@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 import landbridge as lb
 from benchmarks._domains import amazon, wine
 from benchmarks._harness import Log, markdown_table, read, write_page
-from landbridge.model_selection._fit_tasks import KEPT
+from landbridge.model_selection.search_records import KEPT
 
 NAME = "search_speed"
 CANDIDATES = {

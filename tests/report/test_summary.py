@@ -8,7 +8,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from landbridge import Pooled, SourceOnly, TargetOnly, TransferSearchCV
-from landbridge.model_selection.search_result import Failure
+from landbridge.model_selection.search_records import Failure
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.pictures import three_digits
 from landbridge.report.summary import plain

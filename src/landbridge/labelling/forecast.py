@@ -22,7 +22,8 @@ from landbridge.labelling.pool import (
 )
 from landbridge.labelling.sequential import sequential_sign_test, sequential_z_boundaries
 from landbridge.metrics.metric import Metric
-from landbridge.model_selection.search_result import VOTE, SearchResult
+from landbridge.model_selection.search_records import VOTE
+from landbridge.model_selection.search_result import SearchResult
 
 # Chosen on the development tasks of the benchmark so that intervals have their coverage: the
 # consensus underestimates the accuracy of a candidate and the share of disputed rows that a leader

@@ -28,7 +28,7 @@ directions. Adding L to the source rows, as for a plain estimator, does not impr
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from sklearn import config_context
@@ -42,45 +42,12 @@ from landbridge._tasks import working_time
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
 from landbridge.exceptions import LandbridgeWarning
-from landbridge.metrics.metric import Response
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection._sources import Folds, Source
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
-
-if TYPE_CHECKING:
-    from landbridge.model_selection.search_result import Cell
+from landbridge.model_selection.search_records import Cell, Predictions
 
 Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
-# Names of the stored predictions of a cell.
-KEPT = ("target", "source_to_target", "target_alone", "source", "reverse", "unlabelled")
-
-
-@dataclass(frozen=True, slots=True)
-class Predictions:
-    """Predictions of one model for some rows.
-
-    Attributes
-    ----------
-    values : ndarray (rows, classes) or (rows,)
-        Class probabilities (one-hot for a model without them), or numbers for regression.
-    labels : ndarray (rows,) or None
-        Positions of the predicted classes. They may differ from the most probable ones if a
-        classifier has its own decision threshold.
-    """
-
-    values: np.ndarray
-    labels: VectorLike = None
-
-    @property
-    def seen(self) -> Vector:
-        """Mask of the rows that have a prediction."""
-        return ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
-
-    def read(self, response: Response) -> np.ndarray:
-        """Predictions in the form used by a metric: numbers, probabilities or one-hot labels."""
-        if response != "label" or self.labels is None:
-            return self.values
-        return (self.labels[:, None] == np.arange(self.values.shape[1])).astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +86,7 @@ class FitContext:
     weight_rows: tuple[Matrix, Matrix] | None = None
 
 
-def plan_fits(cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
+def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
     """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
     return [
         fit
@@ -130,7 +97,7 @@ def plan_fits(cells: Sequence["Cell"], context: FitContext, needs: frozenset[str
 
 
 def _fits_of_cell(
-    number: int, cell: "Cell", context: FitContext, needs: frozenset[str]
+    number: int, cell: Cell, context: FitContext, needs: frozenset[str]
 ) -> Iterator[FitTask]:
     candidate = context.candidates[cell.candidate_index]
     source = context.sources[cell.source_index]
@@ -158,7 +125,7 @@ def _fits_of_cell(
 
 
 def _shared_target_fits(
-    cells: Sequence["Cell"], context: FitContext, needs: frozenset[str]
+    cells: Sequence[Cell], context: FitContext, needs: frozenset[str]
 ) -> Iterator[FitTask]:
     """Fits on labelled target rows alone, shared by a candidate's cells on all sources."""
     if context.target_folds is None:

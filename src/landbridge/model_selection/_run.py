@@ -31,14 +31,7 @@ from landbridge._version import versions
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.metric import Metric
-from landbridge.model_selection._fit_tasks import (
-    KEPT,
-    FitContext,
-    FitTask,
-    Predictions,
-    plan_fits,
-    run_fit,
-)
+from landbridge.model_selection._fit_tasks import FitContext, FitTask, plan_fits, run_fit
 from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
 from landbridge.model_selection._sources import (
     Folds,
@@ -49,13 +42,15 @@ from landbridge.model_selection._sources import (
 )
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import CRITERIA, Choice
-from landbridge.model_selection.search_result import (
+from landbridge.model_selection.search_records import (
+    KEPT,
     Cell,
     Failure,
+    Predictions,
     SearchInfo,
-    SearchResult,
     SourceRows,
 )
+from landbridge.model_selection.search_result import SearchResult
 from landbridge.weighting import effective_sample_size
 from landbridge.weighting._base import SMALL_SHARE
 

@@ -13,14 +13,15 @@ from landbridge._version import __version__
 from landbridge.inference.label_check import LabelCheck, LabelledColumn
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._fit_tasks import KEPT, Predictions
-from landbridge.model_selection.search_result import (
+from landbridge.model_selection.search_records import (
+    KEPT,
     Cell,
     Failure,
+    Predictions,
     SearchInfo,
-    SearchResult,
     SourceRows,
 )
+from landbridge.model_selection.search_result import SearchResult
 
 FORMAT = 2
 PLAIN = (

@@ -1,7 +1,7 @@
 """Use unlabelled target rows to estimate scores: control variates and agreement."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from landbridge._typing import Vector
 from landbridge.inference.agreement import FEWEST_CANDIDATES, AgreementInterval, agreement_interval
 from landbridge.inference.control_variate import adjust_mean
 from landbridge.metrics.metric import Metric
-from landbridge.model_selection._fit_tasks import Predictions
+from landbridge.model_selection.search_records import VOTE, CellNumber, Predictions
 from landbridge.model_selection.vote import combine
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Adjustment:
 
 def adjust_with_unlabelled(
     result: "SearchResult",
-    cell: int | Literal["vote"],
+    cell: CellNumber,
     metric: Metric,
     y: Vector,
     values: np.ndarray,
@@ -68,7 +68,7 @@ def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.nd
     if len(voters) < FEWEST_CANDIDATES:
         return None
     if result.classes is None:
-        vote, elsewhere = result.predictions("tlv", "vote"), _unlabelled(result, "vote")
+        vote, elsewhere = result.predictions("tlv", VOTE), _unlabelled(result, VOTE)
         if vote is None or elsewhere is None or not vote.seen[seen].all():
             return None
         return vote.values[seen], elsewhere.values
@@ -81,39 +81,50 @@ def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.nd
     )
 
 
-def agreement_of(
-    result: "SearchResult", level: float
+def agreement(
+    self: "SearchResult", level: float = 0.9
 ) -> tuple[list[int], AgreementInterval] | None:
-    """Cells and reference intervals for their accuracy, from agreement on unlabelled rows.
+    """Agreement of candidates on unlabelled rows, a reference for their accuracy.
 
     Only models of the best cell's source are compared. The interval was calibrated on models of one
     source. Models of different sources agree less, and one learner fitted to two sources agrees
     more.
+
+    Parameters
+    ----------
+    level : float in (0, 1), default=0.9
+        Share of the reference differences between agreement and accuracy that the interval
+        covers.
+
+    Returns
+    -------
+    cells, intervals : list of int and AgreementInterval, or None
+        ``None`` for numbers, and with fewer than three candidates.
     """
-    if result.classes is None or not result.unlabelled:
+    if self.classes is None or not self.unlabelled:
         return None
-    cells = _voters(result)
-    if result.best in cells:
-        source = result.cells[result.best].source_index
-        cells = [cell for cell in cells if result.cells[cell].source_index == source]
+    cells = _voters(self)
+    if self.best in cells:
+        source = self.cells[self.best].source_index
+        cells = [cell for cell in cells if self.cells[cell].source_index == source]
     if len(cells) < FEWEST_CANDIDATES:
         return None
-    predicted = np.stack([_unlabelled(result, cell).labels for cell in cells])  # type: ignore[union-attr]
+    predicted = np.stack([_unlabelled(self, cell).labels for cell in cells])  # type: ignore[union-attr]
     return cells, agreement_interval(predicted, level=level)
 
 
 def _voters(result: "SearchResult") -> list[int]:
     """Complete candidates with predictions of unlabelled rows."""
     kept = result.unlabelled
-    return [cell for cell in result._complete() if kept and kept[cell] is not None]
+    return [cell for cell in result.complete() if kept and kept[cell] is not None]
 
 
-def _unlabelled(result: "SearchResult", cell: int | Literal["vote"]) -> Predictions | None:
+def _unlabelled(result: "SearchResult", cell: CellNumber) -> Predictions | None:
     """Predictions of the kept unlabelled rows."""
     if not result.unlabelled:
         return None
-    if cell != "vote":
-        found = result.unlabelled[int(cell)]
+    if cell != VOTE:
+        found = result.unlabelled[cell]
         return None if found is None else _with_labels(found.values)
     vote = result.vote()
     if vote is None or any(result.unlabelled[member] is None for member in vote.members):

@@ -2,36 +2,41 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from landbridge._html import card, html_table, sentence
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import Task, check_choice
-from landbridge.inference.agreement import AgreementInterval
+from landbridge._validation import check_choice
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import bootstrap_scores, loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._fit_tasks import KEPT, Predictions
+from landbridge.model_selection import (
+    _search_table,
+    _unlabelled,
+    search_inference,
+    search_verdict,
+)
 from landbridge.model_selection._sources import source_name
-from landbridge.model_selection._unlabelled import agreement_of
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
-from landbridge.model_selection.candidates import Role
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.search_inference import (
-    Lead,
-    SearchInterval,
-    Verdict,
-    find_lead,
-    judge_transfer,
-    prob_better,
-    search_interval,
+from landbridge.model_selection.search_records import (
+    KEPT,
+    VOTE,
+    Cell,
+    CellNumber,
+    Failure,
+    Predictions,
+    SearchInfo,
+    SourceRows,
+    Status,
+    ValidatedRows,
+    Vote,
 )
 from landbridge.model_selection.vote import (
     cross_fitted,
@@ -42,11 +47,6 @@ from landbridge.model_selection.vote import (
     vote_weights,
 )
 
-Status = Literal["complete", "stopped", "failed"]
-# Number of the vote in a ranking, in which it is the only row that is not a cell.
-VOTE = "vote"
-# Number of rows of a ranking shown in a notebook.
-MOST_SHOWN = 15
 # Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
 DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -63,136 +63,6 @@ def memoised(method: Method) -> Method:
         return self._answers[key]
 
     return remembering  # type: ignore[return-value]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """One candidate on one source.
-
-    Attributes
-    ----------
-    candidate : str
-    params : dict
-        Point of the candidate's grid, as JSON-compatible values.
-    source : name or None
-        ``None`` if the candidate is not trained on a source.
-    role : str
-    source_index, candidate_index : int
-        Index of the source used for validation, and of the candidate in the list.
-    complexity : int
-        Complexity, used to break ties; smaller for simpler candidates.
-    fit_seconds, predict_seconds : float
-    fits : int
-        Number of models that were fitted.
-    constants : int
-        Number of fits with only one class.
-    has_proba : bool
-        Whether it predicts probabilities.
-    stopped_after : int or None
-        Number of folds after which racing stopped the cell.
-    """
-
-    candidate: str
-    params: dict[str, Any]
-    source: Any
-    role: Role
-    source_index: int = 0
-    candidate_index: int = 0
-    complexity: int = 0
-    fit_seconds: float = 0.0
-    predict_seconds: float = 0.0
-    fits: int = 0
-    constants: int = 0
-    has_proba: bool = True
-    stopped_after: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Candidate and parameters; ``estimator__C`` is called C unless that is ambiguous."""
-        short = [name.rpartition("__")[2] for name in self.params]
-        names = short if len(set(short)) == len(short) else list(self.params)
-        pairs = zip(names, self.params.values(), strict=True)
-        params = ", ".join(f"{name}={value}" for name, value in pairs)
-        return f"{self.candidate} ({params})" if params else self.candidate
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Recorded failure.
-
-    ``arrays`` names the predictions that are missing; ``stage`` is that of the fit, or
-    ``"source"``, ``"weights"``, ``"metric"`` or, for a cell that the time budget cut, ``"budget"``.
-    """
-
-    cell: int
-    stage: str
-    fold: int
-    arrays: tuple[str, ...]
-    message: str
-    traceback: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRows:
-    """Rows of a source, their folds (−1 if never held out) and density ratios."""
-
-    name: Any
-    rows: Vector
-    folds: Vector
-    weights: VectorLike = None
-
-
-@dataclass(frozen=True, slots=True)
-class SearchInfo:
-    """Settings and size of a search.
-
-    ``kept_rows`` and ``kept_unlabelled`` count the source and unlabelled rows whose predictions are
-    kept, out of ``n_rows`` and ``n_unlabelled``; large inputs are sampled.
-    """
-
-    criterion: str
-    criteria: tuple[str, ...]
-    by_default: bool
-    answer: Literal["vote", "best"]
-    task: Task
-    scoring: tuple[str, ...]
-    n_rows: int
-    n_labelled: int
-    n_unlabelled: int
-    kept_rows: int
-    kept_unlabelled: int
-    fits_planned: int
-    fits_done: int
-    fits_cut: int
-    weight_seconds: float
-    seconds: float
-    versions: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Vote:
-    """Weights of the cells in the vote.
-
-    Attributes
-    ----------
-    weights : ndarray (cells,)
-        Zero for cells that are not members; the sum is 1.
-    disagreement : ndarray (cells,)
-        Share of unlabelled target rows on which a member differs from the vote; the root mean
-        squared distance for numbers. NaN for cells that are not members.
-    predictions : Predictions or None
-        Predictions for the labelled target rows, with weights learned without the row's fold.
-    """
-
-    weights: Vector
-    disagreement: Vector
-    predictions: Predictions | None
-
-    @property
-    def members(self) -> list[int]:
-        """Cells with positive weight, largest first."""
-        order = np.argsort(-self.weights, kind="stable")
-        return [cell for cell in order.tolist() if self.weights[cell] > 0]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -349,8 +219,19 @@ class SearchResult:
             for number, cell in enumerate(self.cells)
         )
 
-    def _complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
-        """Candidates that were validated to the end."""
+    def complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
+        """Candidates that were validated to the end.
+
+        Parameters
+        ----------
+        criterion, metric : str, optional
+            Criterion and metric; by default those used for selection.
+
+        Returns
+        -------
+        list of int
+            Numbers of cells, without the majority class or mean.
+        """
         status = self.status(criterion, metric)
         return [
             number
@@ -412,32 +293,55 @@ class SearchResult:
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
-    def _validated(
-        self, criterion: str, cells: Sequence[int | Literal["vote"]], response: Response
-    ) -> tuple[Vector, np.ndarray, VectorLike]:
-        """Labels, predictions and weights of the rows shared by all given cells.
+    def validated(
+        self, criterion: str, cells: Sequence[CellNumber], response: Response
+    ) -> ValidatedRows:
+        """Rows that a criterion validates, as far as all given cells have predictions.
 
         Every cell has predictions; for a criterion on source rows all have the same source.
+
+        Parameters
+        ----------
+        criterion : str
+            Name of a criterion.
+        cells : sequence of int or "vote"
+            Numbers of cells.
+        response : {"label", "probability", "number"}
+            Form of the predictions.
+
+        Returns
+        -------
+        ValidatedRows
+            Labels, predictions, weights and groups of the rows.
         """
-        seen = self._seen(criterion, cells)
         kept = [self.predictions(criterion, cell) for cell in cells]
+        seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
         y, weight, _ = self._rows_behind(criterion, cells[0])
-        return y[seen], values, None if weight is None else weight[seen]
+        groups = self.target_groups if CRITERIA[criterion].of_target else None
+        return ValidatedRows(
+            y[seen],
+            values,
+            None if weight is None else weight[seen],
+            None if groups is None else groups[seen],
+            seen,
+        )
 
-    def _seen(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> Vector:
-        """Mask of the rows for which all cells have predictions."""
-        kept = [self.predictions(criterion, cell) for cell in cells]
-        return np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
+    def replicates(self, metric: Metric, cells: Sequence[CellNumber]) -> np.ndarray | None:
+        """Bootstrap scores of cells on labelled target rows.
 
-    def _groups_of(self, criterion: str, cells: Sequence[int | Literal["vote"]]) -> VectorLike:
-        """Groups of the rows that `_validated` returns; None where the rows are independent."""
-        if self.target_groups is None or not CRITERIA[criterion].of_target:
-            return None
-        return self.target_groups[self._seen(criterion, cells)]
+        Parameters
+        ----------
+        metric : Metric
+            A metric of the search.
+        cells : sequence of int or "vote"
+            Numbers of cells.
 
-    def _replicates(self, metric: Metric, cells: Sequence[Any]) -> np.ndarray | None:
-        """Bootstrap scores on labelled target rows; ``None`` unless cells share the rows."""
+        Returns
+        -------
+        ndarray of shape (n_cells, n_replicates) or None
+            ``None`` for means of losses, for the vote, and unless the cells share their rows.
+        """
         known = {} if metric.decomposable else self._bootstrap(metric)
         found = [known[cell] for cell in cells if cell in known]
         if len(found) < len(cells) or len({rows for rows, _ in found}) != 1:
@@ -454,16 +358,15 @@ class SearchResult:
                 groups.setdefault(seen.tobytes(), []).append(cell)
         found: dict[int, tuple[bytes, Vector]] = {}
         for rows, cells in groups.items():
-            y, values, weight = self._validated("tlv", cells, metric.response)
-            if y.size >= 2:
-                of_rows = self._groups_of("tlv", cells)
-                scores = bootstrap_scores(metric, y, values, sample_weight=weight, groups=of_rows)
+            of = self.validated("tlv", cells, metric.response)
+            if of.y.size >= 2:
+                scores = bootstrap_scores(
+                    metric, of.y, of.values, sample_weight=of.weight, groups=of.groups
+                )
                 found |= {cell: (rows, own) for cell, own in zip(cells, scores, strict=True)}
         return found
 
-    def predictions(
-        self, criterion: str, cell: int | Literal["vote"] | None = None
-    ) -> Predictions | None:
+    def predictions(self, criterion: str, cell: CellNumber | None = None) -> Predictions | None:
         """Predictions that a criterion compares with the labels.
 
         Parameters
@@ -483,23 +386,21 @@ class SearchResult:
             vote = self.vote()
             return None if vote is None else vote.predictions
         kept = getattr(self, CRITERIA[criterion].predictions)
-        return kept[int(cell)] if kept else None
+        return kept[cell] if kept else None
 
-    def _rows_behind(
-        self, criterion: str, cell: int | Literal["vote"]
-    ) -> tuple[Vector, VectorLike, Vector]:
+    def _rows_behind(self, criterion: str, cell: CellNumber) -> tuple[Vector, VectorLike, Vector]:
         """Labels, weights and folds of the rows on which a criterion validates a cell."""
         if cell == VOTE or CRITERIA[criterion].of_target:
             return self.y_target, self.sample_weight_target, self.target_folds
-        source = self.sources[self.cells[int(cell)].source_index]
+        source = self.sources[self.cells[cell].source_index]
         weight = None if self.sample_weight is None else self.sample_weight[source.rows]
         if CRITERIA[criterion].weighted:
             weight = source.weights if weight is None else source.weights * weight
         return self.y[source.rows], weight, source.folds
 
     def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        y, values, weight = self._validated(criterion, [cell], metric.response)
-        return self._loss_of_rows(criterion, y, values[0], weight, metric)
+        rows = self.validated(criterion, [cell], metric.response)
+        return self._loss_of_rows(criterion, rows.y, rows.values[0], rows.weight, metric)
 
     def _loss_of_rows(
         self, criterion: str, y: Vector, values: np.ndarray, weight: VectorLike, metric: Metric
@@ -553,25 +454,24 @@ class SearchResult:
             The cells that could be measured and their estimates.
         """
         metric = self.find_metric(metric)
-        cells = self._complete("anchored", metric)
-        y, values, weight = self._validated("tlv", cells, metric.response)
-        measured = metric.loss(metric.score(y, values, weight))
+        cells = self.complete("anchored", metric)
+        rows = self.validated("tlv", cells, metric.response)
+        measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
-        groups = self._groups_of("tlv", cells)
-        cells, values = [c for c, good in zip(cells, usable, strict=True) if good], values[usable]
+        cells = [cell for cell, good in zip(cells, usable, strict=True) if good]
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         return cells, anchor(
             measured[usable],
             loss_covariance(
                 metric,
-                y,
-                values,
-                sample_weight=weight,
-                groups=groups,
-                replicates=self._replicates(metric, cells),
+                rows.y,
+                rows.values[usable],
+                sample_weight=rows.weight,
+                groups=rows.groups,
+                replicates=self.replicates(metric, cells),
             ),
             self._prior(cells, metric),
-            n_rows=y.size if groups is None else np.unique(groups).size,
+            n_rows=rows.y.size if rows.groups is None else np.unique(rows.groups).size,
             roles=[self.cells[cell].role for cell in cells],
             kinds=[self.cells[cell].candidate for cell in cells],
             unlabelled=self._unlabelled_of(cells),
@@ -590,7 +490,7 @@ class SearchResult:
     def _anchored_values(self, metric: Metric) -> Vector:
         """Posterior mean; baselines and stopped cells keep their measured loss."""
         status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        if self._complete("anchored", metric):
+        if self.complete("anchored", metric):
             cells, posterior = self.anchored(metric)
             values[cells] = posterior.mean
         for cell, word in enumerate(status):
@@ -731,7 +631,7 @@ class SearchResult:
             None if no cell can vote.
         """
         values = self.values()
-        cells = [cell for cell in self._complete() if np.isfinite(values[cell])]
+        cells = [cell for cell in self.complete() if np.isfinite(values[cell])]
         if not cells:
             return None
         kinds = [self.cells[cell].candidate for cell in cells]
@@ -765,8 +665,8 @@ class SearchResult:
 
     def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
         """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
-        y, values, _ = self._validated("tlv", cells, "probability")
-        values, seen = self.limited(values), self._seen("tlv", cells)
+        rows = self.validated("tlv", cells, "probability")
+        y, values, seen = rows.y, self.limited(rows.values), rows.seen
         roles = [self.cells[cell].role for cell in cells]
         crossed = cross_fitted(values, y, self.target_folds[seen], roles=roles, kinds=kinds)
         whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
@@ -777,125 +677,18 @@ class SearchResult:
         found = vote_weights(values, y, roles=roles, kinds=kinds)
         return Predictions(_read_only(whole), labels), found
 
-    # Answers
+    # Answers, documented where they are computed
 
-    def interval(
-        self,
-        level: float = 0.95,
-        *,
-        cell: int | Literal["vote"] | None = None,
-        metric: str | None = None,
-        method: str | None = None,
-    ) -> SearchInterval:
-        """Interval for the score on the target.
+    interval = search_inference.interval
+    prob_better = memoised(search_inference.prob_better)
+    worth_transferring = memoised(search_verdict.worth_transferring)
+    lead = memoised(search_verdict.lead)
+    agreement = memoised(_unlabelled.agreement)
+    rows = _search_table.rows
+    row = _search_table.row
+    to_frame = _search_table.to_frame
 
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            Nominal coverage.
-        cell : int or "vote", optional
-            By default, the selected model: the vote, or the best cell with ``refit="best"``.
-        metric : str, optional
-            Name of a metric of the search; by default the one used for selection.
-        method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
-            ``"anchored"`` and ``"labelled"`` use the labelled target rows and are centred at the
-            anchored estimate and at the cell's own score. ``"adjusted"`` is a narrower version of
-            the latter that also uses the unlabelled rows, for accuracy, Brier score, MAE, MSE and
-            RMSE. ``"paper"`` is Eq. (15) for accuracy, and ``"effective"`` uses the effective
-            sample size instead. The default is the first method that the search supports. With
-            ``cv_groups_target`` in `fit`, groups of rows count instead of rows.
-
-        Returns
-        -------
-        interval : SearchInterval
-            Unpacks to ``low, high``; NaN bounds and a reason if the interval is withheld.
-
-        Examples
-        --------
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from landbridge import TransferSearchCV
-        >>> from landbridge.datasets import make_label_shift
-        >>> data = make_label_shift(random_state=0)
-        >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-        >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-        >>> print(search.results_.interval(0.9))
-        accuracy 0.928, 90 % interval 0.903 to 0.947 (anchored: 500 labelled target rows)
-        """
-        return search_interval(self, level, cell=cell, metric=metric, method=method)
-
-    @memoised
-    def prob_better(
-        self, *, method: str | None = None, level: float = 0.95, metric: str | None = None
-    ) -> np.ndarray:
-        """Probability that the cell of the row is better than that of the column.
-
-        Parameters
-        ----------
-        method : {"paired", "paper"}, optional
-            ``"paired"`` compares cells on common validation rows, which are labelled target rows if
-            there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
-        level : float in (0, 1), default=0.95
-            Level of the interval used in Eq. (16).
-        metric : str, optional
-            Name of a metric of the search; by default the one used for selection.
-
-        Returns
-        -------
-        probabilities : ndarray (cells, cells)
-            NaN for cells that failed, 0.5 for pairs of cells with fewer than 2 common rows.
-        """
-        return prob_better(self, method=method, level=level, metric=self.find_metric(metric))
-
-    @memoised
-    def worth_transferring(self, level: float = 0.95) -> Verdict:
-        """Test whether the best transfer candidate beats target-only and source-only.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Nominal coverage.
-
-        Returns
-        -------
-        Verdict
-            Result of the comparisons.
-        """
-        return judge_transfer(self, level)
-
-    @memoised
-    def lead(self, level: float = 0.95) -> Lead | None:
-        """Lead of the best candidate, with an e-value that allows repeated inspection.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.95
-            One minus the probability of a false verdict.
-
-        Returns
-        -------
-        lead : Lead or None
-            ``None`` without labelled target rows.
-        """
-        return find_lead(self, level)
-
-    @memoised
-    def agreement(self, level: float = 0.9) -> tuple[list[int], AgreementInterval] | None:
-        """Agreement of candidates on unlabelled rows, a reference for their accuracy.
-
-        Parameters
-        ----------
-        level : float in (0, 1), default=0.9
-            Share of the reference differences between agreement and accuracy that the interval
-            covers.
-
-        Returns
-        -------
-        cells, intervals : list of int and AgreementInterval, or None
-            ``None`` for numbers, and with fewer than three candidates.
-        """
-        return agreement_of(self, level)
-
-    def class_report(self, cell: int | Literal["vote"] | None = None) -> ClassReport | None:
+    def class_report(self, cell: CellNumber | None = None) -> ClassReport | None:
         """Recall and precision per class and the confusion matrix on labelled target rows.
 
         ``None`` for regression and without labelled target rows.
@@ -913,116 +706,18 @@ class SearchResult:
         cell = self.answer if cell is None else cell
         if self.predictions("tlv", cell) is None or self.classes is None:
             return None
-        y, values, weight = self._validated("tlv", [cell], "label")
-        return class_report(y, values[0], self.classes, weight)
+        rows = self.validated("tlv", [cell], "label")
+        return class_report(rows.y, rows.values[0], self.classes, rows.weight)
 
     @property
-    def answer(self) -> int | Literal["vote"]:
+    def answer(self) -> CellNumber:
         """Model used by `predict` of the search: the vote, its only member or the best cell."""
         vote = self.vote() if self.info.answer == "vote" else None
         if vote is None:
             return self.best
-        return VOTE if len(vote.members) > 1 else vote.members[0]  # type: ignore[return-value]
+        return VOTE if len(vote.members) > 1 else vote.members[0]
 
-    def to_frame(self, level: float = 0.9) -> Any:
-        """The ranking as a pandas DataFrame, one row per cell and one for the vote.
-
-        Parameters
-        ----------
-        level : float, default=0.9
-            Nominal coverage of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Best first.
-
-        Examples
-        --------
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from landbridge import TransferSearchCV
-        >>> from landbridge.datasets import make_label_shift
-        >>> data = make_label_shift(random_state=0)
-        >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-        >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-        >>> search.results_.to_frame()[["candidate", "accuracy"]].round(2)
-                candidate  accuracy
-        0           bayes      0.93
-        1  majority class      0.80
-        """
-        import pandas as pd
-
-        names = [metric.name for metric in self.metrics]
-        rows = [
-            {**self.row(cell, level), **{name: self.score_of(cell, name) for name in names}}
-            for cell in self.rows()
-        ]
-        order = ["candidate", "source", "role", *names, "low", "high", "weight", "seconds"]
-        return pd.DataFrame(rows, columns=[*order, "status"])
-
-    def rows(self) -> list[int | Literal["vote"]]:
-        """Ranking of the cells, with the vote in front if it is selected.
-
-        Returns
-        -------
-        list
-            Cells and the vote, best first.
-        """
-        front: list[Any] = [VOTE] if self.answer == VOTE else []
-        return front + self.ranking()
-
-    def row(
-        self,
-        cell: int | Literal["vote"],
-        level: float = 0.9,
-        metric: str | Metric | None = None,
-    ) -> dict[str, Any]:
-        """One line of the ranking by a metric, as plain values.
-
-        Parameters
-        ----------
-        cell : int or "vote"
-            Number of the cell.
-        level : float, default=0.9
-            Nominal coverage.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
-
-        Returns
-        -------
-        dict
-            Columns of the ranking.
-        """
-        is_vote, metric, vote = cell == VOTE, self.find_metric(metric), self.vote()
-        about = None if is_vote else self.cells[int(cell)]
-        status = "complete" if is_vote else self.status(None, metric)[int(cell)]
-        found = None
-        if status == "complete":
-            found = search_interval(self, level, cell=cell, metric=metric, missing_ok=True)
-        return {
-            "candidate": VOTE if about is None else about.name,
-            "source": None if about is None else about.source,
-            "role": VOTE if about is None else about.role,
-            "score": self._shown_score(cell, metric, found),
-            "low": np.nan if found is None else found.low,
-            "high": np.nan if found is None else found.high,
-            "weight": 1.0 if is_vote else 0.0 if vote is None else float(vote.weights[cell]),
-            "seconds": np.nan if about is None else about.fit_seconds + about.predict_seconds,
-            "status": status,
-        }
-
-    def _shown_score(
-        self, cell: int | Literal["vote"], metric: Metric, found: SearchInterval | None
-    ) -> float:
-        """Estimate of the interval, if it uses more than the labelled rows."""
-        check = self.label_check_
-        reweighted = check is not None and not check.representative
-        knows_more = cell == VOTE or (reweighted and CRITERIA[self.criterion].of_target)
-        if knows_more and found is not None and found.withheld is None:
-            return found.estimate
-        return self.score_of(cell, metric)
-
-    def score_of(self, cell: int | Literal["vote"], metric: str | Metric | None = None) -> float:
+    def score_of(self, cell: CellNumber, metric: str | Metric | None = None) -> float:
         """The score of a cell by the selecting criterion, or of the vote on labelled rows.
 
         Parameters
@@ -1039,11 +734,11 @@ class SearchResult:
         """
         metric = self.find_metric(metric)
         if cell != VOTE:
-            return float(self.scores(None, metric)[int(cell)])
+            return float(self.scores(None, metric)[cell])
         if self.predictions("tlv", VOTE) is None:
             return np.nan
-        y, values, weight = self._validated("tlv", [VOTE], metric.response)
-        return float(metric.score(y, values[0], weight))
+        rows = self.validated("tlv", [VOTE], metric.response)
+        return float(metric.score(rows.y, rows.values[0], rows.weight))
 
     # Files
 
@@ -1114,44 +809,10 @@ class SearchResult:
             object.__setattr__(self, part.name, getattr(same, part.name))
 
     def __repr__(self) -> str:
-        return "\n".join(self._lines())
+        return "\n".join(_search_table.lines(self))
 
     def _repr_html_(self) -> str:
-        head, labels = next(self._lines()), self.labels
-        rows = []
-        for cell in self.rows()[:MOST_SHOWN]:
-            row = self.row(cell, 0.95)
-            name = labels[cell] if isinstance(cell, int) else cell
-            status = "" if row["status"] == "complete" else row["status"]
-            rows.append((name, row["score"], row["low"], row["high"], status))
-        more = len(self.rows()) - len(rows)
-        header = ("candidate", self.metric.label, "95 % low", "95 % high", "")
-        return card(
-            head,
-            html_table(header, rows, best=0),
-            sentence(f"{more} more in to_frame()", quiet=True) if more else "",
-        )
-
-    def _lines(self, most: int = 10) -> Iterator[str]:
-        failed = self.status().count("failed")
-        yield (
-            f"SearchResult: {len(self.cells)} cells by {self.metric.label} ({self.criterion}), "
-            f"{failed} failed"
-        )
-        if self.label_check_ is not None and self.label_check_.verdict:
-            yield self.label_check_.verdict
-        labels = self.labels
-        rows = self.rows()
-        for place, cell in enumerate(rows[:most], start=1):
-            score = self.metric.format(self.score_of(cell))
-            if cell == VOTE:
-                yield f"{place:4d}. vote of {len(self.vote().members)} cells: {score}"  # type: ignore[union-attr]
-                continue
-            status = self.status()[int(cell)]
-            words = score if status == "complete" else status
-            yield f"{place:4d}. {labels[int(cell)]}: {words}"
-        if len(rows) > most:
-            yield f"      … and {len(rows) - most} more"
+        return _search_table.html(self)
 
     def _known(self, criterion: str | None) -> str:
         criterion = criterion or self.criterion

@@ -11,8 +11,9 @@ from landbridge.inspection.search_displays import best_pairs, scores_by_source
 from landbridge.labelling.forecast import labels_to_decide
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.search_inference import SearchInterval
-from landbridge.model_selection.search_result import VOTE, SearchResult
+from landbridge.model_selection.search_inference import known_interval
+from landbridge.model_selection.search_records import VOTE
+from landbridge.model_selection.search_result import SearchResult
 
 MOST_PAIRS = 8
 REFERENCE_LEVEL = 0.9
@@ -135,10 +136,8 @@ def _criterion_words(result: SearchResult) -> str:
 
 
 def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
-    from landbridge.model_selection.search_inference import search_interval
-
     cell = result.answer if result.target else result.best
-    found: SearchInterval | None = search_interval(result, level, cell=cell, missing_ok=True)
+    found = known_interval(result, level, cell)
     if found is None:
         words = "There are no intervals, because they require labelled target rows."
         return {"level": level, "method": None, "words": words, "withheld": None}

@@ -3,8 +3,8 @@
 from typing import Any
 
 from landbridge.metrics.metric import format_interval, format_number
-from landbridge.model_selection.search_inference import Verdict
 from landbridge.model_selection.search_result import SearchResult
+from landbridge.model_selection.search_verdict import Verdict
 
 FEW_LABELS = 30
 SMALL_SHARE, TINY_SHARE = 0.3, 0.05

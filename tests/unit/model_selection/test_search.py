@@ -21,8 +21,8 @@ from sklearn.svm import SVC
 
 import landbridge as lb
 from landbridge._sklearn_versions import VERSION
-from landbridge.model_selection._fit_tasks import KEPT
 from landbridge.model_selection.criteria import CRITERIA
+from landbridge.model_selection.search_records import KEPT
 
 
 class Problem:

@@ -26,10 +26,10 @@ from sklearn.preprocessing import StandardScaler
 
 import landbridge as lb
 from landbridge.model_selection import SearchResult
-from landbridge.model_selection._fit_tasks import KEPT
 from landbridge.model_selection._search_data import check_search_data, compare_labelled
 from landbridge.model_selection._sources import make_folds
 from landbridge.model_selection.criteria import CRITERIA
+from landbridge.model_selection.search_records import KEPT
 
 RNG = np.random.default_rng(0)
 X, X_TARGET = RNG.normal(size=(60, 3)), RNG.normal(0.3, 1, size=(30, 3))

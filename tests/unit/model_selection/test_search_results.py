@@ -29,10 +29,11 @@ from landbridge.inference import (
     e_value,
     score_interval,
 )
-from landbridge.model_selection._fit_tasks import KEPT, FitTask
+from landbridge.model_selection._fit_tasks import FitTask
 from landbridge.model_selection._run import clearly_behind, racing_rounds
-from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
-from landbridge.model_selection.search_result import Cell, Failure
+from landbridge.model_selection.search_inference import Withheld
+from landbridge.model_selection.search_records import KEPT, Cell, Failure
+from landbridge.model_selection.search_verdict import Finding, compare_pair
 
 RNG = np.random.default_rng(0)
 N = 120

@@ -14,7 +14,7 @@ import landbridge as lb
 from landbridge._tasks import TaskCache, TaskProgress
 from landbridge.exceptions import CacheWarning
 from landbridge.model_selection import _run
-from landbridge.model_selection.search_result import KEPT
+from landbridge.model_selection.search_records import KEPT
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
