@@ -22,7 +22,7 @@ MOST_TEXT = 256 << 20
 
 
 def require_regular_file(path: str | os.PathLike[str]) -> None:
-    """Raise for devices, pipes and folders, which may be endless."""
+    """Raise unless the path is a regular file, because a pipe or a device may be endless."""
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ValueError(
             f"`{path}` must be a regular file; got a folder, a pipe or a device. Pass the path of "

@@ -1,7 +1,7 @@
 """The colours of every picture: Displays, reports, notebooks and the picture of `label`.
 
 Blue and orange can be told apart with any kind of colour vision. The style sheet of the report
-states the same values, and others for dark pages.
+repeats these values and adds those for dark pages.
 """
 
 ACCENT, STRONG, QUIET, INK, LINE = "#0b6bcb", "#b3450b", "#57606a", "#1b1f24", "#d0d7de"

@@ -24,7 +24,7 @@ from landbridge.exceptions import FewTargetRowsWarning
 class _Baseline(DelegatingEstimator, WeightedTransferEstimator):
     """Base class: fit on the rows chosen by the subclass; unlabelled rows are not used."""
 
-    _keeps_zero_weights = True  # they count in the total weight
+    _keeps_zero_weights = True  # rows with weight 0 count in the total weight
 
     def _checks(self) -> dict[str, Any]:
         return {"task": self.task_, "min_classes": 1}

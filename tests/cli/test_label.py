@@ -193,7 +193,7 @@ def test_wrong_files_and_options(batch, tmp_path):
     state["planner"]["asked"][0]["label"] = 0
     state["rows"][str(state["planner"]["asked"][0]["row"])]["name"] = "row 99999"
     (tmp_path / "a.json").write_text(json.dumps(state))
-    assert "row 99999 is gone" in program(*design, tmp_path / "a.json", code=2).stderr
+    assert "row 99999 is missing" in program(*design, tmp_path / "a.json", code=2).stderr
     (tmp_path / "bad.csv").write_bytes(b'row,good\n"1,\xff\n')
     assert "must be a CSV file" in message(*output, "--answers", tmp_path / "bad.csv")
     table = tmp_path / "moved.csv"

@@ -1,7 +1,7 @@
 """Tasks on a Dask cluster.
 
 Shared data is scattered once to all workers; a task carries only its own content. If a worker dies,
-Dask runs its tasks on another one; a task that has ended several workers is given up.
+Dask runs its tasks on another one; a task during which several workers died is recorded as failed.
 """
 
 import logging
@@ -254,7 +254,7 @@ _unpacking = threading.Lock()
 def answer_on_dask(
     packed: bytes, token: str, fit_timeout: float | None, content: bytes
 ) -> tuple[Answer, str]:
-    """Run one task on a Dask worker; return its answer and the address of the worker."""
+    """Run one task on a Dask worker; return its result and the address of the worker."""
     from distributed import get_worker
 
     global _unpacked

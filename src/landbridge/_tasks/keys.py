@@ -214,7 +214,7 @@ def _module_version(name: str) -> str:
     if top in sys.stdlib_module_names or top == "builtins":
         return f"python {platform.python_version()}"
     if top == "landbridge":
-        return top  # every key has the digest of its source
+        return top  # every key contains a digest of its source
     package = sys.modules.get(top)
     if getattr(package, "__file__", None) is None:  # a namespace package
         top, package = name, sys.modules.get(name)
@@ -237,7 +237,7 @@ def _is_installed(file: Path) -> bool:
 
 
 def _source_digest(module: ModuleType | None) -> str:
-    """Digest of the source of a module, for a package of all its Python files."""
+    """Digest of the source of a module; for a package, of all its Python files."""
     file = Path(inspect.getfile(module))  # type: ignore[arg-type]
     files: Iterable[Path] = [file]
     if file.name == "__init__.py":

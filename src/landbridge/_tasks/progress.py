@@ -187,7 +187,7 @@ class TaskProgress(Progress):
         super().advance(1, text)
 
     def drop(self, kind: str, count: int = 1) -> None:
-        """Tasks that will not run after all."""
+        """Remove tasks that will not be run from the total."""
         self.left[kind] -= count
         self.total = (self.total or 0) - count
 

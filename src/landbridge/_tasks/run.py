@@ -156,7 +156,7 @@ def _run_here(
 def _pull(
     tasks: Iterable[Task], cache: TaskCache | None, deadline: float | None
 ) -> Iterator[Attempt | TaskResult]:
-    """Tasks to run; results of those in the cache and, after the deadline, of all others."""
+    """Yield tasks to run, or their results if they are cached or the deadline has passed."""
     for index, task in enumerate(tasks):
         stored = None if cache is None or task.key is None else cache.get(task.key)
         if stored is not None:
@@ -213,6 +213,6 @@ class _Store:
             )
 
     def finish(self) -> None:
-        """Wait for the disk."""
+        """Wait until all outcomes are on disk."""
         if self.thread is not None:
             self.thread.shutdown(wait=True)

@@ -70,7 +70,7 @@ class SharedFile:
             file.writelines(chunks)
 
     def close(self) -> None:
-        """Remove the file; workers that have mapped it keep their memory until they forget it."""
+        """Remove the file; workers that have mapped it keep the memory until they release it."""
         shutil.rmtree(self.folder, ignore_errors=True)
         resource_tracker.unregister(self.folder, "folder")
 

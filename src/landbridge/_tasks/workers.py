@@ -77,7 +77,7 @@ class Worker:
             self.setup = setup
 
     def send(self, order: bytes, message: bytes = b"") -> None:
-        """Send one order with its message; raises OSError if the worker has died."""
+        """Send a command with its data; raise OSError if the worker has died."""
         self.pipe.send_bytes(order)
         self.pipe.send_bytes(message)
 
@@ -222,7 +222,7 @@ class Team:
         self.busy, self.free = {}, []
 
     def _hear(self, worker: Worker, again: deque[Attempt]) -> TaskResult | None:
-        """Read the messages of a worker: the start of its task, its answer, or its death."""
+        """Read the messages of a worker: the start of its task, its result, or its death."""
         attempt = self.busy[worker]
         try:
             while worker.pipe.poll():

@@ -217,7 +217,7 @@ def check_domain_sizes(domains: Vector, counts: Vector) -> None:
 
 
 def missing_values(names: Vector) -> Vector:
-    """Which entries are None, NaN, NaT or pandas.NA."""
+    """Mask of the entries that are None, NaN, NaT or pandas.NA."""
     if names.dtype.kind == "f":
         return np.isnan(names)
     if names.dtype.kind == "M":

@@ -76,7 +76,7 @@ class SharedBins:
         self.leaf = NO_ROWS
 
     def fit(self, weights: Vector, inside: Vector | None = None) -> TrimmedTreeClassifier:
-        self.leaf = NO_ROWS  # frees the leaves of the last round before the next fit
+        self.leaf = NO_ROWS  # free the leaves of the last round before the next fit
         tree = TrimmedTreeClassifier(**self.parameters)
         self.leaf = tree._grow(
             self.rows, self.labels, weights, self.classes, self.first_target, inside

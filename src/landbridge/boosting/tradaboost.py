@@ -25,7 +25,8 @@ from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning
 Correction = Literal["dynamic", "paper", "none"] | float
 # Maximum number of consecutive doublings of the target weight before boosting stops.
 MAX_DOUBLINGS = 30
-# An error above the limit is replaced by this share of it, so that a single learner has a vote.
+# An error above the limit is replaced by this share of the limit, so that a single learner has a
+# positive vote.
 CLIP = 0.98
 # With fewer target rows, the target error is too coarse to guide boosting.
 FEW = 10
@@ -370,7 +371,7 @@ def check_correction(correction: Any) -> None:
 
 
 def training_rows(estimator: Any, data: TransferData) -> tuple[list[Matrix], Vector]:
-    """Source rows and, if there are any, target rows; the class codes of all; with warnings."""
+    """Return source and target rows and the codes of their classes; warn about few labels."""
     codes = class_codes(data, data.labels)
     if data.X_target is None:
         warn_no_target(estimator, "AdaBoost fitted on X")

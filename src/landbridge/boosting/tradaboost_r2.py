@@ -39,7 +39,7 @@ from landbridge.boosting.tradaboost import (
 from landbridge.boosting.voting import first_voter
 
 LARGEST_DECAY = 1e12
-# Folds of target rows by which the two-stage form chooses its step.
+# Number of folds of the target rows that the two-stage form uses to choose its step.
 N_FOLDS = 5
 
 

@@ -26,7 +26,7 @@ from landbridge.interop.boosters import (
 
 PACKAGES = ("landbridge", "sklearn")
 KEYS = ("estimator", "params", "grid")
-# Files of candidates are small; larger ones are mistakes or attacks.
+# Candidate files are small; a larger file is a mistake or an attack.
 MOST_BYTES = 1 << 20
 MOST_ENTRIES = 10_000
 DEEPEST = 20

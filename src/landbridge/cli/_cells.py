@@ -1,4 +1,4 @@
-"""Infer the types of text columns: numbers, booleans and dates, with stray cells.
+"""Infer the types of text columns (numbers, booleans, dates), even if a few cells do not fit.
 
 polars treats a column as text if a single cell is not a number. Here, a column of numbers with a
 few other cells remains numeric, and those cells become missing. A message names every converted
@@ -29,7 +29,7 @@ _PATTERNS = {
     DECIMAL_COMMA: r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$",
     THOUSANDS: r"^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$",
 }
-# With 1.234,56 in a column, its dots separate thousands.
+# If a column contains 1.234,56, its dots separate thousands.
 _DOTTED = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
 _DOTTED_COMMA = r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$"
 PERCENT, CURRENCY = "percent signs", "currency signs"
@@ -139,7 +139,7 @@ def announce_notation(numbers: Numbers, text: "pl.Series", place: str, change: s
     if numbers.notation == PLAIN:
         return
     written = _plain(text.str.strip_chars()).is_null() & numbers.values.is_not_null()
-    row = text.str.len_chars().set(~written, 0).arg_max() or 0  # the longest has every sign
+    row = text.str.len_chars().set(~written, 0).arg_max() or 0  # the longest shows all signs
     example = f"{text[row]!r} is {numbers.values[row]:.12g}"
     warnings.warn(
         f"{place}: {text.name!r} holds numbers with {numbers.notation} and is read as such: "
@@ -180,7 +180,7 @@ def share_read(text: "pl.Series", values: "pl.Series") -> float:
 
 
 def unreadable(text: "pl.Series", values: "pl.Series") -> "pl.Series":
-    """Positions of filled cells without a value."""
+    """Positions of the filled cells that could not be converted."""
     return (text.is_not_null() & values.is_null()).arg_true()
 
 

@@ -237,7 +237,7 @@ def _refuse_misfits(given: "pl.Series", column: "pl.Series", known: dict[str, An
 
 
 def _cast(column: "pl.Series", kind: str, comma_separated: bool, found: _Findings) -> "pl.Series":
-    """Converted values, nothing where a value cannot be converted."""
+    """Converted values; null where a value cannot be converted."""
     import polars as pl
 
     types: dict[str, Any] = {"date": pl.Date, "time": pl.Datetime("us"), "number": pl.Float64}

@@ -225,7 +225,9 @@ def with_answers(problem: "Problem", path: Path) -> "Problem":
     places = {name: place for place, name in enumerate(problem.row_names)}
     gone = [name for name in answered if name not in places]
     if gone:
-        raise InputError(f"{path}: the table must hold the rows of the state; {gone[0]} is gone.")
+        raise InputError(
+            f"{path}: the table must hold the rows of the state; {gone[0]} is missing."
+        )
     labels, first = problem.labels.to_list(), problem.is_target & problem.has_label
     rows = [places[name] for name in answered]
     for row, one in zip(rows, answered.values(), strict=True):

@@ -121,7 +121,7 @@ def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
                 scan_parquet(part).with_columns(pl.lit(name).alias(domain))
                 for (name, _), part in zip(named, files, strict=True)
             ]
-            # Tables with other columns or the same name twice are refused where they are read.
+            # Tables with different columns or duplicate names are rejected when they are read.
             schemas = [list(scan_parquet(part).collect_schema()) for part in files]
             alike = all(sorted(schema) == sorted(schemas[0]) for schema in schemas)
             if not alike or domain in schemas[0] or len(dict(named)) < len(named):

@@ -21,7 +21,7 @@ from landbridge.cli._text_files import TextFile, check_names, check_rectangular
 if TYPE_CHECKING:
     import polars as pl
 
-# Cells of a piece: 4 MB of numbers, and a few times that while a model predicts.
+# Number of cells per piece: 4 MB of numbers, and several times that while a model predicts.
 CELLS = 500_000
 LEAST_ROWS = 1000
 # Number of pieces per query. Polars reads ahead, so one query over a large file would fill the

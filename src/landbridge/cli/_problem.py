@@ -31,7 +31,7 @@ Note = Callable[[str], None]
 DOMAIN_KEY, LABEL_KEY = "\0domain", "\0label"
 # The type of a column is inferred from a sample.
 MOST_AUDITED = 50_000
-# Up to this number of sampled domains, each has a separate note.
+# With at most this many sampled domains, each one has its own note.
 MOST_NOTES = 5
 # Maximum number of sources compared with the target one by one, which takes about a second each.
 MOST_COMPARED = 20

@@ -15,8 +15,8 @@ from landbridge.cli._session import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-# Labels with more distinct values than this are numbers, for which strata are labelled and
-# unlabelled rows.
+# Labels with more distinct values than this are treated as numbers, whose strata are the labelled
+# and the unlabelled rows.
 MOST_CLASSES = 100
 # Minimum number of buffered rows before the smallest numbers of each stratum are determined.
 WAITING = 2_000_000
@@ -39,7 +39,7 @@ class Sample:
         return Sample(self.max_rows, kept, rows, self.by_label)
 
     def cut(self) -> list[str]:
-        """Domains of which not all rows were drawn."""
+        """Domains from which only some rows were drawn."""
         return [name for name, count in self.drawn.items() if count < self.rows[name]]
 
     def rows_used(self) -> str:
@@ -59,8 +59,9 @@ class Sample:
 class Sampler:
     """Draws at most ``max_rows`` rows of each domain from a table that is read in pieces.
 
-    Each label keeps its share of its domain, with at least two rows. With ``labels_first``, rows
-    without a label are drawn only where those with one leave room: a large target has few labels.
+    Each label keeps its share of its domain, with at least two rows. With ``labels_first``,
+    unlabelled rows are drawn only if labelled rows leave room, because a large target has few
+    labels.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class Sampler:
             self._keep_smallest()
 
     def draw(self) -> tuple[np.ndarray, Sample]:
-        """Row numbers of the sample in the order of the table, and what was drawn."""
+        """Row numbers of the sample in the order of the table, and its record."""
         import polars as pl
 
         counts = pl.concat(self.counts).group_by(STRATUM).sum().sort(STRATUM)

@@ -246,7 +246,7 @@ def print_block(console: "Console", block: Any) -> None:
     elif block.kind == "text":
         console.print(visible(block.text), markup=False)
     elif block.kind in ("heading", "code"):
-        # Headings name files and code is copied: neither is broken.
+        # Headings contain file names and code is copied, so neither is wrapped.
         style = "bold" if block.kind == "heading" else None
         console.print(visible(block.text), style=style, markup=False, soft_wrap=True)
     elif table is not None:

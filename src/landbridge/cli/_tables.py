@@ -274,7 +274,7 @@ def _announce_day_first(file: TextFile, frame: "pl.DataFrame") -> None:
 
 
 def _written_like(file: TextFile, names: list[str], pattern: str) -> list[str]:
-    """Columns with a cell that fits ``pattern``; a second pass over the file, in pieces."""
+    """Columns with a cell that matches ``pattern``, found in a second pass over the file."""
     import polars as pl
 
     if not names:

@@ -32,7 +32,7 @@ CANDIDATES = """\
 )
 # Number of target rows that keep their label, evenly spaced in time; the others check the estimate.
 LABELLED = 200
-# Blocks of the ranking shown in the terminal; the report contains the rest.
+# Number of blocks of the ranking shown in the terminal; the report contains the rest.
 SHOWN = 3
 
 

@@ -195,6 +195,6 @@ def _write_parquet(answers: Iterable["pl.DataFrame"], file: IO[bytes]) -> None:
 
 
 def _with_first(answers: Iterable["pl.DataFrame"]) -> Iterator[tuple[bool, "pl.DataFrame"]]:
-    """Pieces, each with whether it is the first."""
+    """Yield each piece and whether it is the first."""
     for number, piece in enumerate(answers):
         yield number == 0, piece

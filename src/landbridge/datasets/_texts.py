@@ -72,8 +72,8 @@ def fetch_20newsgroups(*, data_home: DataHome = None, download_if_missing: bool 
         [_NEWSGROUPS if prepared else _NEWSGROUPS_ARCHIVE],
         data_home,
         download_if_missing,
-        "It is the archive of 20 Newsgroups sorted by date; the same posts as JSON lines "
-        f"with split, category, id and text in {_NEWSGROUPS.path}.gz serve as well.",
+        "It is the archive of 20 Newsgroups sorted by date; alternatively, the same posts as "
+        f"JSON lines with split, category, id and text in {_NEWSGROUPS.path}.gz are accepted.",
     )
     posts = list(_json_lines(path)) if prepared else _archived_posts(path)
     target = np.array([post["category"] for post in posts])

@@ -3,8 +3,8 @@
 A step needs one column of E[XX'|d_k]. `FullStatistics` holds all of them (after streaming, or if
 the path will need most of them anyway). `LazyStatistics` keeps the rows and computes only the
 columns that are needed, together with those likely to be needed next: a product with twenty columns
-costs less than twice one with four. Which columns are precomputed affects the time but never the
-result.
+costs less than twice one with four. The choice of precomputed columns affects only the time, not
+the result.
 """
 
 from typing import Protocol

@@ -228,8 +228,9 @@ def _representative(
 def check_of_design(weights: Vector, n_unlabelled: int, n_disputed: int = 0) -> LabelCheck:
     """Describe labels that were chosen with known probabilities, as `LabelPlanner` does.
 
-    ``weights`` are the inverse probabilities. Labels of rows on which two models differ are
-    ``n_disputed``; with them, estimates are withheld, because other rows could not be chosen.
+    ``weights`` are the inverse probabilities. ``n_disputed`` of the labels are of rows chosen
+    because two models differ on them; if there are any, estimates are withheld, because other rows
+    could not be chosen.
     """
     weights = np.asarray(weights, dtype=np.float64)
     effective = float(weights.sum() ** 2 / (weights @ weights))

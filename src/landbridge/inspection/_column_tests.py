@@ -73,7 +73,7 @@ def _is_none(value: object) -> bool:
 
 
 def is_missing(values: Vector) -> Vector:
-    """Which values are None, NaN or NaT."""
+    """Mask of the values that are None, NaN or NaT."""
     if values.dtype.kind == "f":
         return np.isnan(values)
     if values.dtype.kind in "mM":
@@ -190,7 +190,7 @@ def _nearest_class(values: Vector, classes: Vector) -> Vector:
 
 
 def _decides(codes: Vector, groups: Vector) -> bool:
-    """Whether each code has a group of its own, also the rare ones, that nearly all rows have."""
+    """Whether codes and groups, even rare ones, correspond one to one in nearly all rows."""
     n = groups.max() + 1
     most = [np.bincount(groups[codes == k], minlength=n).argmax() for k in np.unique(codes)]
     return np.unique(most).size == n and _purity(codes, groups) >= COPIED
@@ -198,7 +198,7 @@ def _decides(codes: Vector, groups: Vector) -> bool:
 
 def _purity(codes: Vector, groups: Vector) -> float:
     """Share of rows in the most frequent group for their value."""
-    # Pairs that occur, since a table of all values and groups may not fit into memory.
+    # Count only pairs that occur, since a table of all values and groups may not fit into memory.
     pairs, counts = np.unique(codes * (groups.max() + 1) + groups, return_counts=True)
     starts = np.unique(pairs // (groups.max() + 1), return_index=True)[1]
     return float(np.maximum.reduceat(counts, starts).sum() / codes.size)

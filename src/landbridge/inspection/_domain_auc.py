@@ -22,7 +22,7 @@ from landbridge._tasks import map_tasks
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
 
-N_FOLDS, N_TREES = 5, 200
+N_FOLDS, N_TREES = 5, 100
 # A variance needs two rows of each domain in every fold.
 MIN_ROWS = 4
 

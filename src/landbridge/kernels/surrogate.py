@@ -18,8 +18,7 @@ Deviation 1: negative eigenvalues are always removed; the paper calls them very 
 they are common, because ½γ K_Z^-1 grows without bound on small eigenvalues of K_Z. Deviation 2:
 inverses are taken on the numerical range of K_Z and, with λ = 0, of K_X. Deviation 3: the
 stationary points of the paper's objective, Eq. (8), satisfy T'K_Z T = K_{Z←X} − ½γ T^-1 K_Z^-1 T;
-the printed Eq. (9), which is what is computed here, drops the conjugation by T. The two agree for γ
-= 0.
+the printed Eq. (9), which is used here, drops the conjugation by T. The two agree for γ = 0.
 """
 
 from dataclasses import dataclass

@@ -254,7 +254,7 @@ class Judge:
 
     @staticmethod
     def _labels_to_separate(noise: Vector, margin: Vector, n: int, z: float) -> float:
-        """Labels needed until every margin exceeds z standard errors; ∞ for negative margins."""
+        """Labels needed for every margin to exceed z standard errors; ∞ for negative margins."""
         if noise.size == 0:
             return 0.0
         if (margin <= 0).any() or not np.isfinite(noise).all():

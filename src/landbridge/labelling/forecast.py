@@ -64,7 +64,7 @@ class LabelForecast:
     candidate, baseline : str
         Models that are compared; the second is empty for ``"measure"``.
     budget : int
-        Maximum number that was considered.
+        Maximum number of labels that was considered.
     """
 
     labels: float

@@ -39,7 +39,7 @@ class LabelStatus:
     test : SequentialTest or None
         The group-sequential test of ``"prove"``, valid for looks after each batch.
     probability : float
-        For ``"choose"``, probability that the leader is better than the runner-up; NaN for the
+        Probability that the leader is better than the runner-up, for ``"choose"``; NaN for the
         other goals.
     left, left_low, left_high : float
         Number of labels still needed to reach the goal, with an 80 % interval (rough for
@@ -70,7 +70,7 @@ class LabelStatus:
 
     @property
     def sentences(self) -> tuple[str, str, str]:
-        """The verdict, the estimate and what is still needed, in words."""
+        """Describe the verdict, the estimate and the labels still needed."""
         return self._verdict(), self._estimate(), self._left()
 
     def __str__(self) -> str:

@@ -12,8 +12,8 @@ metric                            interval
 ================================= ================================================================
 mean of 0 and 1 (accuracy)        score (Wilson) interval with n rows
 other rates (AUC, F1, …)          score interval with :math:`\min(θ̂(1 - θ̂)/v, n_b)` rows and
-                                  Student's t_{n−1}; n_b = K²/Σ 1/n_k is what a mean of K recalls
-                                  has, so that a perfect score on few rows is not certain; the
+                                  Student's t_{n−1}; n_b = K²/Σ 1/n_k is the number for a mean of
+                                  K recalls, so that a perfect score on few rows is not certain; the
                                   Brier score, a mean over rows, has no such limit
 losses from 0 to ∞ (RMSE, 1 − R², :math:`\hat l e^{\pm t_ν \sqrt v}`, g = log; ν degrees of freedom
 log loss)                         for a long tail, see `degrees_of_freedom`

@@ -289,7 +289,7 @@ def _features_picture(features: dict[str, Any]) -> Any:
 
 
 def data_section(data: dict[str, Any]) -> Section:
-    """One line per domain and one line per column."""
+    """Rows of every domain, and the type and findings of every column."""
     return Section(
         "Data",
         [

@@ -215,9 +215,9 @@ def matrix_table(
 
 
 def _digits(rows: Sequence[dict[str, Any]]) -> str:
-    """Format of scores with intervals: one decimal more than in a sentence about the narrowest.
+    """Format of scores with intervals, with one decimal more than in a sentence.
 
-    Differences between models are often smaller than their errors, which they share.
+    Models share much of their error, so differences between them are often smaller than the error.
     """
     widths = [r["high"] - r["low"] for r in rows if r["low"] is not None and r["high"] > r["low"]]
     shown = decimals(min(widths) / 4) + 1 if widths else MOST_DECIMALS + 1

@@ -10,7 +10,7 @@ FEW_LABELS = 30
 SMALL_SHARE, TINY_SHARE = 0.3, 0.05
 FEW_SOURCES = 5
 MANY_MISSING = 0.2
-# This many labels of a single class are not due to chance if the sources have several.
+# With this many labels, a single class is not due to chance if the sources have several classes.
 FEWEST_OF_ONE_CLASS = 10
 # Below this probability, the labels contradict the lead.
 UNLIKELY = 0.1
@@ -99,7 +99,7 @@ def _how_to_answer(ranking: dict[str, Any], best: dict[str, Any], target: str) -
 
 
 def _one_class(ranking: dict[str, Any]) -> str:
-    """Describe labels of a single class if the sources have several."""
+    """Describe the problem that all labels are of one class although the sources have several."""
     classes = ranking["classes"]
     if classes is None:
         return ""
