@@ -91,7 +91,7 @@ def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
         ("t.csv", 'a,b\n"1\n",2\n3\n', "line 4: every row must have 2 cells.*got 1"),
         ("t.csv", "a,b,a\n1,2,3\n", "name of its own; got 'a' more than once"),
         ("t.csv", "a,,b\n1,2,3\n", "column 2 has none"),
-        ("t.parquet", "a,b\n1,2\n", "must be whole Parquet files"),
+        ("t.parquet", "a,b\n1,2\n", "cannot be read as one table"),
         ("t.xlsx", "a,b\n1,2\n", "must be a spreadsheet"),
         ("t.pdf", "a,b\n1,2\n", "the name must end in .csv"),
         ("t.jsonl", "a,b\n1,2\n", "must hold one JSON object per line"),

@@ -1,24 +1,35 @@
-"""Read tables in pieces, of which only a few are in memory at a time."""
+"""Tables that are read in pieces: rows to predict, and Parquet tables too large for the memory."""
 
-import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from landbridge._tasks import Progress
 from landbridge.cli._files import (
     TEXT_SUFFIXES,
+    BlankRows,
+    TextFile,
     check_encoding,
+    check_names,
+    check_rectangular,
     find_files,
     is_parquet,
+    readable,
     scan_parquet,
 )
+from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._session import InputError
-from landbridge.cli._tables import plain_numbers, read_table
-from landbridge.cli._text_files import TextFile, check_names, check_rectangular
+from landbridge.cli._tables import (
+    DEFAULT_DOMAIN,
+    plain_numbers,
+    read_table,
+    require_column,
+    split_name,
+)
 
 if TYPE_CHECKING:
+    import numpy as np
     import polars as pl
 
 # Number of cells per piece: 4 MB of numbers, and several times that while a model predicts.
@@ -27,6 +38,14 @@ LEAST_ROWS = 1000
 # Number of pieces per query. Polars reads ahead, so one query over a large file would fill the
 # memory.
 WINDOW = 10
+# Tables with more cells than this (160 MB of numbers) are read in pieces.
+LARGE = 20_000_000
+# Memory that reading a text file takes, as a multiple of its size.
+MEMORY_OF_TEXT = 2
+# Number of blocks of the table from which a shuffled piece takes its rows.
+BLOCKS = 8
+# Name of the column of row numbers, chosen so that no file has it.
+ROW = "\0row"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +66,12 @@ class Pieces:
         if is_parquet(files):
             check_encoding(first, encoding)
             table = scan_parquet(files)
-            with readable(str(path)):
+            with readable(path):
                 return cls(str(path), list(table.collect_schema()), False, table)
         if first.suffix.lower() in TEXT_SUFFIXES:
             file = TextFile.open(first, encoding, missing)
             check_names(first, file.names)
-            with readable(str(path), file):
+            with readable(path, file):
                 check_rectangular(file)
             table = file.scan(set(file.names))
             return cls(str(path), file.names, file.separator == ",", table, file)
@@ -61,13 +80,10 @@ class Pieces:
 
     def __iter__(self) -> Iterator["pl.DataFrame"]:
         """Pieces with at least one row; raise for a table without any."""
-        n_rows, blank = max(CELLS // max(len(self.names), 1), LEAST_ROWS), _BlankRows(self.place)
-        start = 0
+        n_rows, blank = max(CELLS // max(len(self.names), 1), LEAST_ROWS), BlankRows(self.place)
         with readable(self.place, self.file):
             for piece in batches(self.table, n_rows, in_one_go=self.file is not None):
-                numbers = plain_numbers(piece, self.place, first_row=start)
-                start += piece.height
-                filled = blank.drop(numbers, start - piece.height)
+                filled = blank.drop(plain_numbers(piece, self.place, first_row=blank.n_rows))
                 if filled.height:
                     yield filled
         if blank.n_filled == 0:
@@ -97,52 +113,124 @@ def batches(
         start += height
 
 
-class _BlankRows:
-    """Track the empty rows that polars reads from blank lines; trailing ones are ignored."""
+@dataclass(frozen=True, slots=True)
+class LargeTable:
+    """A table on disk, with the column of its domains."""
 
-    def __init__(self, place: str):
-        self.place = place
-        self.n_filled = self.n_inner = self.n_waiting = 0
-        self.first: int | None = None
+    place: str
+    table: "pl.LazyFrame"
+    domain: str
+    columns: list[str]
+    n_rows: int
 
-    def drop(self, piece: "pl.DataFrame", start: int) -> "pl.DataFrame":
+    def draw(
+        self, label: str | None, max_rows: int, *, seed: int, labels_first: bool
+    ) -> tuple["pl.DataFrame", Sample]:
+        """Draw a sample by domain and label; the table is read twice.
+
+        The column ``ROW`` has the row numbers in the table, starting at 1.
+        """
+        for option, name in (("--domain", self.domain), ("--label", label)):
+            if name is not None:
+                require_column(self.columns, name, option)
+        sampler = Sampler(self.domain, label, max_rows, seed=seed, labels_first=labels_first)
+        names = list(dict.fromkeys(n for n in (self.domain, label) if n is not None))
+        with readable(self.place):
+            with Progress("looking at domains", self.n_rows, unit="rows") as progress:
+                for piece in self.table.select(names).collect_batches(chunk_size=CELLS):
+                    sampler.add(piece)
+                    progress.advance(piece.height)
+            rows, sample = sampler.draw()
+            with Progress(f"reading {rows.size} of {self.n_rows} rows", None):
+                frame = self._rows(rows)
+        return plain_numbers(frame, self.place), sample
+
+    def pieces(
+        self, names: list[str], *, width: int = 0, shuffled: bool = False
+    ) -> Iterator["pl.DataFrame"]:
+        """Yield some columns of all rows in pieces, sized for models with this many features.
+
+        Shuffled pieces take their rows from several places: files are often sorted by domain, label
+        or time, and stochastic gradient descent would forget the first rows.
+        """
+        n_rows = max(CELLS // max(len(names), width), LEAST_ROWS)
+        table = self.table.select(names)
+        with readable(self.place):
+            for piece in (self._shuffled if shuffled else batches)(table, n_rows):
+                yield plain_numbers(piece, self.place)
+
+    def counts(self, label: str) -> dict[str, int]:
+        """Number of labelled rows of each domain."""
         import polars as pl
 
-        blank = piece.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        n_blank = int(blank.sum())
-        self.n_filled += piece.height - n_blank
-        if not n_blank and not self.n_waiting:
-            return piece
-        if n_blank and self.first is None:
-            self.first = start + (blank.arg_max() or 0) + 1
-        last = (~blank).arg_true().max()
-        before = 0 if last is None else int(blank[:last].sum())
-        if last is not None:
-            self.n_inner += self.n_waiting + before
-            self.n_waiting = 0
-        self.n_waiting += n_blank - before
-        return piece.filter(~blank)
+        with readable(self.place):
+            is_float = self.table.collect_schema()[label].is_float()
+            known = pl.col(label).fill_nan(None) if is_float else pl.col(label)
+            rows = self.table.filter(known.is_not_null())
+            counts = rows.group_by(pl.col(self.domain).cast(pl.String)).len()
+            return dict(counts.collect(engine="streaming").iter_rows())
 
-    def warn(self) -> None:
-        if self.n_inner:
-            warnings.warn(
-                f"{self.place}: {self.n_inner} rows are empty and left out, the first is row "
-                f"{self.first}.",
-                stacklevel=3,
-            )
+    def _shuffled(self, table: "pl.LazyFrame", n_rows: int) -> Iterator["pl.DataFrame"]:
+        """Pieces of blocks in random order, with their rows in random order."""
+        import numpy as np
+        import polars as pl
+
+        rng, size = np.random.default_rng(0), -(-n_rows // BLOCKS)
+        starts = rng.permutation(np.arange(0, self.n_rows, size))
+        for first in range(0, starts.size, BLOCKS):
+            blocks = [
+                table.slice(int(start), size).collect(engine="streaming")
+                for start in starts[first : first + BLOCKS]
+            ]
+            piece = pl.concat(blocks)
+            yield piece[rng.permutation(piece.height)]
+
+    def _rows(self, rows: "np.ndarray") -> "pl.DataFrame":
+        import polars as pl
+
+        wanted = pl.LazyFrame({ROW: rows + 1}, schema={ROW: pl.Int64})
+        numbered = self.table.with_row_index(ROW, offset=1).with_columns(pl.col(ROW).cast(pl.Int64))
+        return numbered.join(wanted, on=ROW, how="semi").collect(engine="streaming").sort(ROW)
 
 
-@contextmanager
-def readable(place: str, file: TextFile | None = None) -> Iterator[None]:
-    """Turn errors of polars into messages about the table."""
+def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
+    """The table given by the arguments, if it is Parquet and too large to be read whole."""
     import polars as pl
 
-    try:
-        yield
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        if file is not None and "utf-8" in str(error):
-            file.raise_not_utf8()
-        raise InputError(
-            f"{place}: cannot be read as one table: {str(error).splitlines()[0]}. Its files must "
-            "be complete and have the same columns and types."
-        ) from error
+    named = [split_name(argument) for argument in data]
+    files = [find_files(path) for _, path in named]
+    if not all(map(is_parquet, files)) or len({name is None for name, _ in named}) > 1:
+        return None
+    domain, place = domain or DEFAULT_DOMAIN, str(named[0][1])
+    with readable(place):
+        if named[0][0] is None:
+            table = scan_parquet([file for part in files for file in part])
+        else:
+            tables = [
+                scan_parquet(part).with_columns(pl.lit(name).alias(domain))
+                for (name, _), part in zip(named, files, strict=True)
+            ]
+            # Tables with different columns or duplicate names are rejected when they are read.
+            schemas = [list(scan_parquet(part).collect_schema()) for part in files]
+            alike = all(sorted(schema) == sorted(schemas[0]) for schema in schemas)
+            if not alike or domain in schemas[0] or len(dict(named)) < len(named):
+                return None
+            columns = [*schemas[0], domain]
+            table = pl.concat([part.select(columns) for part in tables], how="vertical_relaxed")
+        columns = list(table.collect_schema())
+        n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
+    if n_rows * len(columns) < LARGE:
+        return None
+    return LargeTable(place, table, domain, columns, n_rows)
+
+
+def advice_on_text(data: Sequence[str], memory: int) -> str:
+    """Advice on text files that may need more bytes of memory than this; otherwise empty."""
+    files = [file for argument in data for file in find_files(split_name(argument)[1])]
+    n_bytes = sum(file.stat().st_size for file in files)
+    if is_parquet(files) or MEMORY_OF_TEXT * n_bytes <= memory:
+        return ""
+    return (
+        f"{files[0]}: {n_bytes / 1e9:.1f} GB of text are read whole into memory; save the table as "
+        "Parquet, which is read in pieces and faster"
+    )

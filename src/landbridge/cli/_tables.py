@@ -14,14 +14,19 @@ from landbridge.cli._cells import LARGEST, LEADING_ZERO, find_types, is_code
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     JSON_SUFFIXES,
+    MISSING,
     PARQUET_SUFFIXES,
+    BlankRows,
+    TextFile,
     check_encoding,
+    check_names,
+    check_rectangular,
     find_files,
     is_parquet,
+    readable,
     scan_parquet,
 )
 from landbridge.cli._session import InputError, listing, nearest
-from landbridge.cli._text_files import MISSING, TextFile, check_names, check_rectangular
 
 if TYPE_CHECKING:
     import polars as pl
@@ -125,15 +130,8 @@ def split_name(argument: str) -> tuple[str | None, Path]:
 
 
 def _read_parquet(path: Path, files: Sequence[Path]) -> "pl.DataFrame":
-    import polars as pl
-
-    try:
+    with readable(path):
         return scan_parquet(files).collect(engine="streaming")
-    except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"{path}: must be whole Parquet files with the same columns and types; got one that "
-            f"cannot be read ({str(error).splitlines()[0]}). Copy or export it again."
-        ) from error
 
 
 def _read_json_lines(path: Path) -> "pl.DataFrame":
@@ -196,36 +194,14 @@ def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "
 
 
 def _read_text(file: TextFile, text: set[str]) -> "pl.DataFrame":
-    import polars as pl
-
     check_names(file.path, file.names)
-    try:
+    with readable(file.path, file):
         check_rectangular(file)
         frame = _scan(file, text & set(file.names))
-    except UnicodeDecodeError:
-        file.raise_not_utf8()
-    except pl.exceptions.PolarsError as error:
-        if "utf-8" in str(error):
-            file.raise_not_utf8()
-        raise InputError(f"{file.path}: cannot be read as a table: {error}") from error
-    frame = _without_empty_rows(frame, file.path)
+    blank = BlankRows(file.path)
+    frame = blank.drop(frame)
+    blank.warn()
     return find_types(frame, str(file.path), keep=text, comma=file.separator == ",")
-
-
-def _without_empty_rows(frame: "pl.DataFrame", path: Path) -> "pl.DataFrame":
-    """Remove the empty rows that polars creates from blank lines."""
-    import polars as pl
-
-    empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
-    if not empty.any():
-        return frame
-    inner = empty.arg_true().filter(empty.arg_true() < (~empty).arg_true().max())
-    if len(inner):
-        warnings.warn(
-            f"{path}: {len(inner)} rows are empty and left out, the first is row {inner[0] + 1}.",
-            stacklevel=2,
-        )
-    return frame.filter(~empty)
 
 
 def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
