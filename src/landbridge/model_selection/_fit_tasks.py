@@ -26,7 +26,6 @@ directions. Adding L to the source rows, as for a plain estimator, does not impr
 """
 
 import warnings
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,7 +44,7 @@ from landbridge.exceptions import LandbridgeWarning
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection._sources import Folds, Source
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
-from landbridge.model_selection.search_records import Cell, Predictions
+from landbridge.model_selection.search_records import Predictions
 
 Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
 
@@ -84,68 +83,6 @@ class FitContext:
     kept_rows: Vector
     kept_unlabelled: Vector
     weight_rows: tuple[Matrix, Matrix] | None = None
-
-
-def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
-    """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
-    return [
-        fit
-        for number, cell in enumerate(cells)
-        if not context.sources[cell.source_index].problem
-        for fit in _fits_of_cell(number, cell, context, needs)
-    ] + list(_shared_target_fits(cells, context, needs))
-
-
-def _fits_of_cell(
-    number: int, cell: Cell, context: FitContext, needs: frozenset[str]
-) -> Iterator[FitTask]:
-    candidate = context.candidates[cell.candidate_index]
-    source = context.sources[cell.source_index]
-
-    def fit(stage: Stage, fold: int, *fills: str) -> FitTask:
-        return FitTask(stage, fold, cell.candidate_index, cell.source_index, (number,), fills)
-
-    from_source = tuple(name for name in ("source", "reverse") if name in needs)
-    # Unlabelled rows are predicted by the models most similar to the final one.
-    by_target = "target" in needs
-    if from_source:
-        extra = () if by_target else ("unlabelled",)
-        for fold in range(len(source.folds)):
-            yield fit("source_fold", fold, *from_source, *extra)
-    if candidate.role == "source-only" and by_target:
-        also = ("source_to_target",) if "source_to_target" in needs else ()
-        yield fit("source_to_target", 0, *also, "target", "unlabelled")
-        return
-    if "source_to_target" in needs:
-        alone = not by_target and not from_source
-        yield fit("source_to_target", 0, "source_to_target", *(["unlabelled"] if alone else []))
-    if by_target and candidate.uses_source and context.target_folds is not None:
-        for fold in range(len(context.target_folds)):
-            yield fit("target_fold", fold, "target", "unlabelled")
-
-
-def _shared_target_fits(
-    cells: Sequence[Cell], context: FitContext, needs: frozenset[str]
-) -> Iterator[FitTask]:
-    """Fits on labelled target rows alone, shared by a candidate's cells on all sources."""
-    if context.target_folds is None:
-        return
-    only = "target_alone" in needs and not needs & {"target", "source", "reverse"}
-    for number, candidate in enumerate(context.candidates):
-        fills = ("target_alone",) if "target_alone" in needs else ()
-        if "target" in needs and not candidate.uses_source:
-            fills = (*fills, "target", "unlabelled")
-        elif only:
-            fills = (*fills, "unlabelled")
-        sharing = tuple(
-            place
-            for place, cell in enumerate(cells)
-            if cell.candidate_index == number and not context.sources[cell.source_index].problem
-        )
-        if fills and sharing:
-            source = cells[sharing[0]].source_index
-            for fold in range(len(context.target_folds)):
-                yield FitTask("target_alone", fold, number, source, sharing, fills)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,44 +4,38 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from landbridge._tasks import (
     SharedData,
     Task,
-    TaskCache,
     TaskFailure,
     TaskProgress,
     TaskResult,
-    describe_candidate,
-    describe_rows,
     run_tasks,
-    spawn_seeds,
-    task_key,
 )
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import count_jobs
 from landbridge._version import versions
-from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning, WeightingWarning
+from landbridge.exceptions import LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck
-from landbridge.metrics.metric import Metric
-from landbridge.model_selection._fit_tasks import FitContext, FitTask, plan_fits, run_fit
-from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
-from landbridge.model_selection._sources import (
-    Folds,
-    Source,
-    make_folds,
-    make_source,
-    n_folds,
+from landbridge.model_selection._fit_tasks import FitContext, FitTask, run_fit
+from landbridge.model_selection._plan import (
+    CacheKeys,
+    Settings,
+    WeightTask,
+    make_context,
+    plan_cells,
+    plan_fits,
 )
+from landbridge.model_selection._racing import clearly_behind, racing_rounds
+from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection.candidates import Candidate
-from landbridge.model_selection.criteria import CRITERIA, Choice
+from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_records import (
     KEPT,
     Cell,
@@ -53,37 +47,6 @@ from landbridge.model_selection.search_records import (
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.weighting import effective_sample_size
 from landbridge.weighting._base import SMALL_SHARE
-
-# Maximum number of unlabelled rows, and of source rows × classes × cells, for which predictions are
-# kept; beyond that, rows are sampled.
-MOST_UNLABELLED = 2000
-MOST_VALUES = 50_000_000
-# Number of folds before the first comparison of racing, and the number of standard errors that
-# counts as clearly behind.
-FIRST_ROUND = 2
-Z = 2.5
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Settings of a search."""
-
-    choice: Choice
-    metrics: tuple[Metric, ...]
-    answer: str
-    weighting: Any
-    cv: Any
-    cv_target: Any
-    cv_groups: VectorLike
-    cv_groups_target: VectorLike
-    racing: bool
-    raise_errors: bool
-    cache: TaskCache | None
-    time_budget: float | None
-    fit_timeout: float | None
-    n_jobs: int | None
-    seed: int
-    verbose: int
 
 
 def run_search(
@@ -108,127 +71,6 @@ def run_search(
     return run.freeze(len(fits), time.perf_counter() - started, label_check)
 
 
-def make_context(
-    data: SearchData,
-    candidates: Sequence[Candidate],
-    source_rows: dict[Any, Vector],
-    settings: Settings,
-) -> FitContext:
-    """Folds, seeds and the rows whose predictions are kept."""
-    fold_seed, target_seed, kept_seed = spawn_seeds(settings.seed, 3)
-    sources = make_sources(data, candidates, source_rows, settings, fold_seed)
-    n_values = data.n_rows * len(candidates) * (1 if data.classes is None else len(data.classes))
-    rng = np.random.default_rng(kept_seed)
-    kept = np.ones(data.n_rows, dtype=bool)
-    if n_values > MOST_VALUES:
-        kept = rng.permutation(data.n_rows) < max(data.n_rows * MOST_VALUES // n_values, 1)
-    n_unlabelled = data.n_unlabelled
-    chosen = rng.permutation(n_unlabelled)[:MOST_UNLABELLED]
-    return FitContext(
-        data=data,
-        candidates=tuple(candidates),
-        seeds=tuple(model_seeds(settings.seed, candidates)),
-        sources=tuple(sources),
-        target_folds=_target_folds(data, settings, target_seed),
-        kept_rows=kept,
-        kept_unlabelled=np.sort(chosen),
-        weight_rows=numeric_rows(data) if "weights" in settings.choice.needs else None,
-    )
-
-
-def make_sources(
-    data: SearchData,
-    candidates: Sequence[Candidate],
-    source_rows: dict[Any, Vector],
-    settings: Settings,
-    seed: int,
-) -> list[Source]:
-    """Sources with their folds; the last one contains all rows.
-
-    Candidates that ignore the source are validated on the last one, which is the pooled source or
-    an unnamed set of all rows.
-    """
-    rows = dict(source_rows)
-    whole = [name for name, part in rows.items() if part.size == data.n_rows]
-    if not whole and any(not candidate.uses_source for candidate in candidates):
-        rows[None], whole = np.arange(data.n_rows), [None]
-    last = whole[-1] if whole else next(reversed(rows))
-    rows[last] = rows.pop(last)
-    return [
-        make_source(
-            name,
-            part,
-            data.y,
-            cv=settings.cv,
-            task=data.task,
-            # The folds of a source do not change when another source is added.
-            seed=seed,
-            cv_groups=settings.cv_groups,
-        )
-        for name, part in rows.items()
-    ]
-
-
-def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
-    """One seed per candidate, used in every fold and in the final fit.
-
-    It depends only on the name of the candidate and its position in the grid, so that adding
-    another candidate does not change it.
-    """
-    met: Counter[str] = Counter()
-    seeds = []
-    for candidate in candidates:
-        # Use a CRC, because Python's hash of text differs between processes.
-        words = [seed, crc32(candidate.name.encode()), met[candidate.name]]
-        seeds.append(int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF)
-        met[candidate.name] += 1
-    return seeds
-
-
-def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | None:
-    """Folds of the labelled target rows; one per row if there are too few for ``cv``."""
-    if not settings.choice.needs & {"target", "target_alone"}:
-        return None
-    cv = settings.cv_target
-    if data.n_labelled < n_folds(cv):
-        warnings.warn(
-            f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each "
-            "row is a separate fold. Label more rows, or lower `cv`.",
-            FewTargetRowsWarning,
-            stacklevel=5,
-        )
-        cv = data.n_labelled
-    groups = settings.cv_groups_target
-    if isinstance(cv, int) and groups is not None:
-        cv = max(min(cv, np.unique(groups).size), 2)
-    return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
-
-
-def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
-    """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
-    named = [number for number, source in enumerate(sources) if source.name is not None]
-    places = [
-        (number, source)
-        for source in named
-        for number, candidate in enumerate(candidates)
-        if candidate.uses_source
-    ]
-    # The last source holds all rows (see `make_sources`).
-    places += [(n, len(sources) - 1) for n, c in enumerate(candidates) if not c.uses_source]
-    return [
-        Cell(
-            candidate=candidates[number].name,
-            params={name: _plain(value) for name, value in candidates[number].params.items()},
-            source=sources[source].name if candidates[number].uses_source else None,
-            role=candidates[number].role,
-            source_index=source,
-            candidate_index=number,
-            complexity=candidates[number].complexity,
-        )
-        for number, source in places
-    ]
-
-
 class _Run:
     """A running search, which starts tasks and collects their results."""
 
@@ -246,7 +88,7 @@ class _Run:
         self.cut: dict[int, list[FitTask]] = {}  # fits skipped by the time budget
         self.done: Counter[int] = Counter()  # fits of each cell
         self.weight_seconds = 0.0
-        self.cache_keys = None if settings.cache is None else _CacheKeys(context)
+        self.cache_keys = None if settings.cache is None else CacheKeys(context)
         for number, source in enumerate(context.sources):
             if source.problem:
                 self._fail_source(number, "source", KEPT, f"ValueError: {source.problem}")
@@ -278,7 +120,7 @@ class _Run:
                 group = rounds.popleft()
                 tasks, first = first, []
                 for fit in group:
-                    if self._all_stopped(fit):
+                    if all(self.cells[cell].stopped_after is not None for cell in fit.cells):
                         progress.drop(self.context.candidates[fit.candidate].name)
                     else:
                         tasks.append(self._task(fit))
@@ -296,12 +138,16 @@ class _Run:
                         progress.advance(result, note=self._leader)
                         if advance is not None:
                             advance()
-                if rounds and (deadline is None or _is_short(progress, deadline)):
+                if deadline is None:
                     self._stop_what_is_behind(rounds)
-                if deadline is not None:
-                    self._postpone(rounds, group[0].candidate, progress, deadline)
+                    continue
+                left = deadline - time.monotonic()
+                work = progress.work_left()
+                if work is not None and work > left:
+                    self._stop_what_is_behind(rounds)
+                self._postpone(rounds, group[0].candidate, progress, left)
 
-    def _task(self, content: "FitTask | WeightTask") -> Task:
+    def _task(self, content: FitTask | WeightTask) -> Task:
         kind = "weights"
         if isinstance(content, FitTask):
             kind = self.context.candidates[content.candidate].name
@@ -333,12 +179,12 @@ class _Run:
         return [group for group in rounds if group]
 
     def _postpone(
-        self, rounds: deque[list[FitTask]], candidate: int, progress: TaskProgress, deadline: float
+        self, rounds: deque[list[FitTask]], candidate: int, progress: TaskProgress, left: float
     ) -> None:
-        """Move a candidate to the end if it would not be validated in the remaining time."""
+        """Move a candidate to the end if the time left, in seconds, does not suffice for it."""
         own = [group for group in rounds if group[0].candidate == candidate]
-        seconds = progress.work_left([self.context.candidates[candidate].name])
-        if seconds is not None and seconds > deadline - time.monotonic():
+        work = progress.work_left([self.context.candidates[candidate].name])
+        if work is not None and work > left:
             for group in own:
                 rounds.remove(group)
             rounds.extend(own)
@@ -440,9 +286,6 @@ class _Run:
                 self.failures.append(Failure(number, stage, -1, tuple(arrays), message, traceback))
 
     # Racing
-
-    def _all_stopped(self, fit: FitTask) -> bool:
-        return all(self.cells[cell].stopped_after is not None for cell in fit.cells)
 
     def _stop_what_is_behind(self, later: Iterable[Sequence[FitTask]]) -> None:
         waiting = {cell for group in later for fit in group for cell in fit.cells}
@@ -591,58 +434,7 @@ class _Run:
         )
 
 
-def racing_rounds(fits: Sequence[FitTask]) -> list[list[FitTask]]:
-    """Fits in rounds of 2, 4, 8, … folds."""
-    most = max((fit.fold for fit in fits), default=0) + 1
-    bounds, reached = [], FIRST_ROUND
-    while reached < most:
-        bounds.append(reached)
-        reached *= 2
-    rounds: list[list[FitTask]] = [[] for _ in range(len(bounds) + 1)]
-    for fit in fits:
-        rounds[int(np.searchsorted(bounds, fit.fold, side="right"))].append(fit)
-    return [group for group in rounds if group]
-
-
-def clearly_behind(losses: dict[int, Vector]) -> list[int]:
-    """Cells that stop: in the worse half and clearly behind the leader.
-
-    ``losses`` are those of the rows that a cell has been validated on so far, NaN elsewhere. A
-    cell is clearly behind if its mean loss is larger than the leader's by more than ``Z`` standard
-    errors of the paired difference; a pair that shares no rows (two sources) is compared by the
-    two means and their errors.
-    """
-    order = sorted(losses, key=lambda cell: float(np.nanmean(losses[cell])))
-    worse_half = order[(len(order) + 1) // 2 :]
-    return [cell for cell in worse_half if _distance(losses[cell], losses[order[0]]) > Z]
-
-
-def _distance(losses: Vector, of_leader: Vector) -> float:
-    """Difference of the mean loss from the leader's, in standard errors."""
-    shared = ~np.isnan(losses) & ~np.isnan(of_leader)
-    if shared.sum() >= 2:
-        difference = losses[shared] - of_leader[shared]
-        gap, variance = difference.mean(), difference.var(ddof=1) / difference.size
-    else:
-        own, leading = losses[~np.isnan(losses)], of_leader[~np.isnan(of_leader)]
-        if min(own.size, leading.size) < 2:
-            return 0.0
-        gap = own.mean() - leading.mean()
-        variance = own.var(ddof=1) / own.size + leading.var(ddof=1) / leading.size
-    if variance == 0:
-        return np.inf if gap > 0 else 0.0
-    return float(gap / np.sqrt(variance))
-
-
 # Density ratios
-
-
-@dataclass(frozen=True)
-class WeightTask:
-    """Density ratios of one source."""
-
-    source: int
-    weighting: Any
 
 
 def run_task(context: FitContext, content: FitTask | WeightTask) -> dict[str, Any]:
@@ -670,75 +462,6 @@ def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
             f"{weights.ravel()[:3].tolist()}."
         )
     return weights
-
-
-# Cache keys
-
-
-class _CacheKeys:
-    """Cache keys of fits, which depend only on the inputs of the fit."""
-
-    def __init__(self, context: FitContext):
-        self.context = context
-        data = context.data
-        self.target = describe_rows(
-            data.X_target, data.y_target, data.X_unlabeled, data.sample_weight_target
-        )
-        self.describe = {
-            number: describe_candidate(candidate.name, candidate.estimator)
-            for number, candidate in enumerate(context.candidates)
-        }
-        self.sources = {
-            number: describe_rows(
-                _safe_indexing(data.X, source.rows),
-                data.y[source.rows],
-                None if data.sample_weight is None else data.sample_weight[source.rows],
-            )
-            for number, source in enumerate(context.sources)
-        }
-
-    def of(self, content: FitTask | WeightTask) -> str | None:
-        """Key of one fit, or of the density ratios of one source."""
-        if isinstance(content, WeightTask):
-            text = describe_candidate("weighting", content.weighting)
-            rows = self.sources[content.source]
-            return None if text is None else task_key("weights", rows, self.target, text)
-        fit, text = content, self.describe[content.candidate]
-        if text is None:
-            return None
-        context, source = self.context, self.context.sources[fit.source]
-        split: tuple[Any, ...] = ()
-        if fit.stage == "source_fold":
-            split = source.folds.splits[fit.fold]
-        elif fit.stage in ("target_fold", "target_alone"):
-            split = context.target_folds.splits[fit.fold]  # type: ignore[union-attr]
-        return task_key(
-            self.target,
-            None if fit.stage == "target_alone" else self.sources[fit.source],
-            fit.stage,
-            sorted(fit.fills),
-            *split,
-            text,
-            context.candidates[fit.candidate].role,
-            context.seeds[fit.candidate],
-            context.data.task,
-            None if context.data.classes is None else list(map(str, context.data.classes)),
-            context.kept_unlabelled,
-            context.kept_rows[source.rows],
-        )
-
-
-def _is_short(progress: TaskProgress, deadline: float) -> bool:
-    """Whether the remaining time is unlikely to suffice, so that racing is enabled."""
-    seconds = progress.work_left()
-    return seconds is not None and seconds > deadline - time.monotonic()
-
-
-def _plain(value: Any) -> Any:
-    """Convert a value of a grid to a JSON type."""
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
 
 
 def _group_numbers(groups: VectorLike) -> VectorLike:

@@ -1,9 +1,10 @@
 """The ranking of a search as a table: one row per cell, and one for the vote."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.ma import MaskedArray
 
 from landbridge._html import card, html_table, sentence
 from landbridge.metrics.metric import Metric
@@ -157,3 +158,53 @@ def html(result: "SearchResult") -> str:
         html_table(header, table, best=0),
         sentence(f"{more} more in to_frame()", quiet=True) if more else "",
     )
+
+
+def cv_results(result: "SearchResult", params: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The ranking in the shape of ``GridSearchCV.cv_results_``, one entry per cell."""
+    cells = result.cells
+    table: dict[str, Any] = {
+        "candidate": np.array([cell.candidate for cell in cells]),
+        "source": _names([cell.source for cell in cells]),
+        "params": list(params),
+    }
+    for name in dict.fromkeys(name for one in params for name in one):
+        column = MaskedArray(np.empty(len(params), dtype=object), mask=True)
+        for number, one in enumerate(params):
+            if name in one:
+                column[number] = one[name]
+        table[f"param_{name}"] = column
+    fits = np.array([max(cell.fits, 1) for cell in cells])
+    table["mean_fit_time"] = np.array([cell.fit_seconds for cell in cells]) / fits
+    table["mean_score_time"] = np.array([cell.predict_seconds for cell in cells]) / fits
+    table.update(_split_scores(result))
+    table["mean_test_score"] = result.scores()
+    table["rank_test_score"] = result.ranks()
+    for metric in result.metrics:
+        table[f"mean_test_{metric.name}"] = result.scores(None, metric)
+    table["status"] = np.array(result.status())
+    for criterion in result.info.criteria:
+        table[f"score_{criterion}"] = result.scores(criterion)
+        table[f"rank_{criterion}"] = result.ranks(criterion)
+    return table
+
+
+def _names(names: list[Any]) -> np.ndarray:
+    """Array of source names without conversion, because numbers may occur with ``"pooled"``."""
+    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
+    return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
+
+
+def _split_scores(result: "SearchResult") -> dict[str, np.ndarray]:
+    """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
+    criterion = "tlv" if result.criterion == "anchored" else result.criterion
+    by_fold = [
+        result._fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
+    ]
+    n_most = max(len(scores) for scores in by_fold)
+    table = np.full((n_most, len(by_fold)), np.nan)
+    for number, scores in enumerate(by_fold):
+        table[: len(scores), number] = scores
+    columns = {f"split{fold}_test_score": table[fold] for fold in range(n_most)}
+    spread = [np.nanstd(s) if np.isfinite(s).any() else np.nan for s in map(np.array, by_fold)]
+    return {**columns, "std_test_score": np.array(spread)}

@@ -53,9 +53,22 @@ class Folds:
         return int(self.fold.max()) + 1
 
     @property
+    def names(self) -> list[str]:
+        """Names of the folds in messages."""
+        if self.fold is self.source:
+            return [repr(name) for name in self.source_names.tolist()]
+        return [f"block {k}" for k in range(self.n_folds)]
+
+    @property
     def y(self) -> Vector:
         """Positions in ``classes``, or numbers."""
         return np.searchsorted(self.classes, self.labels) if self.classes.size else self.labels
+
+    def fields(self, metrics: tuple[Metric, ...]) -> dict[str, Any]:
+        """Fields that every `KeptPredictions` has."""
+        shared = ("y", "classes", "source", "source_names", "sample_weight")
+        scoring = tuple(metric.name for metric in metrics)
+        return {name: getattr(self, name) for name in shared} | {"scoring": scoring}
 
 
 @dataclass(frozen=True)
@@ -172,7 +185,7 @@ def predict_folds(
             predicted[who, rows] = result.outcome["predicted"]
             probabilities[who, rows] = result.outcome["probabilities"]
         seconds[who, k] = result.seconds
-    named = [(who, _fold_name(folds, k), failures[who, k]) for who, k in sorted(failures)]
+    named = [(who, folds.names[k], failures[who, k]) for who, k in sorted(failures)]
     _report_failures(named, n_folds, len(estimators))
     return AllPredictions(predicted, probabilities, seconds, named)
 
@@ -267,12 +280,6 @@ def _report_failures(failures: list[tuple[int, str, str]], n_folds: int, n_estim
         FailedFitWarning,
         stacklevel=4,
     )
-
-
-def _fold_name(folds: Folds, k: int) -> str:
-    if folds.fold is folds.source:
-        return repr(folds.source_names[k].item())
-    return f"block {k}"
 
 
 def _takes_groups(estimator: Any) -> bool:

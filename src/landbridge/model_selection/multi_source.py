@@ -164,14 +164,9 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
             verbose=self.verbose,
         )
         self.result_ = MultiSourceResult(
-            y=folds.y,
+            **folds.fields(metrics),
             predicted=predictions.predicted[0],
             probabilities=predictions.probabilities[0],
-            classes=folds.classes,
-            source=folds.source,
-            source_names=folds.source_names,
-            sample_weight=folds.sample_weight,
-            scoring=tuple(metric.name for metric in metrics),
             fold=folds.fold,
             seconds=predictions.seconds[0],
             failures=tuple((fold, message) for _, fold, message in predictions.failures),
@@ -265,14 +260,9 @@ def compare_estimators(
     )
     names = np.array(list(estimators))
     return Comparison(
-        y=folds.y,
+        **folds.fields(metrics),
         predicted=found.predicted,
         probabilities=found.probabilities,
-        classes=folds.classes,
-        source=folds.source,
-        source_names=folds.source_names,
-        sample_weight=folds.sample_weight,
-        scoring=tuple(metric.name for metric in metrics),
         names=names,
         seconds=found.seconds,
         failures=tuple((str(names[who]), fold, message) for who, fold, message in found.failures),

@@ -360,7 +360,11 @@ class MultiSourceResult(KeptPredictions):
             Interval on the scale of the score. It treats the scores of the sources as the
             observations, so it also applies to metrics that are not means over rows.
         """
-        self._refuse_random(question)
+        if self.scheme == "random" and question != "fixed":
+            raise ValueError(
+                f"`scheme` must be 'source' for question={question!r}; got 'random', whose blocks "
+                "share sources with the training rows. Fit with scheme='source'."
+            )
         chosen = self.metric(metric)
         summary = self.summary(chosen, source_weight=source_weight)
         if question != "fixed":
@@ -402,7 +406,11 @@ class MultiSourceResult(KeptPredictions):
         """
         first, *others = self.metrics
         summary = self.summary(first)
-        lines = [self._heading()]
+        held_out = "sources, each left out once" if self.scheme == "source" else "random blocks"
+        lines = [
+            f"{self.estimator}: {self.y.shape[0]} rows, {len(self.seconds)} {held_out}, "
+            f"{self.seconds.sum():.2g} s"
+        ]
         for question in self.questions:
             answer = _answer(summary, question, level, first)
             lines.append(answer.describe(why=question == "new_source"))
@@ -441,20 +449,6 @@ class MultiSourceResult(KeptPredictions):
             f"{int(known.sum())} sources (its mean {metric.label} is "
             f"{metric.format(float(np.mean(constant[known])))})"
         )
-
-    def _heading(self) -> str:
-        held_out = "sources, each left out once" if self.scheme == "source" else "random blocks"
-        return (
-            f"{self.estimator}: {self.y.shape[0]} rows, {len(self.seconds)} {held_out}, "
-            f"{self.seconds.sum():.2g} s"
-        )
-
-    def _refuse_random(self, question: str) -> None:
-        if self.scheme == "random" and question != "fixed":
-            raise ValueError(
-                f"`scheme` must be 'source' for question={question!r}; got 'random', whose blocks "
-                "share sources with the training rows. Fit with scheme='source'."
-            )
 
 
 def _of_rows(weight: Vector | None, rows: Vector) -> Vector | None:

@@ -459,6 +459,10 @@ class SearchResult:
         measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
         cells = [cell for cell, good in zip(cells, usable, strict=True) if good]
+        # Without TrCV of every cell the prior uses only the unlabelled rows.
+        known = self.values("trcv", metric)[cells] if "trcv" in self.available() else None
+        if known is None or not np.isfinite(known).all():
+            known = np.zeros(len(cells))
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         return cells, anchor(
             measured[usable],
@@ -470,7 +474,7 @@ class SearchResult:
                 groups=rows.groups,
                 replicates=self.replicates(metric, cells),
             ),
-            self._prior(cells, metric),
+            known,
             n_rows=rows.y.size if rows.groups is None else np.unique(rows.groups).size,
             roles=[self.cells[cell].role for cell in cells],
             kinds=[self.cells[cell].candidate for cell in cells],
@@ -478,14 +482,6 @@ class SearchResult:
             scale="ratio" if ratio else "difference",
             distance=DISTANCES.get(metric.label),
         )
-
-    def _prior(self, cells: list[int], metric: Metric) -> Vector:
-        """TrCV if every cell has it; otherwise the prior uses only the unlabelled rows."""
-        if "trcv" in self.available():
-            values = self.values("trcv", metric)[cells]
-            if np.isfinite(values).all():
-                return values
-        return np.zeros(len(cells))
 
     def _anchored_values(self, metric: Metric) -> Vector:
         """Posterior mean; baselines and stopped cells keep their measured loss."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 import numpy as np
-from numpy.ma import MaskedArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.pipeline import Pipeline
@@ -29,12 +28,14 @@ from landbridge._validation import (
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import fit_candidate, target_rows, without_column
-from landbridge.model_selection._run import Settings, model_seeds, run_search
+from landbridge.model_selection._plan import Settings, model_seeds
+from landbridge.model_selection._run import run_search
 from landbridge.model_selection._search_data import (
     SearchData,
     check_search_data,
     compare_labelled,
 )
+from landbridge.model_selection._search_table import cv_results
 from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
 from landbridge.model_selection.candidates import (
     Candidate,
@@ -324,7 +325,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self._choose(every)
         if self.refit:
             self._refit()
-        self._end_callbacks()
+        if hasattr(self, "_callback_fit_ctx"):
+            self._callback_fit_ctx.call_on_fit_task_end(estimator=self)
         return self
 
     # Predicting
@@ -705,11 +707,6 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         return begin
 
-    def _end_callbacks(self) -> None:
-        context = getattr(self, "_callback_fit_ctx", None)
-        if context is not None:
-            context.call_on_fit_task_end(estimator=self)
-
     def __getstate__(self) -> dict[str, Any]:
         """Drop the training rows; a saved or copied search can predict but not refit."""
         state = super().__getstate__()
@@ -729,56 +726,6 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = all(tag.input_tags.sparse for tag in inner)
         return tags
-
-
-def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The ranking in the shape of ``GridSearchCV.cv_results_``, one entry per cell."""
-    cells = result.cells
-    table: dict[str, Any] = {
-        "candidate": np.array([cell.candidate for cell in cells]),
-        "source": _names([cell.source for cell in cells]),
-        "params": list(params),
-    }
-    for name in dict.fromkeys(name for one in params for name in one):
-        column = MaskedArray(np.empty(len(params), dtype=object), mask=True)
-        for number, one in enumerate(params):
-            if name in one:
-                column[number] = one[name]
-        table[f"param_{name}"] = column
-    fits = np.array([max(cell.fits, 1) for cell in cells])
-    table["mean_fit_time"] = np.array([cell.fit_seconds for cell in cells]) / fits
-    table["mean_score_time"] = np.array([cell.predict_seconds for cell in cells]) / fits
-    table.update(_split_scores(result))
-    table["mean_test_score"] = result.scores()
-    table["rank_test_score"] = result.ranks()
-    for metric in result.metrics:
-        table[f"mean_test_{metric.name}"] = result.scores(None, metric)
-    table["status"] = np.array(result.status())
-    for criterion in result.info.criteria:
-        table[f"score_{criterion}"] = result.scores(criterion)
-        table[f"rank_{criterion}"] = result.ranks(criterion)
-    return table
-
-
-def _names(names: list[Any]) -> np.ndarray:
-    """Array of source names without conversion, because numbers may occur with ``"pooled"``."""
-    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
-    return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
-
-
-def _split_scores(result: SearchResult) -> dict[str, np.ndarray]:
-    """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
-    criterion = "tlv" if result.criterion == "anchored" else result.criterion
-    by_fold = [
-        result._fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
-    ]
-    n_most = max(len(scores) for scores in by_fold)
-    table = np.full((n_most, len(by_fold)), np.nan)
-    for number, scores in enumerate(by_fold):
-        table[: len(scores), number] = scores
-    columns = {f"split{fold}_test_score": table[fold] for fold in range(n_most)}
-    spread = [np.nanstd(s) if np.isfinite(s).any() else np.nan for s in map(np.array, by_fold)]
-    return {**columns, "std_test_score": np.array(spread)}
 
 
 def transfer_cross_validate(
