@@ -118,7 +118,7 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
         return self._map_target(X)
 
     def transform_source(self, X: MatrixLike) -> Any:
-        """Map *source* rows to where `transform` maps target rows.
+        """Map *source* rows so that they are comparable with transformed target rows.
 
         Parameters
         ----------

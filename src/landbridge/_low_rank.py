@@ -80,7 +80,7 @@ class LowRankFeatures:
         return row_blocks(X, self.n_features if self.landmarks is None else self.landmarks.shape[0])
 
     def _simple(self, X: Matrix) -> Any:
-        """Kernel values with the landmarks, or the rows themselves."""
+        """Kernel values between rows and landmarks; the rows themselves for explicit features."""
         return X if self.landmarks is None else kernel(X, self.landmarks, self.kernel, self.gamma)
 
     def _project(self, simple: Any) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Names for the types that cross the public interface."""
+"""Type aliases of the public interface."""
 
 from typing import Any, TypeAlias
 

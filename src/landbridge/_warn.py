@@ -1,4 +1,4 @@
-"""Warnings that name the line outside the library from which they were caused."""
+"""Warnings that point to the line outside the library that caused them."""
 
 import sys
 import warnings

@@ -60,7 +60,9 @@ def test_not_finite_in_source(value):
 def test_large_numbers_are_taken_up_to_the_size_whose_products_overflow():
     assert check(np.full((6, 2), 1e74)).X.shape == (6, 2)
     for big in (with_value(-1e308), sparse.csr_array(with_value(1e200))):
-        with pytest.raises(ValueError, match=r"`X` must hold numbers of at most 1e\+75 in size"):
+        with pytest.raises(
+            ValueError, match=r"`X` must hold numbers of at most 1e\+75 in absolute value"
+        ):
             check(big)
 
 

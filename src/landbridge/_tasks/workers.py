@@ -96,7 +96,7 @@ class Worker:
 
 
 class IdleWorkers:
-    """Workers between two runs; starting one takes about a second of imports."""
+    """Idle workers, kept for the next run because starting one takes about a second."""
 
     def __init__(self) -> None:
         self.workers: list[Worker] = []

@@ -64,8 +64,9 @@ def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
         numbers = np.abs(labels.astype(np.float64))
         if numbers.max() > LARGEST and np.isfinite(numbers.max()):
             raise ValueError(
-                f"`{name}` must hold numbers of at most {LARGEST:g} in size, whose squares do not "
-                f"overflow; got {numbers.max():g}. Correct the value, or scale the labels."
+                f"`{name}` must hold numbers of at most {LARGEST:g} in absolute value, whose "
+                f"squares do not overflow; got {numbers.max():g}. Correct the value, or scale the "
+                "labels."
             )
     return labels
 

@@ -76,9 +76,9 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
     value = X[row, column]
     if np.isfinite(value):
         raise ValueError(
-            f"`{name}` must hold numbers of at most {LARGEST:g} in size, whose products do not "
-            f"overflow; got {value:g} in row {row}, column {place}. Correct the value, or scale "
-            "the column."
+            f"`{name}` must hold numbers of at most {LARGEST:g} in absolute value, whose products "
+            f"do not overflow; got {value:g} in row {row}, column {place}. Correct the value, or "
+            "scale the column."
         )
     raise ValueError(
         f"`{name}` must hold only finite numbers, no NaN and no infinity; got "

@@ -4,8 +4,8 @@ Every feature has at most 255 *slots*. Slots are numbered consecutively across f
 ``s`` holds the values from ``lower[s]`` to ``upper[s]``. A feature with at most 255 distinct values
 has one slot per value, so a tree grown on slots is exact. Dense rows take one byte per entry. The
 stored entries of a CSR matrix are kept twice: by row, to compute histograms, and by column, to
-split rows at a feature. They take two bytes each where the slot numbers fit. Zeros that are not
-stored remain implicit.
+split rows at a feature. They take two bytes each if the slot numbers fit. Zeros that are not stored
+remain implicit.
 """
 
 from collections.abc import Iterator

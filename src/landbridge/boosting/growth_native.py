@@ -243,7 +243,9 @@ def _add_zeros(rows, sums, out):  # type: ignore[no-untyped-def]
     offsets, zero = rows[1], rows[8]
     for column in range(out.shape[0]):
         of_column, total = out[column], sums[column]
-        for f in range(zero.size):  # the node's weight that is not in stored entries is at zero
+        for f in range(
+            zero.size
+        ):  # the weight of rows without a stored entry belongs to the slot of zero
             zeros = total
             for slot in range(offsets[f], offsets[f + 1]):
                 zeros -= of_column[slot]

@@ -74,7 +74,7 @@ def histogram(task: Task, inside: Vector, sums: Vector) -> Vector:
         weight += np.bincount(key, task.weights[some][of_entry], minlength=weight.size)
         count += np.bincount(slots, minlength=rows.n_slots)
     out = np.column_stack([weight.reshape(-1, c), count])
-    if rows.is_sparse:  # the rest of the node's weight is at zero
+    if rows.is_sparse:  # the remaining weight belongs to the slot of zero
         out[rows.entries.zero] += sums - np.add.reduceat(out, rows.offsets[:-1], axis=0)
     return out
 

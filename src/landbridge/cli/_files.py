@@ -110,8 +110,9 @@ def check_encoding(path: Path, encoding: str | None) -> None:
     """Raise if --encoding is used with a format that defines its own."""
     if encoding is not None and path.suffix.lower() not in TEXT_SUFFIXES:
         raise InputError(
-            f"{path}: --encoding must come with a text file ({', '.join(sorted(TEXT_SUFFIXES))}); "
-            "other formats carry their own. Leave it out."
+            f"{path}: --encoding can only be used with a text file "
+            f"({', '.join(sorted(TEXT_SUFFIXES))}); other formats define their encoding. Leave it "
+            "out."
         )
 
 

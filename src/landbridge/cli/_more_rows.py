@@ -2,8 +2,8 @@
 
 Models that learn in passes see every row of the table, piece by piece. For the others the sample
 grows in steps. Each step shows how the time and memory of the fit grow with the number of rows. A
-method with a matrix of all pairs of rows stops early, and a linear one continues until all rows are
-used.
+method that needs a matrix of all pairs of rows stops early, and one of linear cost continues until
+all rows are used.
 """
 
 import sys

@@ -193,7 +193,8 @@ class Newton:
             return self.n_steps < MOST_STEPS
         self.improved = np.isfinite(self.lowest)
         self.accepted, self.lowest = self.current, self.loss
-        # The scores of several classes may all move by one number, so the matrix is singular.
+        # Adding the same number to the scores of all classes changes nothing, so the matrix is
+        # singular.
         step = np.linalg.lstsq(self.curvature, self.gradient.ravel(), rcond=None)[0]
         self.current = self.current - step.reshape(self.current.shape)
         size = max(1.0, float(np.abs(self.current).max()))

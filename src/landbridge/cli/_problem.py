@@ -493,8 +493,8 @@ def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
     large = numbers.filter(~(numbers.abs() <= LARGEST) & numbers.is_not_null())
     if len(large):
         raise InputError(
-            f"Labels must be finite numbers of at most {LARGEST:g} in size; {labels.name!r} holds "
-            f"{large[0]}. Replace it, or leave the cell empty."
+            f"Labels must be finite numbers of at most {LARGEST:g} in absolute value; "
+            f"{labels.name!r} holds {large[0]}. Replace it, or leave the cell empty."
         )
     return numbers
 

@@ -84,7 +84,7 @@ class Session:
         self.err.print(visible(text), style="dim", markup=False)
 
     def warn(self, text: str) -> None:
-        """Print a warning of the library, each only once."""
+        """Print a warning of the library, unless it has been printed before."""
         if text not in self.warnings:
             self.warnings.append(text)
             # Lines of a log are not wrapped; a terminal wraps between words.

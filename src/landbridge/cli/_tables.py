@@ -183,7 +183,9 @@ def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "
         if size is not None and size > LARGEST:
             column = floats[name]
             row = (column.fill_nan(None).abs() > LARGEST).arg_max() or 0
-            words = "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in size"
+            words = (
+                "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in absolute value"
+            )
             raise InputError(
                 f"{place}: numbers must be {words}; {name!r} holds {column[row]} in row "
                 f"{first_row + row + 1}. Replace it, or leave the cell empty."

@@ -109,7 +109,7 @@ def _sums_of_pandas(part: Any, how: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_outcome(table: Any, how: dict[str, Any]) -> dict[str, Any]:
-    """Convert to arrays and JSON values, as tasks return them; no names for an empty piece."""
+    """Convert to the arrays and JSON values that a task returns; an empty piece has no names."""
     found: Sums | None = None
     for batch in batches_of(table.lazy(), **how):
         here = sums_of_batch(batch, Labels() if found is None else found.labels)

@@ -382,8 +382,8 @@ def warn_few_sources(n_sources: int, what: str, *, stacklevel: int) -> None:
     """Warn if there are fewer than five sources; fewer than three are rejected elsewhere."""
     if 2 < n_sources < FEW_SOURCES:
         warnings.warn(
-            f"The {what} rests on {n_sources} sources and is very wide and uncertain below "
-            f"{FEW_SOURCES}. Collect more sources.",
+            f"The {what} is based on {n_sources} sources; with fewer than {FEW_SOURCES}, it is "
+            "very imprecise. Collect more sources.",
             FewSourcesWarning,
             stacklevel=stacklevel + 1,
         )

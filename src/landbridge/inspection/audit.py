@@ -45,7 +45,9 @@ class Finding(Enum):
     FREE_TEXT = "is free text; leave it out with --drop if it is unrelated to the label"
     CURRENCY = "contains amounts of money and is read as text; remove the currency sign"
     PERCENT = "contains percentages and is read as text; remove the percent sign"
-    THOUSANDS = "contains numbers with thousands separators and is read as text; remove them"
+    THOUSANDS = (
+        "contains numbers with thousands separators and is read as text; remove the separators"
+    )
     MISSING_MARKS = (
         "marks missing values with words or signs, which are used as values; pass them as --missing"
     )

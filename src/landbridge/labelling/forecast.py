@@ -25,9 +25,9 @@ from landbridge.metrics.metric import Metric
 from landbridge.model_selection.search_records import VOTE
 from landbridge.model_selection.search_result import SearchResult
 
-# Chosen on the development tasks of the benchmark so that intervals have their coverage: the
-# consensus underestimates the accuracy of a candidate and the share of disputed rows that a leader
-# wins.
+# Chosen on the development tasks of the benchmark so that intervals have their nominal coverage:
+# the consensus underestimates the accuracy of a candidate and the share of disputed rows that a
+# leader wins.
 ACCURACY_BIAS, ACCURACY_SD = 0.06, 0.12
 WINS_BIAS, WINS_SD = 0.05, 0.07
 # Number of random labels equivalent to one label of goal "measure", and the spread of its

@@ -50,8 +50,8 @@ class Pool:
     def consensus(self, weights: Vector | None = None) -> np.ndarray:
         """Weighted mean of the candidates: probabilities bounded away from 0, or numbers.
 
-        Without weights, the mean of probabilities and the median of numbers, which a single bad
-        candidate cannot distort.
+        Without weights, it is the mean of probabilities or the median of numbers, which a single
+        bad candidate cannot distort.
         """
         if weights is None and not self.is_classification:
             return np.median(self.values, axis=0).astype(np.float64)

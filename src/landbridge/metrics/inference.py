@@ -52,7 +52,7 @@ N_REPLICATES = 1000
 # Metrics that are called once per replicate get fewer replicates; the standard error is accurate to
 # 5 %.
 N_LOOPED = 200
-# The variances of sources are averaged over sources, so each needs fewer.
+# Variances are averaged over sources, so each source needs fewer replicates.
 N_BY_UNIT = 400
 # Kurtosis of squared normal errors, E(z² − 1)⁴ / 2², because few rows do not suffice to estimate
 # it.
@@ -311,7 +311,7 @@ def losses_by_unit(
     n_units: int,
     sample_weight: VectorLike,
 ) -> tuple[Vector, Vector]:
-    """Loss of one cell, or of the first minus that of the second, and its variance, by unit.
+    """Loss of one cell, or difference of the losses of two cells, with its variance, by unit.
 
     A unit is a source or a block of rows; both values are NaN for a unit without rows. A mean of
     pointwise losses has the variance of `summarise_sources`, any other metric that of its
@@ -368,7 +368,7 @@ def _codes(groups: VectorLike) -> Vector:
 
 
 def inflation(n: float) -> float:
-    """Factor (n + 1)/(n − 1) from the variance of the Bayesian bootstrap to the usual one."""
+    """Factor that converts a variance of the Bayesian bootstrap to the usual variance."""
     return (n + 1) / max(n - 1, 1)
 
 

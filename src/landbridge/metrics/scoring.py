@@ -79,8 +79,8 @@ RATIOS: dict[Callable[..., Any], tuple[str, kernels.Ratio]] = {
 # With few positive rows, average precision varies more than its replicates; measured on the
 # development tasks of benchmarks/metric_intervals.py.
 AVERAGE_PRECISION_FACTOR = 1.25
-# Squared errors have long tails, and the models of the folds differ most there: the variance of an
-# out-of-fold score relative to that of a fixed model (benchmarks/search_regression.py).
+# Variance of an out-of-fold score relative to that of a fixed model. Squared errors have long
+# tails, where the models of the folds differ most (benchmarks/search_regression.py).
 SQUARED_ERRORS_FACTOR = 5 / 3
 SQUARED_ERRORS = (metrics.mean_squared_error, metrics.root_mean_squared_error, metrics.r2_score)
 RANKINGS: dict[Callable[..., Any], tuple[str, Callable[..., Vector]]] = {

@@ -47,7 +47,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Picture that is drawn on rendering.
+    """Picture that is drawn when the page is rendered.
 
     Formats without pictures (Markdown, the terminal) show the adjacent table instead, or ``table``
     if there is none.

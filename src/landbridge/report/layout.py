@@ -98,7 +98,7 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
             vote_table(ranking["vote"]),
         ]
     if ranking.get("over_time"):
-        words = "The selected model on labelled target rows in order of time, each part by models"
+        words = "Score on labelled target rows in order of time; each part is predicted by models"
         blocks += [
             Heading("Score over time"),
             Text(f"{words} trained on earlier rows."),

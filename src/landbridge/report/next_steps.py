@@ -24,7 +24,7 @@ OTHERWISE = (
 
 
 def next_steps(checks: list[dict[str, str]]) -> list[str]:
-    """Steps for problems or, without problems, for using the model; then for cautions."""
+    """Steps for problems or, if there are none, for using the model; then those for cautions."""
     found = {
         state: [STEPS[check["name"]] for check in checks if _is(check, state)]
         for state in ("problem", "caution")

@@ -140,7 +140,7 @@ def _environment(*, escape: bool) -> Any:
 
 
 def _plain_markdown(text: object) -> str:
-    """Escape user text for Markdown, without markup and line breaks."""
+    """Escape markup and remove line breaks in user text for Markdown."""
     words = " ".join(str(text).split())
     for sign in "\\`*_[]<>|":
         words = words.replace(

@@ -35,7 +35,7 @@ def ranking_table(ranking: dict[str, Any]) -> Table:
 
 
 def _score_title(ranking: dict[str, Any]) -> str:
-    """The metric, with the criterion if the target has no labels."""
+    """Name of the metric, followed by the criterion if the target has no labels."""
     if ranking["of_target"]:
         return ranking["score"]
     return f"{ranking['score']} by {ranking['criterion']['name']}"

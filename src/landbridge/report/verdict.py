@@ -49,7 +49,7 @@ def _answer(ranking: dict[str, Any], target: str) -> str:
         level = f"{100 * ranking['interval']['level']:g} %"
         found = f"{alone}{ranking['score']} {score} on {target} ({level} interval {low} to {high})"
     elif ranking["interval"]["withheld"]:
-        found = f"the labelled rows say {found}, but they are not a sample of {target}"
+        found = f"the labelled rows say {found}, but they are not a random sample of {target}"
     found += _recall_of_rarest(ranking)
     baseline = ranking["baseline"]
     if ranking["beats_baseline"] is False:
@@ -304,7 +304,9 @@ def _lead(ranking: dict[str, Any]) -> dict[str, str] | None:
         )
         return _check(name, "ok", text)
     if lead["decided"]:
-        text = f"{lead['best']} leads {lead['rival']} on these labels, which are not a sample."
+        text = (
+            f"{lead['best']} leads {lead['rival']} on these labels, which are not a random sample."
+        )
         return _check(name, "caution", text)
     text = f"{lead['best']} is not shown to beat {lead['rival']} {looked}: treat them as equal."
     if lead["probability"] < UNLIKELY:

@@ -121,7 +121,7 @@ def test_few_sources():
         paired_test(A[two], B[two], GROUPS[two])
     assert paired_test(A[two], B[two], GROUPS[two], "theta_b").n_sources == 2
     four = GROUPS < 4
-    with pytest.warns(lb.FewSourcesWarning, match="The test rests on 4 sources"):
+    with pytest.warns(lb.FewSourcesWarning, match="The test is based on 4 sources"):
         paired_test(A[four], B[four], GROUPS[four])
 
 

@@ -185,7 +185,7 @@ def test_two_sources_support_only_the_question_about_themselves():
 @pytest.mark.parametrize("n_sources", [3, 4])
 def test_few_sources_warn(n_sources):
     losses, groups = (array[np.isin(GROUPS, range(n_sources))] for array in (LOSSES, GROUPS))
-    with pytest.warns(lb.FewSourcesWarning, match=f"rests on {n_sources} sources"):
+    with pytest.warns(lb.FewSourcesWarning, match=f"is based on {n_sources} sources"):
         interval(losses, groups)
     interval(losses, groups, "fixed")
 
