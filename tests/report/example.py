@@ -59,7 +59,7 @@ def example_summary() -> dict[str, Any]:
                 "overlap": 1.0,
                 "labelled": 100,
                 "unlabelled": 900,
-                "columns": [EVIL],
+                "columns": [{"name": EVIL}],
                 "words": "",
             },
             "lead": {

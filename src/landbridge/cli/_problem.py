@@ -497,10 +497,3 @@ def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
             f"{labels.name!r} holds {large[0]}. Replace it, or leave the cell empty."
         )
     return numbers
-
-
-def make_encoder(seed: int, *, dense: bool = False) -> Any:
-    """Encode categories, dates, text and missing values; sparse with free text unless ``dense``."""
-    from landbridge.cli._table_encoder import TableEncoder
-
-    return TableEncoder(dense=dense, random_state=seed)

@@ -19,13 +19,9 @@ from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli._candidates import read_candidates
 from landbridge.cli._columns import describe_columns
 from landbridge.cli._options import LearnOptions, seconds_of
-from landbridge.cli._problem import (
-    Problem,
-    make_encoder,
-    require_labels,
-)
+from landbridge.cli._problem import Problem, require_labels
 from landbridge.cli._session import InputError
-from landbridge.cli._table_encoder import is_free_text
+from landbridge.cli._table_encoder import TableEncoder, is_free_text
 from landbridge.cli._trust import column_cautions
 from landbridge.inference.label_check import check_of_design
 from landbridge.inspection import diagnose_shift
@@ -42,8 +38,7 @@ from landbridge.report import (
     summarise_sources,
     write_report,
 )
-from landbridge.report.blocks import Block, Text
-from landbridge.report.summary import plain
+from landbridge.report.blocks import Block, Text, plain
 from landbridge.report.tables import checks_table
 from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
@@ -174,7 +169,7 @@ def attempt(session: "Session", name: str, function: Callable[..., Any], *argume
 
 def shift_part(problem: Problem, seed: int) -> dict[str, Any]:
     """Distance of the target from each source, on encoded columns."""
-    encoder = make_encoder(seed, dense=True)
+    encoder = TableEncoder(dense=True, random_state=seed)
     X = encoder.fit_transform(problem.features)
     names = [str(name) for name in encoder.get_feature_names_out()]
     labels: dict[str, Any] = {}
@@ -223,7 +218,7 @@ def run_search(
         refit=asked.answer.value,
         **folds_of(problem, asked.folds),
         sources=asked.sources.value,
-        preprocessor=make_encoder(asked.seed, dense=dense),
+        preprocessor=TableEncoder(dense=dense, random_state=asked.seed),
         cache=asked.resume,
         time_budget=budget,
         # Fits of the default list are fast; fits of other candidates may need a time limit.
@@ -340,7 +335,7 @@ def data_part(problem: Problem) -> dict[str, Any]:
 
 def sources_part(problem: Problem, estimator: Any, asked: LearnOptions) -> dict[str, Any]:
     """Multiple-source cross-validation of an estimator over all labelled domains."""
-    encoder = make_encoder(asked.seed, dense=not takes_sparse(estimator))
+    encoder = TableEncoder(dense=not takes_sparse(estimator), random_state=asked.seed)
     model = Pipeline([("encode", encoder), ("model", clone(estimator))])
     cv = MultiSourceCV(
         model,
@@ -359,7 +354,7 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
     from landbridge.feature_selection import TGreedySelector
 
     arguments = problem.grouped_arguments()
-    encoder = make_encoder(seed, dense=True)
+    encoder = TableEncoder(dense=True, random_state=seed)
     X = encoder.fit_transform(arguments["X"])
     # A column that is constant within each domain only identifies the domains.
     varies = np.any(

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.cli._problem import Problem, make_encoder
+from landbridge.cli._problem import Problem
+from landbridge.cli._table_encoder import TableEncoder
 from landbridge.inspection import (
     ColumnAudit,
     LabelCheck,
@@ -14,7 +15,8 @@ from landbridge.inspection import (
 )
 from landbridge.inspection.audit import Finding
 from landbridge.inspection.loss_split import FEWEST
-from landbridge.report.blocks import P_VALUE, Column, Heading, Text, make_table
+from landbridge.report.blocks import P_VALUE, Column, Heading, Text, make_table, plain
+from landbridge.report.search_summary import summarise_label_check
 from landbridge.report.tables import columns_table
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ def explain_losses(problem: Problem, seed: int) -> dict[str, LossSplit]:
     theirs = problem.is_target & problem.has_label
     if problem.task is None or theirs.sum() < FEWEST:
         return {}
-    X = make_encoder(seed, dense=True).fit_transform(problem.features)
+    X = TableEncoder(dense=True, random_state=seed).fit_transform(problem.features)
     found = {}
     for name, rows in problem.compared_sources().items():
         mine = rows & problem.has_label
@@ -94,7 +96,7 @@ def trust_data(
     """Audit, label check and loss splits as plain values for JSON."""
     return {
         "columns": _columns_data(audit),
-        "label_check": None if check is None else _check_data(check),
+        "label_check": plain(summarise_label_check(check)),
         "loss_split": {name: _split_data(split) for name, split in splits.items()},
     }
 
@@ -149,23 +151,6 @@ def _column_table(check: LabelCheck) -> "Block":
     ]
     rows = [[c.name, c.shift, c.outside, c.p_value] for c in check.columns]
     return make_table(columns, rows)
-
-
-def _check_data(check: LabelCheck) -> dict[str, Any]:
-    return {
-        "representative": check.representative,
-        "p_value": check.p_value,
-        "auc": check.auc,
-        "overlap": check.overlap,
-        "effective_sample_size": check.effective_sample_size,
-        "withheld": check.withheld,
-        "verdict": check.verdict,
-        "rows_to_label": check.rows_to_label.tolist(),
-        "columns": [
-            {"name": c.name, "shift": c.shift, "outside": c.outside, "p_value": c.p_value}
-            for c in check.columns
-        ],
-    }
 
 
 def _split_data(split: LossSplit) -> dict[str, Any]:

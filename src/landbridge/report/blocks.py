@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import numpy as np
 from markupsafe import Markup
 
 from landbridge.metrics.metric import format_number
@@ -160,3 +161,18 @@ def _cell(column: Column, value: Any) -> Cell:
         text = f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
         return Cell(text, value, True)
     return Cell(format(value, column.format).replace(",", " "), value, True)
+
+
+def plain(value: Any) -> Any:
+    """Convert a value to built-in types; non-finite numbers become None."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    return str(value)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from landbridge.inspection import ColumnAudit
-from landbridge.report.summary import plain
+from landbridge.report.blocks import plain
 
 if TYPE_CHECKING:
     import polars as pl

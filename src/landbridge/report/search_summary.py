@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from landbridge._docstrings import documented
 from landbridge.inference import class_balance
 from landbridge.inference.agreement import labels_for_accuracy, labels_for_error
+from landbridge.inference.label_check import LabelCheck
 from landbridge.inspection.search_displays import best_pairs, scores_by_source
 from landbridge.labelling.forecast import labels_to_decide
 from landbridge.model_selection._sources import source_name
@@ -14,8 +16,10 @@ from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import known_interval
 from landbridge.model_selection.search_records import VOTE
 from landbridge.model_selection.search_result import SearchResult
+from landbridge.report.blocks import plain
 
 MOST_PAIRS = 8
+MOST_TO_LABEL = 20
 REFERENCE_LEVEL = 0.9
 # Desired precision of an accuracy, and of an error relative to its size.
 WITHIN, WITHIN_ERROR = 0.05, 0.2
@@ -32,11 +36,18 @@ CRITERION_WORDS = {
 }
 
 
-def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Ranking with intervals, vote, recall per class, scores by source, pairs."""
+@documented
+def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
+    """Summarise a search: ranking with intervals, vote, classes, scores by source, pairs.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
     metric = result.metric
     rows = [_row(result, cell, place, level) for place, cell in enumerate(result.rows(), start=1)]
-    return {
+    parts = {
         "score": metric.label,
         "other_scores": [other.label for other in result.metrics[1:]],
         "higher_is_better": metric.greater_is_better,
@@ -50,7 +61,7 @@ def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]
         "simplest": _simplest(result),
         "vote": _vote(result),
         "classes": _classes(result),
-        "label_check": _label_check(result),
+        "label_check": summarise_label_check(result.label_check_),
         "lead": _lead(result),
         "agreement": _agreement(result),
         "labels_needed": _labels_needed(result),
@@ -60,6 +71,7 @@ def search_parts(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]
         "matrix": _matrix(result),
         "pairwise": _pairwise(result),
     }
+    return plain(parts)
 
 
 def _to_decide(result: SearchResult) -> str | None:
@@ -268,8 +280,8 @@ def _labels_needed(result: SearchResult) -> dict[str, Any] | None:
     return {"labels": labels, "within": WITHIN, "accuracy": True}
 
 
-def _label_check(result: SearchResult) -> dict[str, Any] | None:
-    check = result.label_check_
+def summarise_label_check(check: LabelCheck | None) -> dict[str, Any] | None:
+    """The check of the labelled target rows, or None."""
     if check is None:
         return None
     return {
@@ -282,8 +294,11 @@ def _label_check(result: SearchResult) -> dict[str, Any] | None:
         "effective_rows": check.effective_sample_size,
         "labelled": check.n_labelled,
         "unlabelled": check.n_unlabelled,
-        "columns": [column.name for column in check.columns],
-        "rows_to_label": check.rows_to_label[:20],
+        "columns": [
+            {"name": c.name, "shift": c.shift, "outside": c.outside, "p_value": c.p_value}
+            for c in check.columns
+        ],
+        "rows_to_label": check.rows_to_label[:MOST_TO_LABEL],
         "words": check.verdict,
     }
 

@@ -4,18 +4,29 @@ from typing import Any
 
 import numpy as np
 
+from landbridge._docstrings import documented
 from landbridge.inference import Interval
 from landbridge.inspection.multi_source_display import QUESTION_WORDS
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection.multi_source_result import MultiSourceResult
+from landbridge.report.blocks import plain
 
 MOST_NAMED = 5
 
 
-def source_parts(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Scores of every left-out source and of a constant prediction, with intervals.
+@documented
+def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
+    """Summarise the scores on held-out sources and the three intervals.
 
-    Values are numpy scalars and arrays; `landbridge.report.summarise_sources` converts them.
+    Parameters
+    ----------
+    result : MultiSourceResult
+        Result of multiple-source cross-validation.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
     """
     first, *others = result.metrics
     scores, baseline = result.source_scores(first), result.baseline_scores(first)
@@ -26,7 +37,7 @@ def source_parts(result: MultiSourceResult, *, level: float = 0.95) -> dict[str,
     questions = result.questions
     answers = [result.interval(question, level, first) for question in questions]
     more = [result.interval(q, level, metric) for metric in others for q in questions[:1]]
-    return {
+    parts = {
         "metric": first.label,
         "other_metrics": [metric.label for metric in others],
         "level": level,
@@ -47,6 +58,7 @@ def source_parts(result: MultiSourceResult, *, level: float = 0.95) -> dict[str,
         "intervals": [_interval(answer, QUESTION_WORDS[answer.question]) for answer in answers]
         + [_interval(a, f"{QUESTION_WORDS[a.question]}, {a.name}") for a in more],
     }
+    return plain(parts)
 
 
 def _interval(answer: Interval, question: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ Each part of a report comes from one object of the library. Nothing is estimated
 probabilities and verdicts are taken from those objects and also expressed in words.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -14,55 +13,15 @@ import numpy as np
 from landbridge._docstrings import documented
 from landbridge._version import __version__, versions
 from landbridge.inspection import ShiftDiagnosis
-from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.report.search_summary import search_parts
-from landbridge.report.sources_summary import source_parts
+from landbridge.report.blocks import plain
+from landbridge.report.search_summary import summarise_search
 from landbridge.report.verdict import checks_of, verdict_sentences
 
 if TYPE_CHECKING:
     from landbridge.feature_selection.path import FeaturePath
 
 FORMAT = 2
-
-
-def plain(value: Any) -> Any:
-    """Convert a value to built-in types; non-finite numbers become None."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        return plain(value.item())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    return str(value)
-
-
-@documented
-def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Summarise a search: ranking with intervals, vote, classes, scores by source, pairs.
-
-    Returns
-    -------
-    dict
-        A section of the summary.
-    """
-    return plain(search_parts(result, level=level))
-
-
-@documented
-def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
-    """Summarise the scores on held-out sources and the three intervals.
-
-    Returns
-    -------
-    dict
-        A section of the summary.
-    """
-    return plain(source_parts(result, level=level))
 
 
 @documented

@@ -218,6 +218,7 @@ def _representative(ranking: dict[str, Any]) -> dict[str, str] | None:
         )
     if check.get("by_design"):
         return _check("Labels are a sample", "caution", check["words"])
+    names = ", ".join(column["name"] for column in check["columns"])
     worth = f"they are equivalent to about {check['effective_rows']:.0f} random labels"
     if check["withheld"]:
         worth = f"{100 * check['overlap']:.0f} % of the latter are similar to them"
@@ -225,7 +226,7 @@ def _representative(ranking: dict[str, Any]) -> dict[str, str] | None:
         "Labels are a sample",
         "problem",
         f"The {check['labelled']} labelled target rows differ from the {check['unlabelled']} "
-        f"unlabelled ones in {', '.join(check['columns']) or 'their columns'} (AUC "
+        f"unlabelled ones in {names or 'their columns'} (AUC "
         f"{check['auc']:.2f}, p = {check['p_value']:.2g}); {worth}.",
     )
 
