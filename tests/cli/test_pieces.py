@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from landbridge.cli import _pieces
+from landbridge.cli import _files, _pieces
 from landbridge.cli._columns import RowChecker, describe_columns
 from landbridge.cli._files import find_files, scan_parquet
 from landbridge.cli._pieces import Pieces
@@ -85,7 +85,7 @@ def test_files_that_do_not_fit_together_are_refused(tmp_path):
     assert scan_parquet([tmp_path / "1.parquet"]).collect().height == 1
 
 
-def test_an_encoding_is_for_text_files(tmp_path):
+def test_an_encoding_is_for_files(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "1.parquet")
     with pytest.raises(InputError, match="--encoding can only be used with a text file"):
         Pieces.open(tmp_path / "1.parquet", "latin-1")
@@ -131,3 +131,46 @@ def test_the_first_piece_settles_how_numbers_are_written():
     assert first.frame["size"].to_list() == [1.25, 2.5]
     # Alone, this piece would be read as thousands.
     assert checker.check(pl.DataFrame({"size": ["1,234"]})).frame["size"].to_list() == [1.234]
+
+
+TEXTS = {
+    "plain": "x,y\n1,2\n3,4\n\n5,6\n",
+    "no line end": "x,y\n1,2\n3,4",
+    "quotes": 'x,"y, z"\n"a\nb",2\n"say ""no""",4\n",",\n',
+    "quoted header": '"x\nx",y\n1,2\n"3\n\n4",5\n',
+    "windows": 'x,y\r\n1,"2\r\n2"\r\n3,été\r\n',
+    "one column": "x\n1\n\n3\n",
+}
+
+
+@pytest.mark.parametrize("encoding", [None, "utf-8", "utf-8-sig", "utf-16", "latin-1"])
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+@pytest.mark.parametrize("block", [4, 1000])
+def test_blocks_of_text_give_the_same_table(tmp_path, monkeypatch, text, encoding, block):
+    monkeypatch.setattr(_files, "BLOCK", block)
+    path = tmp_path / "a.csv"
+    path.write_bytes(text.encode(encoding or "utf-8-sig"))
+    file = _files.TextFile.open(path, encoding)
+    _files.check_rectangular(file)
+    parts = list(file.frames())
+    whole = pl.read_csv(text.encode(), infer_schema_length=0, separator=file.separator)
+    assert_frame_equal(pl.concat(parts), whole)
+    assert file.names == whole.columns
+    if block == 4:
+        assert max(part.height for part in parts) <= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("x,y\n1,2\n3,4\n5,6,7\n", "line 4: every row must have 2 cells like the header; got 3"),
+        ('x,y\n"1\n1",2\n\n"3"\n', "line 5: every row must have 2 cells like the header; got 1"),
+        ('x,y\n1,2\n5" pipe,4\n5,6\n', "line 3: this row does not end within 0 MB. Check its quot"),
+    ],
+)
+def test_faults_in_later_blocks_are_named_by_their_line(tmp_path, monkeypatch, text, message):
+    monkeypatch.setattr(_files, "BLOCK", 4)
+    monkeypatch.setattr(_files, "MOST_OF_A_RECORD", 10)
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(InputError, match=message):
+        Pieces.open(tmp_path / "a.csv")

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from landbridge.cli._session import InputError, listing, nearest
 
@@ -35,7 +35,9 @@ SEPARATORS = ",;\t|"
 NO_SEPARATOR = "\x1f"
 # Cells that are read as missing; all other cells are kept unchanged.
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
-BLOCK = 1 << 20
+# Bytes that are read at once, and most bytes of one record.
+BLOCK = 4 << 20
+MOST_OF_A_RECORD = 64 << 20
 
 
 def find_files(path: Path) -> list[Path]:
@@ -118,42 +120,31 @@ def check_encoding(path: Path, encoding: str | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TextFile:
-    """A table as text: its path, column names and separator.
-
-    ``content`` holds the text as UTF-8 where the file has another encoding.
-    """
+    """A table as text: its path, column names, separator and encoding (None is UTF-8)."""
 
     path: Path
     names: list[str]
     separator: str
-    content: bytes | None = None
+    encoding: str | None = None
     missing: Sequence[str] = ()
 
     @classmethod
     def open(
         cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()
     ) -> "TextFile":
-        """Read the first line of a file, or the whole file if it must be decoded.
+        """Read the first line of a file.
 
         Cells in ``missing`` are read as empty, in addition to the usual markers.
         """
-        content = None if encoding is None else _decoded(path, encoding)
-        file = cls(path, [], "", content)
-        with file.lines() as lines:
-            try:
-                first = lines.readline()
-            except UnicodeDecodeError:
-                file.raise_not_utf8()
+        file = cls(path, [], "", encoding)
+        try:
+            header = _first_record(next(file.blocks(), b"")).decode()
+        except UnicodeDecodeError:
+            file.raise_not_utf8()
+        first = header.partition("\n")[0]
         separator = "\t" if path.suffix.lower() == ".tsv" else max(SEPARATORS, key=first.count)
-        with file.lines() as lines:
-            names = next(_records(path, lines, separator), [])
-        return cls(path, names, separator, content, missing)
-
-    def lines(self) -> IO[str]:
-        """Open the text, without a byte order mark."""
-        if self.content is None:
-            return self.path.open(encoding="utf-8-sig", newline="")
-        return io.TextIOWrapper(io.BytesIO(self.content), encoding="utf-8-sig", newline="")
+        names = next(_records(path, header, separator), (1, []))[1]
+        return cls(path, names, separator, encoding, missing)
 
     def scan(self, text: set[str], *, guess_from: int | None = 0) -> "pl.LazyFrame":
         """Scan the table; columns in ``text`` stay text, other types are inferred from the first
@@ -161,7 +152,7 @@ class TextFile:
         import polars as pl
 
         return pl.scan_csv(
-            self.source(),
+            self.path if self.encoding is None else io.BytesIO(b"".join(self.blocks())),
             separator=self.separator,
             null_values=[*MISSING, *self.missing],
             try_parse_dates=True,
@@ -169,9 +160,60 @@ class TextFile:
             schema_overrides=dict.fromkeys(text, pl.String),
         )
 
-    def source(self) -> Path | io.BytesIO:
-        """Source from which polars reads."""
-        return self.path if self.content is None else io.BytesIO(self.content)
+    def frames(self) -> Iterator["pl.DataFrame"]:
+        """Yield the table block by block, with every cell as text.
+
+        polars reads far ahead in a large file, so a scan would need memory for much of it.
+        """
+        import polars as pl
+
+        header = b""
+        for block in self.blocks():
+            yield pl.read_csv(
+                header + block,
+                separator=self.separator,
+                null_values=[*MISSING, *self.missing],
+                infer_schema_length=0,
+            )
+            header = header or _first_record(block)
+
+    def blocks(self) -> Iterator[bytes]:
+        """Yield the text as UTF-8, without a byte order mark, in blocks of whole records."""
+        rest, line = b"", 1
+        for block in self._decoded():
+            rest += block
+            end = _end_of_records(rest)
+            if end:
+                yield rest[:end]
+                line += rest.count(b"\n", 0, end)
+                rest = rest[end:]
+            if len(rest) > MOST_OF_A_RECORD:
+                raise InputError(
+                    f"{self.path}, line {line}: this row does not end within "
+                    f"{MOST_OF_A_RECORD >> 20} MB. Check its quotes: a quote inside a cell is "
+                    "written twice."
+                )
+        if rest:
+            yield rest
+
+    def _decoded(self) -> Iterator[bytes]:
+        """Blocks of the file as UTF-8, without a byte order mark."""
+        blocks = _blocks(self.path)
+        try:
+            if self.encoding is not None:
+                blocks = map(str.encode, codecs.iterdecode(blocks, self.encoding))
+            yield next(blocks, b"").removeprefix(codecs.BOM_UTF8)
+            yield from blocks
+        except LookupError as error:
+            raise InputError(
+                "--encoding must be a name like utf-8, latin-1, cp1252 or utf-16; got "
+                f"{self.encoding!r}."
+            ) from error
+        except UnicodeError as error:
+            raise InputError(
+                f"{self.path}: must be text in the encoding {self.encoding}; got {error}. Name "
+                "another --encoding."
+            ) from error
 
     def raise_not_utf8(self) -> NoReturn:
         """Raise with the line and the byte that cannot be read as UTF-8."""
@@ -219,82 +261,83 @@ def check_rectangular(file: TextFile) -> None:
     """Raise for the first row that has more or fewer cells than the header."""
     if len(file.names) == 1:
         return
-    ragged = _first_ragged_row(file)
-    if ragged is not None:
-        line, n_cells = ragged
-        raise InputError(
-            f"{file.path}, line {line}: every row must have {len(file.names)} cells like the "
-            f"header; got {n_cells}. Correct the line; a cell that contains {file.separator!r} "
-            "needs double quotes."
-        )
+    line = 1
+    for block in file.blocks():
+        ragged = (_ragged_record if b'"' in block else _ragged_line)(file, block, line)
+        if ragged is not None:
+            raise InputError(
+                f"{file.path}, line {ragged[0]}: every row must have {len(file.names)} cells like "
+                f"the header; got {ragged[1]}. Correct the line; a cell that contains "
+                f"{file.separator!r} needs double quotes."
+            )
+        line += block.count(b"\n")
 
 
-def _first_ragged_row(file: TextFile) -> tuple[int, int] | None:
-    """Line number and number of cells of the first row with a different number of cells."""
+def _ragged_line(file: TextFile, block: bytes, line: int) -> tuple[int, int] | None:
+    """Line number and number of cells of the first line with a different number of cells."""
     import polars as pl
 
-    lines = pl.scan_csv(
-        file.source(),
+    lines = pl.read_csv(
+        block,
         separator=NO_SEPARATOR,
         quote_char=None,
         has_header=False,
         schema={"line": pl.String},
         truncate_ragged_lines=True,
-    )
-    quoted = lines.select(pl.col("line").str.contains('"', literal=True).any())
-    if quoted.collect(engine="streaming").item():
-        return _first_ragged_record(file)
+    ).lazy()
     cells = pl.col("line").str.count_matches(file.separator, literal=True) + 1
     odd = (
-        lines.with_row_index("number", offset=1)
+        lines.with_row_index("number", offset=line)
         .with_columns(cells=cells)
         .filter((pl.col("cells") != len(file.names)) & (pl.col("line").str.strip_chars() != ""))
         .select("number", "cells")
-        .head(1)
-        .collect(engine="streaming")
+        .collect()
     )
     return None if odd.is_empty() else odd.row(0)
 
 
-def _first_ragged_record(file: TextFile) -> tuple[int, int] | None:
-    """Find the first ragged record in a file with quoted separators or line ends."""
-    with file.lines() as lines:
-        reader = csv.reader(lines, delimiter=file.separator)
-        start = 1
-        for record in _checked(file.path, reader):
-            if record and len(record) != len(file.names):
-                return start, len(record)
-            start = reader.line_num + 1
+def _ragged_record(file: TextFile, block: bytes, line: int) -> tuple[int, int] | None:
+    """The same for a block with quotes, where a cell may contain separators and line ends."""
+    for number, record in _records(file.path, block.decode(), file.separator, line):
+        if record and len(record) != len(file.names):
+            return number, len(record)
     return None
 
 
-def _records(path: Path, lines: IO[str], separator: str) -> Iterator[list[str]]:
-    return _checked(path, csv.reader(lines, delimiter=separator))
-
-
-def _checked(path: Path, reader: Iterator[list[str]]) -> Iterator[list[str]]:
+def _records(
+    path: Path, text: str, separator: str, first_line: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line number and the cells of every record."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    line = first_line
     try:
-        yield from reader
+        for record in reader:
+            yield line, record
+            line = first_line + reader.line_num
     except csv.Error as error:
         raise InputError(
-            f"{path}, line {getattr(reader, 'line_num', 1)}: cannot be read as a table: {error}. "
-            "Check the quotes in this line."
+            f"{path}, line {first_line + reader.line_num - 1}: cannot be read as a table: "
+            f"{error}. Check the quotes in this line."
         ) from error
 
 
-def _decoded(path: Path, encoding: str) -> bytes:
-    """The file as UTF-8."""
-    try:
-        return path.read_bytes().decode(encoding).encode()
-    except LookupError as error:
-        raise InputError(
-            f"--encoding must be a name like utf-8, latin-1, cp1252 or utf-16; got {encoding!r}."
-        ) from error
-    except UnicodeError as error:
-        raise InputError(
-            f"{path}: must be text in the encoding {encoding}; got {error}. Name another "
-            "--encoding."
-        ) from error
+def _first_record(block: bytes) -> bytes:
+    end = block.find(b"\n") + 1
+    while end and block.count(b'"', 0, end) % 2:
+        end = block.find(b"\n", end) + 1
+    return block[:end] if end else block
+
+
+def _end_of_records(text: bytes) -> int:
+    """Position behind the last line end that is not inside quotes; 0 if there is none."""
+    end, inside = len(text), text.count(b'"') % 2
+    while end > 0:
+        start = text.rfind(b"\n", 0, end) + 1
+        inside ^= text.count(b'"', start, end) % 2
+        if not inside:
+            return start
+        end = start - 1
+    return 0
 
 
 def _blocks(path: Path) -> Iterator[bytes]:

@@ -1,7 +1,8 @@
 """Tables that are read in pieces: rows to predict, and Parquet tables too large for the memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ class Pieces:
     place: str
     names: list[str]
     comma_separated: bool
-    table: "pl.LazyFrame"
+    read: Callable[[int], Iterator["pl.DataFrame"]]
     file: TextFile | None = None
 
     @classmethod
@@ -67,22 +68,23 @@ class Pieces:
             check_encoding(first, encoding)
             table = scan_parquet(files)
             with readable(path):
-                return cls(str(path), list(table.collect_schema()), False, table)
+                names = list(table.collect_schema())
+            return cls(str(path), names, False, partial(batches, table))
         if first.suffix.lower() in TEXT_SUFFIXES:
             file = TextFile.open(first, encoding, missing)
             check_names(first, file.names)
             with readable(path, file):
                 check_rectangular(file)
-            table = file.scan(set(file.names))
-            return cls(str(path), file.names, file.separator == ",", table, file)
+            read = partial(_text_batches, file)
+            return cls(str(path), file.names, file.separator == ",", read, file)
         frame = read_table(first, text=None, encoding=encoding, missing=missing)
-        return cls(str(path), frame.columns, False, frame.lazy())
+        return cls(str(path), frame.columns, False, frame.iter_slices)
 
     def __iter__(self) -> Iterator["pl.DataFrame"]:
         """Pieces with at least one row; raise for a table without any."""
         n_rows, blank = max(CELLS // max(len(self.names), 1), LEAST_ROWS), BlankRows(self.place)
         with readable(self.place, self.file):
-            for piece in batches(self.table, n_rows, in_one_go=self.file is not None):
+            for piece in self.read(n_rows):
                 filled = blank.drop(plain_numbers(piece, self.place, first_row=blank.n_rows))
                 if filled.height:
                     yield filled
@@ -94,16 +96,13 @@ class Pieces:
         blank.warn()
 
 
-def batches(
-    table: "pl.LazyFrame", n_rows: int, *, in_one_go: bool = False
-) -> Iterator["pl.DataFrame"]:
-    """A table in frames of at most ``n_rows`` rows.
+def _text_batches(file: TextFile, n_rows: int) -> Iterator["pl.DataFrame"]:
+    for frame in file.frames():
+        yield from frame.iter_slices(n_rows)
 
-    Text files do not allow random access and are read in one query.
-    """
-    if in_one_go:
-        yield from table.collect_batches(chunk_size=n_rows)
-        return
+
+def batches(table: "pl.LazyFrame", n_rows: int) -> Iterator["pl.DataFrame"]:
+    """A table in frames of at most ``n_rows`` rows."""
     start, height = 0, WINDOW * n_rows
     while height == WINDOW * n_rows:
         height = 0
