@@ -143,6 +143,7 @@ class SearchResult:
         return self.metrics[0]
 
     @property
+    @memoised
     def labels(self) -> list[str]:
         """Short name of every cell, with its source if there are several."""
         several = sum(source.name is not None for source in self.sources) > 1
