@@ -138,7 +138,7 @@ def pool_of_search(search: Any) -> tuple[Pool, Vector]:
             "Fit it with X_unlabeled, the rows that could be labelled."
         )
     rows = result.unlabelled_rows
-    if rows.size < result.info.n_unlabelled and hasattr(search, "_fitted_on"):
+    if rows.size < result.info.n_unlabelled and hasattr(search, "_final_fits"):
         values = list(search.predict_unlabelled(cells))
         rows = np.arange(result.info.n_unlabelled)
     else:

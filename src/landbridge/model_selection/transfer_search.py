@@ -5,6 +5,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
@@ -12,13 +13,12 @@ from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import TimeSeriesSplit
-from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
-from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals
+from landbridge._tasks import TaskCache, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     check_choice,
@@ -27,8 +27,9 @@ from landbridge._validation import (
 )
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._fit_tasks import fit_candidate, target_rows, without_column
-from landbridge.model_selection._plan import Settings, model_seeds
+from landbridge.model_selection._final_fits import FinalFits
+from landbridge.model_selection._fit_tasks import without_column
+from landbridge.model_selection._plan import Settings
 from landbridge.model_selection._run import run_search
 from landbridge.model_selection._search_data import (
     SearchData,
@@ -320,7 +321,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if data.task == "classification":
             self.classes_ = data.classes
         by_source = [source.rows for source in self.results_.sources]
-        self._fitted_on = (data, every, settings.seed, by_source)
+        preprocessor = getattr(self, "preprocessor_", None)
+        self._final_fits = FinalFits(data, every, settings.seed, by_source, preprocessor)
         self._report_failures(data)
         self._choose(every)
         if self.refit:
@@ -390,8 +392,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         self
             The search with refitted models.
         """
-        self._require_rows("refit_on")
-        _, candidates, seed, _ = self._fitted_on
+        final = self._fits_in_this_process("refit_on")
         data = check_search_data(
             self,
             X,
@@ -416,11 +417,11 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 f"`y` must hold the classes of the search, {self.classes_.tolist()}; got "
                 f"{data.classes.tolist()}. Search again with rows of all classes."
             )
-        if self.preprocessor is not None:
-            data = data.transformed(self.preprocessor_.transform(data.rows))
+        if final.preprocessor is not None:
+            data = data.transformed(final.preprocessor.transform(data.rows))
         everything = np.arange(data.n_rows)
         source_rows = [rows.get(source.name, everything) for source in self.results_.sources]
-        self._fitted_on = (data, candidates, seed, source_rows)
+        self._final_fits = replace(final, data=data, source_rows=source_rows)
         self._refit()
         return self
 
@@ -437,8 +438,9 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         model : fitted estimator
             Model with the preprocessor, if any, as its first step.
         """
-        self._require_rows("refit_cell")
-        return self._with_preprocessor(self._fit_cell(check_cell(self.results_, cell)))
+        final = self._fits_in_this_process("refit_cell")
+        cell = check_cell(self.results_, cell)
+        return final.with_preprocessor(final.fit(self.results_.cells[cell]))
 
     def predict_unlabelled(self, cells: Sequence[int]) -> np.ndarray:
         """Refit cells on all rows and predict all unlabelled rows of the search.
@@ -455,11 +457,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         ndarray of float32, shape (n_cells, n_unlabelled, n_classes) or (n_cells, n_unlabelled)
             Class probabilities, or numbers for regression.
         """
-        self._require_rows("predict_unlabelled")
-        rows = self._fitted_on[0].rows_to_label
-        predictions = []
+        final = self._fits_in_this_process("predict_unlabelled")
+        rows, predictions = final.data.rows_to_label, []
         for cell in cells:
-            model = self._fit_cell(check_cell(self.results_, cell))
+            model = final.fit(self.results_.cells[check_cell(self.results_, cell)])
             if self.results_.classes is None:
                 found = np.asarray(model.predict(rows))
             else:
@@ -641,49 +642,33 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def _candidate_of(self, cell: int, candidates: Sequence[Candidate]) -> Candidate:
         return candidates[self.results_.cells[cell].candidate_index]
 
-    def _require_rows(self, method: str) -> None:
+    def _fits_in_this_process(self, method: str) -> FinalFits:
         check_is_fitted(self, "results_")
-        if not hasattr(self, "_fitted_on"):
+        if not hasattr(self, "_final_fits"):
             raise ValueError(
                 f"`{method}` must be called on a search that was fitted in this process; got one "
                 "that was copied or loaded, which holds no rows. Fit it again."
             )
+        return self._final_fits
 
     def _refit(self) -> None:
-        started = time.perf_counter()
-        fitted = {self.best_index_: self._fit_cell(self.best_index_)}
-        self.best_estimator_ = self._with_preprocessor(fitted[self.best_index_])
+        started, final, cells = time.perf_counter(), self._final_fits, self.results_.cells
+        fitted = {self.best_index_: final.fit(cells[self.best_index_])}
+        self.best_estimator_ = final.with_preprocessor(fitted[self.best_index_])
         self._answering = self.best_estimator_
         vote = self.results_.vote() if self.refit == "vote" else None
         if vote is not None:
             labels = self.results_.labels
-            fitted |= {c: self._fit_cell(c) for c in vote.members if c != self.best_index_}
+            fitted |= {c: final.fit(cells[c]) for c in vote.members if c != self.best_index_}
             model = VotingModel(
                 [(labels[cell], fitted[cell]) for cell in vote.members],
                 vote.weights[vote.members],
                 getattr(self, "classes_", None),
                 self.results_.limits,
             )
-            self.vote_ = self._with_preprocessor(model)
+            self.vote_ = final.with_preprocessor(model)
             self._answering = self.vote_
         self.refit_time_ = time.perf_counter() - started
-
-    def _fit_cell(self, cell: int) -> Any:
-        data, candidates, seed, source_rows = self._fitted_on
-        about = self.results_.cells[cell]
-        rows = source_rows[about.source_index]
-        with one_thread(), unswallowed_signals():
-            return fit_candidate(
-                candidates[about.candidate_index],
-                target_rows(data, rows),
-                task=data.task,
-                seed=model_seeds(seed, candidates)[about.candidate_index],
-            )
-
-    def _with_preprocessor(self, model: Any) -> Any:
-        if self.preprocessor is None:
-            return model
-        return Pipeline([("preprocessor", self.preprocessor_), ("model", model)])
 
     def _model(self) -> Any:
         check_is_fitted(self, "best_estimator_")
@@ -710,7 +695,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def __getstate__(self) -> dict[str, Any]:
         """Drop the training rows; a saved or copied search can predict but not refit."""
         state = super().__getstate__()
-        return {name: value for name, value in state.items() if name != "_fitted_on"}
+        return {name: value for name, value in state.items() if name != "_final_fits"}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
