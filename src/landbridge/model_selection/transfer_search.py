@@ -156,7 +156,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     best_estimator_ : fitted estimator
         Best single candidate, fitted on all rows (if ``refit`` is set).
     vote_ : VotingModel
-        The fitted members with their weights (with ``refit="vote"``).
+        The fitted members with their weights (with ``refit="vote"``). With a ``preprocessor``, it
+        is the last step of a pipeline.
     best_source_, best_params_, best_score_, best_index_
         ``best_params_`` holds ``"candidate"`` and the grid's parameters.
     cv_results_ : dict of arrays, one entry per cell (candidate × source)
@@ -604,9 +605,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         first = result.failures[0]
         failed = {failure.cell for failure in result.failures}
         cell = result.cells[first.cell]
+        fold = "" if first.fold < 0 else f", fold {first.fold}"
         text = (
             f"{len(failed)} of {len(status)} cells failed, the first {cell.candidate!r} on source "
-            f"{cell.source!r} ({first.stage}, fold {first.fold}): {first.message.rstrip('.')}."
+            f"{cell.source!r} ({first.stage}{fold}): {first.message.rstrip('.')}."
         )
         by_selecting = status.count("failed")
         if by_selecting < len(failed):
