@@ -16,6 +16,7 @@ ROOMS = {
     "neighbors": "Nested generalised exemplars",
     "feature_selection": "Features that keep their meaning",
     "inference": "Variances, intervals and tests",
+    "metrics": "Metrics of stored predictions",
     "inspection": "Shift diagnosis and displays",
     "labelling": "Which rows to label next",
     "interop": "Estimators of other libraries",

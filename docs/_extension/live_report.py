@@ -14,7 +14,8 @@ def write_live_report(folder: Path) -> None:
         return
     demo = folder.parent / "demo"
     subprocess.run(
-        [sys.executable, "-m", "landbridge", "demo", "--folder", str(demo)],
+        [sys.executable, "-m", "landbridge", "demo", "--folder", demo.name],
+        cwd=demo.parent,
         check=True,
         stdout=subprocess.DEVNULL,
     )

@@ -259,7 +259,7 @@ def test_info_tells_what_the_model_is(landbridge, table, model):
     shown = landbridge("info", model).stdout
     assert "predicts: good (classification)" in shown
     heaviest = load_card(model)["members"][0]
-    assert f"{heaviest['name']} {heaviest['weight']:.0%}" in shown
+    assert f"{heaviest['name']} {100 * heaviest['weight']:.0f} %" in shown
     assert "95 % interval" in shown
     assert "red, rosé, white" in shown
     assert landbridge.json("info", model)["target"] == "west"

@@ -73,7 +73,7 @@ def example_summary() -> dict[str, Any]:
             "agreement": None,
             "labels_needed": None,
             "sampling": None,
-            "criterion": {"name": "anchored", "words": "Criterion: anchored, by default."},
+            "criterion": {"name": "anchored", "words": "Ranked by the criterion anchored."},
             "interval": {"level": 0.95, "words": "Lines are 95 % intervals.", "withheld": None},
             "candidates": [
                 {

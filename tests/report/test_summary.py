@@ -95,12 +95,12 @@ def test_without_labels_nothing_is_promised():
     assert "random labels of x would measure the accuracy to within 0.05" in words[-1]
     three = sentences(fitted({**models, "c": SourceOnly(DummyClassifier())}, labels=False))
     assert "Candidates agree with each other on up to" in three[1]
-    assert "for 90% of other datasets: a reference, not a measurement" in three[1]
+    assert "for 90 % of other datasets: a reference, not a measurement" in three[1]
     numbers = {"a": Ridge(), "b": SourceOnly(Ridge(100.0))}
     regression = sentences(fitted(numbers, labels=False, regression=True))
     assert "its members differ from the vote by" in regression[1]
     assert (
-        "About 40 random labels of x would measure the error to within 20% of it" in regression[2]
+        "About 40 random labels of x would measure the error to within 20 % of it" in regression[2]
     )
     assert "expect" not in " ".join([*words, *three, *regression])
 
@@ -116,7 +116,7 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
         'The selected model never predicts class "True": 0 of 10 labelled rows are found'
     )
     assert "Search with --metric average_precision" in warning
-    assert 'recall 0.00 of the rarest class "True" (10.0% of the rows, 0 of 10 found)' in headline
+    assert 'recall 0.00 of the rarest class "True" (10.0 % of the rows, 0 of 10 found)' in headline
 
 
 def test_labels_of_one_class_come_first():

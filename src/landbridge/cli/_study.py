@@ -81,7 +81,7 @@ def run_study(problem: Problem, asked: "Select", session: "Session", *, command:
         read_design(search, problem)
     parts = report_parts(problem, search, asked, session) if asked.whole_report else {}
     summary = summarise(
-        title=f"{problem.labels.name} for {problem.target}: which source, which model",  # type: ignore[union-attr]
+        title=f"Predicting {problem.labels.name} for {problem.target}",  # type: ignore[union-attr]
         target=str(problem.target),
         origin=summarise_origin(command=command, seed=asked.seed),
         result=search.results_,

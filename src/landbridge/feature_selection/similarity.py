@@ -160,7 +160,7 @@ class SimilarityLearner(TransformerMixin, Documented, BaseEstimator):
         return self.selector_.intercept_
 
     def similarity(self, A: MatrixLike, B: MatrixLike = None) -> np.ndarray:
-        """s(a, b) for every row a of ``A`` and b of ``B`` (of ``A`` if ``B`` is None).
+        """Compute s(a, b) for every row a of ``A`` and b of ``B``.
 
         Parameters
         ----------

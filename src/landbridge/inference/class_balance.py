@@ -92,7 +92,7 @@ class ClassBalance:
 
         Returns
         -------
-                tuple of str
+        tuple of str
             One sentence per problem.
         """
         found = [

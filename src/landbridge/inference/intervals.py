@@ -140,7 +140,7 @@ class Interval:
 
         Returns
         -------
-                str
+        str
             One or two sentences.
         """
         subject = {

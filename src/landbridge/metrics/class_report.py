@@ -11,9 +11,10 @@ from landbridge._typing import Vector, VectorLike
 class ClassReport:
     """Recall, precision and confusion matrix per class.
 
-    Attributes
+    Parameters
     ----------
     classes : ndarray of shape (n_classes,)
+        Class labels.
     confusion : ndarray of shape (n_classes, n_classes)
         Weight of the rows of a true class (row) with a predicted class (column).
     """

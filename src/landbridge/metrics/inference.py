@@ -70,9 +70,10 @@ ZERO = 30.0
 class MetricInterval:
     """Interval for the score on the target; unpacks to ``low, high``.
 
-    Attributes
+    Parameters
     ----------
     estimate, low, high, level : float
+        Estimate, bounds and confidence level.
     method : {"score", "skewed", "student", "none"}
         Method, as in the table of this module; "none" if no interval can be computed.
     note : str
@@ -149,12 +150,17 @@ def metric_interval(
     Parameters
     ----------
     metric : Metric
+        Metric from `check_scoring`.
     y : array of shape (n_rows,)
+        Positions of the true classes, or numbers.
     predictions : array of shape (n_rows,) or (n_rows, n_classes)
+        Numbers, or class probabilities.
     level : float, default=0.9
+        Confidence level.
     estimate : float, optional
         Centre of the interval, if a better estimate than the score of these rows is known.
     sample_weight : array of shape (n_rows,), optional
+        Weights of the rows.
     groups : array of shape (n_rows,), optional
         Group of each row; rows of one group are not independent.
     replicates : array of shape (n_replicates,), optional
@@ -169,6 +175,7 @@ def metric_interval(
     Returns
     -------
     MetricInterval
+        Estimate and bounds.
 
     Examples
     --------
@@ -243,16 +250,31 @@ def paired_probability(
     Parameters
     ----------
     metric : Metric
+        Metric from `check_scoring`.
     y : array of shape (n_rows,)
+        Positions of the true classes, or numbers.
     predictions : array of shape (n_cells, n_rows) or (n_cells, n_rows, n_classes)
-    sample_weight, groups
+        Numbers, or class probabilities, of every cell.
+    sample_weight, groups : array of shape (n_rows,), optional
         As in `metric_interval`.
     replicates : array of shape (n_cells, n_replicates), optional
         `bootstrap_scores` of the cells, if already computed.
 
     Returns
     -------
-    probability : ndarray of shape (n_cells, n_cells)
+    ndarray of shape (n_cells, n_cells)
+        Probabilities; 0.5 on the diagonal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from landbridge.metrics import check_scoring, paired_probability
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.normal(size=50)
+    >>> good, bad = y + rng.normal(size=(2, 50)) * [[0.5], [1.0]]
+    >>> (mae,) = check_scoring("mae", task="regression")
+    >>> bool(paired_probability(mae, y, [good, bad])[0, 1] > 0.95)
+    True
     """
     y, predictions = np.asarray(y), np.asarray(predictions)
     n = effective_rows(y.shape[0], sample_weight, groups)

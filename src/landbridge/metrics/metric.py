@@ -24,20 +24,23 @@ Response: TypeAlias = Literal["label", "probability", "number"]
 class Metric:
     """Metric of stored predictions, created by `check_scoring`.
 
-    Attributes
+    Parameters
     ----------
     name : str
         Name given by the user, or key of a dictionary.
     label : str
         Name for tables and sentences, such as "ROC AUC" or "RMSE".
     greater_is_better : bool
+        Whether larger scores are better.
     response : {"label", "probability", "number"}
         Kind of predictions that the metric uses. A metric of probabilities is meaningless for
         one-hot predictions of a model without ``predict_proba``.
-    decomposable : bool
-        Whether ``loss(score)`` is the mean of `pointwise`.
     bounds : pair of floats
         Smallest and largest possible score.
+    kernel : callable
+        Function that computes the scores of all cells under several weightings of the rows.
+    pointwise_kernel : callable, optional
+        Function that computes the loss of each row, if ``loss(score)`` is a mean of such losses.
     vectorised : bool
         Whether `replicates` is fast; otherwise it calls the metric once per cell and replicate.
     variance_factor : float
@@ -92,8 +95,11 @@ class Metric:
         Parameters
         ----------
         y : array of shape (n_rows,)
+            Positions of the true classes, or numbers.
         predictions : array of shape (…, n_rows) or (…, n_rows, n_classes)
+            Numbers, or class probabilities.
         sample_weight : array of shape (n_rows,), optional
+            Weights of the rows.
 
         Returns
         -------
@@ -114,17 +120,51 @@ class Metric:
 
         It is 1 − score for accuracy, ROC AUC, F1 and R², the error itself for errors, and −score
         for scores without an upper bound.
+
+        Parameters
+        ----------
+        score : float or array
+            Score in the unit of the metric.
+
+        Returns
+        -------
+        float or array
+            Loss.
         """
         if not self.greater_is_better:
             return score
         return (self.bounds[1] if math.isfinite(self.bounds[1]) else 0.0) - score
 
     def score_of(self, loss: Any) -> Any:
-        """Convert a `loss` back to a score; the function is its own inverse."""
+        """Convert a `loss` back to a score.
+
+        Parameters
+        ----------
+        loss : float or array
+            Result of `loss`.
+
+        Returns
+        -------
+        float or array
+            Score in the unit of the metric.
+        """
         return self.loss(loss)
 
     def pointwise(self, y: VectorLike, predictions: VectorLike) -> np.ndarray:
-        """Loss per row of shape (…, rows), with mean ``loss(score)``."""
+        """Compute the loss of each row; the mean of the losses is ``loss(score)``.
+
+        Parameters
+        ----------
+        y : array of shape (n_rows,)
+            Positions of the true classes, or numbers.
+        predictions : array of shape (…, n_rows) or (…, n_rows, n_classes)
+            Numbers, or class probabilities.
+
+        Returns
+        -------
+        ndarray of shape (…, n_rows)
+            Losses.
+        """
         if self.pointwise_kernel is None:
             raise ValueError(
                 f"`metric` must be the mean of a pointwise loss; got {self.name!r}, which is "
@@ -141,18 +181,32 @@ class Metric:
         Parameters
         ----------
         y : array of shape (n_rows,)
+            Positions of the true classes, or numbers.
         predictions : array of shape (n_cells, n_rows) or (n_cells, n_rows, n_classes)
+            Numbers, or class probabilities, of every cell.
         weights : array of shape (n_replicates, n_rows)
+            One weighting of the rows per replicate.
 
         Returns
         -------
-        scores : ndarray of shape (n_cells, n_replicates)
+        ndarray of shape (n_cells, n_replicates)
+            Scores in the unit of the metric.
         """
         cells = np.asarray(predictions, dtype=np.float64)
         return self.kernel(np.asarray(y), cells, np.asarray(weights, dtype=np.float64))
 
     def format(self, value: float) -> str:
         """Format with four significant digits (three below 1), rarely with an exponent.
+
+        Parameters
+        ----------
+        value : float
+            Score or loss.
+
+        Returns
+        -------
+        str
+            Formatted number.
 
         Examples
         --------

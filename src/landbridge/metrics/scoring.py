@@ -111,12 +111,14 @@ def check_scoring(scoring: Any, *, task: Task, classes: VectorLike = None) -> tu
         Any other callable is called as ``(y_true, y_pred)``, with ``sample_weight`` if it accepts
         it, and greater values are better. A list or a dictionary contains several of these.
     task : {"classification", "regression"}
+        Type of the labels.
     classes : array of shape (n_classes,), optional
         The sorted classes of a classification task.
 
     Returns
     -------
-    metrics : tuple of Metric
+    tuple of Metric
+        Metrics in the given order.
 
     Notes
     -----

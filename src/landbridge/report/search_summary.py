@@ -140,11 +140,11 @@ def _criterion_words(result: SearchResult) -> str:
     why = "as requested"
     if info.by_default:
         count = f"{n} labelled target rows" if n != 1 else "1 labelled target row"
-        why = f"by default with {count if n else 'no labelled target rows'}"
-    words = f"Criterion: {info.criterion}, {why}: {CRITERION_WORDS[info.criterion]}."
+        why = f"the default with {count if n else 'no labelled target rows'}"
+    words = CRITERION_WORDS[info.criterion]
     if "trcv" in info.criteria and info.criterion == "anchored":
-        words = f"{words[:-1]} and with transfer cross-validation."
-    return words
+        words += " and with transfer cross-validation"
+    return f"Ranked by the criterion {info.criterion}, {why} ({words})."
 
 
 def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
