@@ -23,15 +23,14 @@ MOST_CELLS = 0.9
 # Below that, a column with this share of numbers is read as text, with a caution.
 MANY_CELLS = 0.5
 LEADING_ZERO = r"^[+-]?0\d+$"
-WHOLE_NUMBER = r"^[+-]?\d+$"
 DECIMAL_COMMA, THOUSANDS = "a decimal comma", "thousands separators"
 _PATTERNS = {
     DECIMAL_COMMA: r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$",
-    THOUSANDS: r"^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?$",
+    THOUSANDS: r"^[+-]?([1-9]\d{0,2}(,\d{3})+|\d+)(\.\d+)?$",
 }
-# If a column contains 1.234,56, its dots separate thousands.
-_DOTTED = r"^[+-]?\d{1,3}(\.\d{3})+,\d+$"
-_DOTTED_COMMA = r"^[+-]?(\d{1,3}(\.\d{3})+|\d+)(,\d+)?$"
+# If a column contains 1.234,56, its dots separate thousands; 0.234 never does.
+_DOTTED = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+$"
+_DOTTED_COMMA = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?$"
 PERCENT, CURRENCY = "percent signs", "currency signs"
 _MONEY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
 # A number with its unit; the groups are the number without the unit.
@@ -238,7 +237,9 @@ def _in_notation(text: "pl.Series", notation: Notation) -> "pl.Series":
     pattern = _PATTERNS[notation.commas]
     if notation.commas == THOUSANDS:
         return _plain(_only(cells, pattern).str.replace_all(",", "", literal=True))
-    if cells.str.contains(_DOTTED).any():
+    n_commas, n_dots = (int(cells.str.contains(form).sum()) for form in (",", r"^[^,]*\.[^,]*$"))
+    # One 1.234,56 among many 1.234 says less than they do.
+    if n_commas >= n_dots and cells.str.contains(_DOTTED).any():
         pattern = _DOTTED_COMMA
     cells = _only(cells, pattern).str.replace_all(".", "", literal=True)
     return _plain(cells.str.replace(",", ".", literal=True))
