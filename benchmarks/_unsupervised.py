@@ -22,11 +22,11 @@ def kept(name: str, learn: Callable[[], np.ndarray]) -> np.ndarray:
 
 
 def stacked_rbm(X: np.ndarray, train: np.ndarray, seed: int = 0) -> np.ndarray:
-    """Hidden probabilities of two stacked restricted Boltzmann machines, 500 and 2000 units."""
+    """Hidden probabilities of stacked restricted Boltzmann machines, 500-500-2000 units."""
     X = X.astype(np.float32) / 255
-    for n_units, n_iter in ((500, 8), (2000, 4)):
+    for n_units in (500, 500, 2000):
         machine = BernoulliRBM(
-            n_units, learning_rate=0.05, batch_size=20, n_iter=n_iter, random_state=seed
+            n_units, learning_rate=0.05, batch_size=20, n_iter=8, random_state=seed
         ).fit(X[train])
         X = machine.transform(X).astype(np.float32)
     return X
