@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import stats
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.ensemble import RandomForestRegressor
@@ -126,12 +127,17 @@ def off_by(inside: np.ndarray, outside: np.ndarray) -> float:
     """Factor between the errors on rows like the labelled ones and on others; 1 within noise."""
     if min(inside.size, outside.size) < 20:
         return 1.0
-    error = np.sqrt(inside.var() / inside.size + outside.var() / outside.size)
-    if abs(inside.mean() - outside.mean()) <= 2.58 * error:
+    parts = (inside, outside)
+    if np.isin(np.concatenate(parts), (0, 1)).all():
+        # Regions with few errors or none need an exact test.
+        p_value = stats.fisher_exact([[p.sum(), p.size - p.sum()] for p in parts]).pvalue
+    else:
+        p_value = stats.ttest_ind(*parts, equal_var=False).pvalue
+    if p_value > 0.01:
         return 1.0
     # Half an error keeps the factor finite where one of the two has none.
-    a = inside.mean() + 0.5 * inside.max() / inside.size
-    b = outside.mean() + 0.5 * outside.max() / outside.size
+    largest = max(inside.max(), outside.max())
+    a, b = (part.mean() + 0.5 * largest / part.size for part in parts)
     return float(max(a / b, b / a))
 
 

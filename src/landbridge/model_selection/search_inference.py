@@ -7,9 +7,9 @@ Each result states which rows it is based on. The intervals are:
 ``"labelled"``
     The same around the candidate's own score on those rows.
 ``"adjusted"``
-    The same with the unlabelled rows as a control variate, for accuracy, Brier score, MAE, MSE and
-    RMSE: about 10 % narrower at the same coverage (`benchmarks/trust.py`). For other metrics this
-    is the same as ``"labelled"``.
+    The same with the unlabelled rows as a control variate, for accuracy, MAE, MSE and RMSE: about
+    10 % narrower at the same coverage (`benchmarks/trust.py`). For other metrics this is the same
+    as ``"labelled"``.
 ``"paper"``
     Eq. (15) of Zhong et al.: the score interval of a proportion, which treats the losses of TrCV as
     those of n independent target rows. It ignores the bias of TrCV.
@@ -17,8 +17,8 @@ Each result states which rows it is based on. The intervals are:
     The same with the effective sample size of the weights in place of n.
 
 The vote has a separate interval, ``"cross-fitted"``, from predictions whose weights were learned
-without the fold of the row. The control variate is used for accuracy, Brier score and log loss. For
-regression errors it made intervals only 2 to 5 % narrower, so it is not used.
+without the fold of the row. The control variate is used for Brier score and log loss. For accuracy
+and regression errors it made intervals only 2 to 5 % narrower, so it is not used.
 
 With groups of target rows (``cv_groups_target`` in `fit`), groups, not rows, are independent:
 intervals and paired tests resample or sum whole groups, without a control variate.
@@ -156,7 +156,7 @@ def interval(
     method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
         ``"anchored"`` and ``"labelled"`` use the labelled target rows and are centred at the
         anchored estimate and at the cell's own score. ``"adjusted"`` is a narrower version of the
-        latter that also uses the unlabelled rows, for accuracy, Brier score, MAE, MSE and RMSE.
+        latter that also uses the unlabelled rows, for accuracy, MAE, MSE and RMSE.
         ``"paper"`` is Eq. (15) for accuracy, and ``"effective"`` uses the effective sample size
         instead. The default is the first method that the search supports. With
         ``cv_groups_target`` in `fit`, groups of rows count instead of rows.
@@ -288,10 +288,8 @@ def _from_rows(
 def is_adjusted(metric: Metric, method: str) -> bool:
     """Whether unlabelled rows are a control variate: where `benchmarks/trust.py` has shown it."""
     if method == "cross-fitted":
-        return is_accuracy(metric) or metric.label in ("log loss", "Brier score")
-    return method == "adjusted" and (
-        is_accuracy(metric) or metric.label in ("Brier score", "MAE", "MSE", "RMSE")
-    )
+        return metric.label in ("log loss", "Brier score")
+    return method == "adjusted" and (is_accuracy(metric) or metric.label in ("MAE", "MSE", "RMSE"))
 
 
 def _adjusted(

@@ -41,7 +41,7 @@ def classes():
         "target": lb.TargetOnly(GaussianNB()),
     }
     labels = ((SIGNAL + NOISE[0] > 1).astype(int), (SIGNAL_TARGET + NOISE[1] > 1).astype(int))
-    return searched(*labels, models, scoring=["accuracy", "neg_log_loss"])
+    return searched(*labels, models, scoring=["accuracy", "neg_log_loss", "neg_brier_score"])
 
 
 @pytest.fixture(scope="module")
@@ -155,8 +155,9 @@ def test_the_expected_log_loss_is_the_control_variate_of_the_vote(classes):
     interval = classes.interval(0.9, metric="neg_log_loss")
     assert interval.estimate == pytest.approx(found.estimate, rel=1e-5)
     # Averages over folds are less sure of themselves than the models of single candidates.
-    plain, adjusted = (
-        classes.interval(0.9, cell=2, metric="neg_log_loss", method=method)
-        for method in ("labelled", "adjusted")
-    )
-    assert tuple(plain) == tuple(adjusted)
+    for name in ("neg_log_loss", "neg_brier_score"):
+        plain, adjusted = (
+            classes.interval(0.9, cell=2, metric=name, method=method)
+            for method in ("labelled", "adjusted")
+        )
+        assert tuple(plain) == tuple(adjusted)
