@@ -90,7 +90,7 @@ MUTANTS = [
            "summary.within + float(summary.share @ deviation**2)", SOURCES, VARIANCES),
     mutant("inference/intervals.py", "(self.between + within) * (1 / k + 1)",
            "(self.between + within) / k", INFERENCE),
-    mutant("inference/intervals.py", "return (n_sources + 1) / max(n_sources - 1, 1.0)",
+    mutant("inference/intervals.py", "return 1.0 + TRAINING_VARIANCE / n_sources",
            "return 1.0", INFERENCE),
     mutant("inference/intervals.py", "t_quantile(level, n_sources - 1)",
            "t_quantile(level, n_sources)", INFERENCE),

@@ -256,7 +256,7 @@ def read_problem(
         _row_names(frame, identifiers),
         None if group is None else frame[group].cast(str).to_numpy().astype(str),
         None if time is None else _as_times(frame[time]),
-        [] if time is None else frame[time].cast(str).to_list(),
+        [] if time is None else _time_words(frame[time]),
         sample,
     )
 
@@ -308,6 +308,11 @@ def _as_times(column: "pl.Series") -> np.ndarray:
         f"--time must hold dates, times or numbers; {column.name!r} holds text like "
         f"{str(column[0])!r}. Write dates like 2020-12-31, or name another column."
     )
+
+
+def _time_words(column: "pl.Series") -> list[str]:
+    """Times as they are shown, without empty fractions of seconds."""
+    return [time.removesuffix(".000000") for time in column.cast(str).to_list()]
 
 
 def _check_filled(frame: "pl.DataFrame", name: str, option: str) -> None:
