@@ -71,7 +71,7 @@ def test_groups_are_compared_instead_of_rows(landbridge, tmp_path):
 def test_the_table_of_columns_has_types_and_shares(landbridge, random_labels):
     shown = landbridge("diagnose", random_labels, *ASKED).stdout
     line = next(line.split() for line in shown.splitlines() if line.split()[:1] == ["country"])
-    assert line[1:] == ["text", "0.0%", "1.1%", "constant", "within", "domains"]
+    assert line[1:] == ["text", "0.0", "%", "1.1", "%", "constant", "within", "domains"]
 
 
 def test_of_many_sources_the_largest_are_compared_and_all_together(

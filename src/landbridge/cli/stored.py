@@ -13,6 +13,7 @@ from landbridge.cli._session import (
     check_output,
     command_line,
 )
+from landbridge.metrics.metric import percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +43,7 @@ def _facts(card: dict[str, Any]) -> dict[str, str]:
     versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
     if "candidate" not in card:
         return {"saved": card["date"], "versions": versions}
-    members = ", ".join(f"{m['name']} {100 * m['weight']:.0f} %" for m in card["members"])
+    members = ", ".join(f"{m['name']} {percent(m['weight'])}" for m in card["members"])
     return {
         "model": card["candidate"] + (f" ({members})" if members else ""),
         "predicts": f"{card['label']} ({card['task']})",

@@ -8,6 +8,7 @@ from landbridge.inspection._domain_auc import DomainAUC
 from landbridge.inspection._feature_shift import FeatureShift
 from landbridge.inspection._label_shift import LabelShift
 from landbridge.inspection._mmd import MMDTest
+from landbridge.metrics.metric import percent
 
 if TYPE_CHECKING:
     from landbridge.inspection.shift import ShiftDiagnosis, WeightedSource
@@ -119,7 +120,8 @@ def table(diagnosis: "ShiftDiagnosis", n_features: int) -> str:
         f"domain classifier AUC  {auc.value:.3f}  95 % interval [{auc.low:.3f}, {auc.high:.3f}]",
         f"MMD² (unbiased)        {diagnosis.mmd.value:.4f}  p {_p(diagnosis.mmd.p_value)}",
         f"after weighting        {weighted.effective_sample_size:.1f} effective of "
-        f"{weighted.n_rows} rows ({weighted.method}), heaviest {weighted.largest_share:.1%}",
+        f"{weighted.n_rows} rows ({weighted.method}), "
+        f"heaviest {percent(weighted.largest_share, 1)}",
         *_label_lines(diagnosis.labels),
         "",
         *_feature_lines(diagnosis.features[:n_features]),
@@ -135,7 +137,7 @@ def _label_lines(labels: LabelShift | None) -> list[str]:
         figures = f"{mean:.4g} ± {spread:.3g} → {mean_target:.4g} ± {spread_target:.3g}"
     else:
         pairs = zip(labels.classes, labels.source, labels.target, strict=True)
-        figures = ", ".join(f"{name}: {a:.0%} → {b:.0%}" for name, a, b in pairs)
+        figures = ", ".join(f"{name}: {percent(a)} → {percent(b)}" for name, a, b in pairs)
     return [f"labels                 {figures}  p {_p(labels.p_value)}"]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from landbridge._typing import Vector
 from landbridge.inspection import _column_tests as tests
+from landbridge.metrics.metric import percent
 
 
 class Finding(Enum):
@@ -142,10 +143,10 @@ class ColumnAudit:
 
     def __str__(self) -> str:
         width = max([6, *(len(column.name) for column in self.columns)])
-        lines = [f"{'column':<{width}}  {'type':<13}  missing  unique  findings"]
+        lines = [f"{'column':<{width}}  {'type':<13}  missing   unique  findings"]
         for c in self.columns:
             words = ", ".join(finding.name.lower().replace("_", " ") for finding in c.findings)
-            figures = f"{100 * c.missing:6.1f}%  {100 * c.unique:5.1f}%"
+            figures = f"{percent(c.missing, 1):>7}  {percent(c.unique, 1):>7}"
             lines.append(f"{c.name:<{width}}  {c.kind:<13}  {figures}  {words}".rstrip())
         return "\n".join([*lines, *self.sentences])
 

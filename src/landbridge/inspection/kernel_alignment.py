@@ -14,6 +14,7 @@ from landbridge._validation import check_two_domains, stack_rows
 from landbridge.inspection._display import Display, open_frame
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import SurrogateKernelMap
+from landbridge.metrics.metric import percent
 
 N_CURVE = 300
 MAX_ROWS = 300
@@ -270,7 +271,7 @@ class KernelAlignmentDisplay(Display):
             panel.set_xticks([])
             panel.set_yticks([])
         ax[1].set_xlabel(
-            f"{self.trace_share:.0%} of the trace kept, {self.n_clipped} eigenvalues clipped"
+            f"{percent(self.trace_share)} of the trace kept, {self.n_clipped} eigenvalues clipped"
         )
         ax[0].figure.colorbar(image, ax=list(ax), shrink=0.75, label="k(x, x')")
 

@@ -230,6 +230,11 @@ def format_interval(estimate: float, low: float, high: float) -> tuple[str, str,
     return tuple(values)  # type: ignore[return-value]
 
 
+def percent(share: float, digits: int = 0) -> str:
+    """A share as a percentage, with a space before the sign as everywhere in the output."""
+    return f"{100 * share:.{digits}f} %"
+
+
 def format_number(value: float) -> str:
     """Four significant digits, or three of a number below 1."""
     if not math.isfinite(value):

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from markupsafe import Markup
 
-from landbridge.metrics.metric import format_number
+from landbridge.metrics.metric import format_number, percent
 
 State: TypeAlias = str  # "ok", "caution" or "problem"
 
@@ -160,6 +160,8 @@ def _cell(column: Column, value: Any) -> Cell:
     if column.format == P_VALUE:
         text = f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
         return Cell(text, value, True)
+    if column.format.endswith("%"):
+        return Cell(percent(value, int(column.format[1])), value, True)
     return Cell(format(value, column.format).replace(",", " "), value, True)
 
 

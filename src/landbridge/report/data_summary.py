@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from landbridge.inspection import ColumnAudit
+from landbridge.metrics.metric import percent
 from landbridge.report.blocks import plain
 
 if TYPE_CHECKING:
@@ -124,5 +125,5 @@ def describe_labels(labels: "pl.Series", task: str | None) -> str:
         return f"mean {numbers.mean():.4g}, from {numbers.min():.4g} to {numbers.max():.4g}"
     values, counts = np.unique(np.asarray(labels.to_list()), return_counts=True)
     most = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
-    shares = [f"{values[k]}: {counts[k] / counts.sum():.0%}" for k in most]
+    shares = [f"{values[k]}: {percent(counts[k] / counts.sum())}" for k in most]
     return ", ".join(shares) + (" …" if values.size > MOST_CLASSES else "")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.metrics.metric import format_interval, format_number
+from landbridge.metrics.metric import format_interval, format_number, percent
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.model_selection.search_verdict import Verdict
 
@@ -67,9 +67,9 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
     if found is not None:
         ends = " and ".join(map("{:.2f}".format, (found["low"], found["high"])))
         sentences.append(
-            f"Candidates agree with each other on up to {100 * found['agreement']:.0f} % of "
+            f"Candidates agree with each other on up to {percent(found['agreement'])} of "
             f"{found['rows']} unlabelled rows. With such agreement the accuracy lay between {ends} "
-            f"for {100 * found['level']:.0f} % of other datasets: a reference, not a measurement."
+            f"for {percent(found['level'])} of other datasets: a reference, not a measurement."
         )
     elif ranking["vote"] is not None:
         apart = [m["disagreement"] for m in ranking["vote"]["members"]]
@@ -77,7 +77,7 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
         if apart:
             ends = " to ".join(map(format_number, (apart[0], apart[-1])))
             sentences.append(f"On unlabelled rows its members differ from the vote by {ends}.")
-    what = f"the error to within {100 * needed['within']:.0f} % of it"
+    what = f"the error to within {percent(needed['within'])} of it"
     if needed["accuracy"]:
         what = f"the accuracy to within {needed['within']:g}"
     sentences.append(
@@ -90,7 +90,7 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
 def _how_to_answer(ranking: dict[str, Any], best: dict[str, Any], target: str) -> str:
     if ranking["answer"] == "vote":
         members = ranking["vote"]["members"]
-        named = ", ".join(f"{m['name']} {100 * m['weight']:.0f} %" for m in members[:3])
+        named = ", ".join(f"{m['name']} {percent(m['weight'])}" for m in members[:3])
         more = f" and {len(members) - 3} more" if len(members) > 3 else ""
         return f"Predict {target} with the vote of {len(members)} models ({named}{more})"
     if best["source"] is None:
@@ -143,7 +143,7 @@ def _recall_of_rarest(ranking: dict[str, Any]) -> str:
     recall = f"{classes['recall'][k] or 0.0:.2f}"
     return (
         f', recall {recall} of the rarest class "{classes["names"][k]}" '
-        f"({100 * classes['rarest_share']:.1f} % of the rows, {_found(classes, k)} found)"
+        f"({percent(classes['rarest_share'], 1)} of the rows, {_found(classes, k)} found)"
     )
 
 
@@ -237,8 +237,8 @@ def _balance(ranking: dict[str, Any]) -> dict[str, str] | None:
         return None
     rarest = classes["rarest"]
     text = (
-        f'The rarest class "{classes["names"][rarest]}" has {100 * classes["rarest_share"]:.1f} % '
-        "of the labelled target rows"
+        f'The rarest class "{classes["names"][rarest]}" has '
+        f"{percent(classes['rarest_share'], 1)} of the labelled target rows"
     )
     if not classes["is_rare"]:
         return _check("Class balance", "ok", f"{text}.")
@@ -270,13 +270,13 @@ def _missing_cells(data: dict[str, Any]) -> dict[str, str]:
         return _check(
             "Missing cells",
             "caution",
-            f"{100 * worst['missing']:.0f} % of the cells of {worst['name']} are empty and were "
+            f"{percent(worst['missing'])} of the cells of {worst['name']} are empty and were "
             "filled with means.",
         )
     return _check(
         "Missing cells",
         "ok",
-        f"At most {100 * worst['missing']:.1f} % of the cells of a domain are empty.",
+        f"At most {percent(worst['missing'], 1)} of the cells of a domain are empty.",
     )
 
 

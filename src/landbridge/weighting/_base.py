@@ -16,6 +16,7 @@ from landbridge._tasks.threads import one_thread
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, check_two_domains
 from landbridge.exceptions import WeightingWarning
+from landbridge.metrics.metric import percent
 
 # Weights with a smaller effective share of rows than this are reported as unstable.
 SMALL_SHARE = 0.05
@@ -107,7 +108,7 @@ class WeightDiagnostics:
         return (
             f"The {self.n_rows} weighted source rows are equivalent to "
             f"{self.effective_sample_size:.4g} unweighted rows. The heaviest row carries "
-            f"{100 * self.largest_share:.1f} % of the weight, and {self.n_at_bound} rows are at "
+            f"{percent(self.largest_share, 1)} of the weight, and {self.n_at_bound} rows are at "
             f"the upper bound.\nThe largest difference of means went from "
             f"{np.abs(self.mean_gap_before).max():.3g} to {np.abs(self.mean_gap_after).max():.3g} "
             f"standard deviations ({name})."
@@ -227,8 +228,8 @@ def _warn_if_unstable(weighting: Weighting, diagnostics: WeightDiagnostics) -> N
         return
     warnings.warn(
         f"The weights of {type(weighting).__name__} have an effective sample size of {size:.1f} "
-        f"of {n} source rows ({100 * size / n:.1f} %), and the heaviest row carries "
-        f"{100 * diagnostics.largest_share:.0f} % of the weight, so models fitted with them are "
+        f"of {n} source rows ({percent(size / n, 1)}), and the heaviest row carries "
+        f"{percent(diagnostics.largest_share)} of the weight, so models fitted with them are "
         "unstable. If the domains barely overlap, compare with UniformWeights or label target "
         "rows. If the weights overfit the target sample, smooth them, for example with a larger "
         "ridge.",

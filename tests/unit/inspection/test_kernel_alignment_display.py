@@ -84,7 +84,7 @@ def test_kernels_before_and_after():
     assert 0 < shown.trace_share < 1
     assert shown.n_clipped > 0
     text = shown.ax_[1].get_xlabel()
-    assert f"{shown.trace_share:.0%}" in text
+    assert f"{100 * shown.trace_share:.0f} %" in text
     assert f"{shown.n_clipped} eigenvalues" in text
     image = shown.ax_[1].get_images()[0].get_array()
     np.testing.assert_array_equal(image, shown.after)

@@ -262,7 +262,7 @@ def test_shifted_classes_in_words(diagnosis):
     labels = LabelShift("classification", ("a", "b"), (0.5, 0.5), (0.2, 0.8), 0.3, 1e-5)
     changed = dataclasses.replace(diagnosis, labels=labels)
     assert "The labels shift too (total variation 0.30, p < 0.001)" in changed.verdict
-    assert "a: 50% → 20%, b: 50% → 80%  p < 0.001" in changed.summary()
+    assert "a: 50 % → 20 %, b: 50 % → 80 %  p < 0.001" in changed.summary()
 
 
 def test_no_labels_no_word_about_them(diagnosis):
