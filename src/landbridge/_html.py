@@ -1,14 +1,17 @@
-"""HTML fragments for notebooks. This is the only place where text is escaped.
+"""HTML fragments for notebooks, and text that is safe in a terminal.
 
 Colours are inherited from the page, so that light and dark notebooks both work.
 """
 
 import math
+import unicodedata
 from collections.abc import Iterable, Sequence
 from html import escape
 
 from landbridge._palette import ACCENT
 
+# Unicode categories: control, format (such as writing direction), surrogate, line separators.
+_INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 STYLE = (
     "<style>"
     ".lb{font-family:inherit;line-height:1.45;max-width:60em}"
@@ -72,3 +75,13 @@ def _shown(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def visible(text: str) -> str:
+    """Escape control characters, so that a name cannot control the terminal."""
+    return "".join(
+        character
+        if character == "\n" or unicodedata.category(character) not in _INVISIBLE
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )

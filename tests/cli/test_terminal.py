@@ -46,7 +46,7 @@ def test_parts_of_a_table_repeat_the_first_column():
         [Column("name"), Column("x" * 20, "d"), Column("y" * 20, "d")], [["a", 1, 2]]
     )
     assert printed(table, 52).count("name") == 1
-    assert re.findall(r"a +\d", printed(table, 51)) == [f"a{25 * ' '}1", f"a{25 * ' '}2"]
+    assert re.findall(r"a +(\d)", printed(table, 51)) == ["1", "2"]
 
 
 def test_paragraphs_are_wrapped_and_code_is_not():

@@ -53,6 +53,15 @@ def test_text_of_the_user_is_escaped_everywhere():
     assert code[0].startswith("    landbridge select")
 
 
+def test_markdown_has_no_control_characters():
+    summary = example_summary()
+    summary["title"] = summary["origin"]["command"] = "red \x1b[31m"
+    written = render_markdown(summary)
+    assert written.startswith(r"# red \\x1b\[31m")
+    assert r"    red \x1b[31m" in written
+    assert "\x1b" not in written
+
+
 def test_every_form_holds_the_verdict_the_checks_and_the_numbers():
     summary = example_summary()
     html = " ".join(Text(render_html(summary)).words)

@@ -35,13 +35,16 @@ BOOSTER_PARAMETERS = ("n_estimators", "learning_rate", "max_depth", "random_stat
 MOST_POINTS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Entry:
     """Value with its line number; lists and mappings contain further entries."""
 
     value: Any
     line: int
     path: Path
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
     def fail(self, message: str) -> NoReturn:
         raise InputError(f"{self.path}, line {self.line}: {message}")
@@ -240,6 +243,8 @@ def _read_yaml(text: str, path: Path) -> Entry:
         loader = yaml.SafeLoader(text)
         node = loader.get_single_node()
         return Entry({}, 1, path) if node is None else _YAML(loader, path).read(node, 0)
+    except InputError:
+        raise
     except yaml.constructor.ConstructorError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise InputError(
@@ -286,6 +291,9 @@ class _YAML:
             )
         if depth > DEEPEST:
             raise InputError(_too_deep(self.path))
+        if isinstance(node, yaml.CollectionNode) and not node.tag.endswith((":map", ":seq")):
+            problem = f"unknown tag {node.tag!r}"
+            raise yaml.constructor.ConstructorError(problem=problem, problem_mark=node.start_mark)
         if isinstance(node, yaml.MappingNode):
             return Entry(self._mapping(node, depth), line, self.path)
         if isinstance(node, yaml.SequenceNode):

@@ -11,7 +11,6 @@ import os
 import shlex
 import sys
 import traceback
-import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from landbridge._html import visible
 from landbridge.cli import INTERRUPTED, TERMINATED, Terminated
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from landbridge.report.blocks import Block, Column, Table
 
 REPORTS = (".html", ".htm", ".md", ".json")
-# Unicode categories: control, format (such as writing direction), surrogate, line separators.
-_INVISIBLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 # Spaces between two columns, and at both ends of a line.
 GAP = 3
 # Sentences in narrower columns are hard to read.
@@ -41,16 +39,6 @@ NARROWEST_TEXT = 24
 
 class InputError(ValueError):
     """Invalid user input; the message says what to do."""
-
-
-def visible(text: str) -> str:
-    """Escape control characters, so that a name cannot control the terminal."""
-    return "".join(
-        character
-        if character == "\n" or unicodedata.category(character) not in _INVISIBLE
-        else character.encode("unicode_escape").decode()
-        for character in text
-    )
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from landbridge._docstrings import documented
+from landbridge._html import visible
 from landbridge._storage import whole_file
 from landbridge.report.layout import lay_out
 
@@ -135,15 +137,11 @@ def _environment(*, escape: bool) -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["plain"] = _plain_markdown
+    environment.filters |= {"plain": _plain_markdown, "visible": visible}
     return environment
 
 
 def _plain_markdown(text: object) -> str:
-    """Escape markup and remove line breaks in user text for Markdown."""
-    words = " ".join(str(text).split())
-    for sign in "\\`*_[]<>|":
-        words = words.replace(
-            sign, f"\\{sign}" if sign not in "<>" else {"<": "&lt;", ">": "&gt;"}[sign]
-        )
-    return words
+    """Escape markup and control characters, and remove line breaks, in user text for Markdown."""
+    words = visible(" ".join(str(text).split()))
+    return re.sub(r"([\\`*_\[\]|])", r"\\\1", words).replace("<", "&lt;").replace(">", "&gt;")
