@@ -13,7 +13,7 @@ ROOMS = {
     "kernels": "Kernel methods",
     "mapping": "Feature mappings",
     "ensemble": "Ensembles",
-    "neighbors": "Nested generalised exemplars",
+    "neighbors": "Non-nested generalised exemplars",
     "feature_selection": "Features that keep their meaning",
     "inference": "Variances, intervals and tests",
     "metrics": "Metrics of stored predictions",

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from markupsafe import Markup
 
 WIDTH = 560
-LETTER = 7.4  # width of a letter at the font size of the style sheet
+# Width of a bold letter and room for a tick label at the larger font size of phones.
+LETTER = 8.2
+TICK = 55
 LONGEST_LABEL = 40
 
 
@@ -29,7 +31,9 @@ class Scale:
         return round(self.left + share * (self.right - self.left), 1)
 
     def ticks(self) -> list[float]:
-        return [tick for tick in round_steps(self.low, self.high) if self.low <= tick <= self.high]
+        about = min(5, max(2, int((self.right - self.left) / TICK)))
+        steps = round_steps(self.low, self.high, about)
+        return [tick for tick in steps if self.low <= tick <= self.high]
 
 
 @dataclass(slots=True)
@@ -82,7 +86,7 @@ def shorten(label: str, limit: int = LONGEST_LABEL) -> str:
     return label if len(label) <= limit else label[: limit - 1] + "…"
 
 
-def round_steps(low: float, high: float, about: int = 5) -> list[float]:
+def round_steps(low: float, high: float, about: int) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten that span ``low`` to ``high``."""
     raw = (high - low) / about
     power = 10.0 ** math.floor(math.log10(raw))
