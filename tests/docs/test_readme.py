@@ -38,3 +38,31 @@ def test_badges_agree_with_the_package():
     assert (
         f">{project['license']}<" in (ROOT / "docs" / "pictures" / "badge_licence.svg").read_text()
     )
+
+
+def test_figures_are_those_of_the_cited_pages():
+    words = " ".join(README.split())
+
+    def page(name):
+        return (ROOT / "docs" / "benchmarks" / f"{name}.md").read_text()
+
+    regret = page("search_regret")
+    tasks, vote = re.search(
+        r"Labels 10 %, mixed list: the vote's mean regret over (\d+) tasks is ([\d.]+)", regret
+    ).groups()
+    pooled = re.search(r"\| always pooled \| ([\d.]+)", regret)[1]
+    assert f"loses {float(vote):.3f} of accuracy" in words
+    assert f"over {tasks} real tasks" in words
+    assert f"Always pooling loses {float(pooled):.3f} " in words
+
+    coverage = page("multisource_paper")
+    covered = re.search(r"covers the error on a new domain in ([\d.]+) %", coverage)[1]
+    theta = re.search(r"θ_B, read as an interval for a new domain, (\d+) %", coverage)[1]
+    assert f"covered the truth in {float(covered):.0f} % of cases" in words
+    assert f"did so in {theta} %" in words
+
+    speed = page("weighting")
+    for peer in ("skada", "ADAPT"):
+        ratio = re.search(rf"n = 10000: CPU of {peer} \| [^|]+ \| ([\d.]+)×", speed)[1]
+        less = "less CPU" if peer == "skada" else "less"
+        assert f"{float(ratio):.0f} times {less} than {peer}" in words
