@@ -208,8 +208,8 @@ def interval(
     groups : array of shape (n_rows,)
         The source of each row.
     question : {"new_source", "population", "fixed"}, default="new_source"
-        See the table in the module's docstring. The first two need three sources, and warn below
-        five.
+        See the table in the module's docstring. The first two need at least three sources, and a
+        warning is raised if there are fewer than five.
     level : float, default=0.95
         Nominal coverage.
     sample_weight, source_weight : optional, default=None, "equal"

@@ -28,11 +28,12 @@ from landbridge.model_selection._plan import (
     CacheKeys,
     Settings,
     WeightTask,
+    clearly_behind,
     make_context,
     plan_cells,
     plan_fits,
+    racing_rounds,
 )
-from landbridge.model_selection._racing import clearly_behind, racing_rounds
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import CRITERIA
