@@ -16,6 +16,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge.model_selection._fit_tasks import Training, fit_model
 
 NAME = "defaults"
-DRAWS = {"report": 3, "several sources": 3, "regression": 3, "choice": 1}
+N_DRAWS = 3
 Makers = dict[str, Callable[[], Any]]
 
 
@@ -124,6 +125,7 @@ NUMERIC: Makers = {
 GROUPED: Makers = {
     "MultiSourceTrAdaBoostClassifier": lambda: lb.MultiSourceTrAdaBoostClassifier(random_state=0),
     "TaskTrAdaBoostClassifier": lambda: lb.TaskTrAdaBoostClassifier(random_state=0),
+    "TaskTrAdaBoostClassifier, columns not scaled": lambda: lb.TaskTrAdaBoostClassifier(linear()),
     "TransferBoostClassifier": lb.TransferBoostClassifier,
     "LocallyWeightedEnsemble": lambda: lb.LocallyWeightedEnsemble(random_state=0),
 }
@@ -137,29 +139,28 @@ def run() -> None:
 
 
 def all_cells() -> Iterator[tuple[dict[str, Any], tuple[Any, ...]]]:
-    """Every estimator on every draw, so that a part of a run is a sample."""
+    """Every estimator on every draw, the half that the defaults were chosen on last."""
     with_labels = {**baselines(CLASSIFIERS, labels=True), **ESTIMATORS, **EARLIER}
     without = {**baselines(CLASSIFIERS, labels=False), **ESTIMATORS}
     without = {name: make for name, make in without.items() if name not in NEED_LABELS}
     grouped = {**baselines(CLASSIFIERS, labels=True), **GROUPED}
     numeric = {**baselines(REGRESSORS, labels=True), **NUMERIC}
-    for draw in range(max(DRAWS.values())):
-        for task in several_sources():
-            yield from cells_of("several sources", task, draw, grouped, labels=True)
-        for task in regressions():
-            yield from cells_of("regression", task, draw, numeric, labels=True)
-        for half in ("report", "choice"):
-            for task in pairs_of_domains(half):
-                yield from cells_of(half, task, draw, with_labels, labels=True)
-                yield from cells_of(half, task, draw, without, labels=False)
+    for half, tasks, makers in (
+        ("several sources", several_sources(), grouped),
+        ("regression", regressions(), numeric),
+    ):
+        for draw, task in product(range(N_DRAWS), tasks):
+            yield from cells_of(half, task, draw, makers, labels=True)
+    for half in ("report", "choice"):
+        for draw, task in product(range(N_DRAWS), pairs_of_domains(half)):
+            yield from cells_of(half, task, draw, with_labels, labels=True)
+            yield from cells_of(half, task, draw, without, labels=False)
 
 
 def cells_of(
     half: str, task: Any, draw: int, makers: Makers, *, labels: bool
 ) -> list[tuple[dict[str, Any], tuple[Any, ...]]]:
     """Every estimator on one draw of a task."""
-    if draw >= DRAWS[half]:
-        return []
     name = f"{task.dataset}, {task.name}" if hasattr(task, "dataset") else task.name
     names = {"half": half, "labels": labels, "task": name, "draw": draw}
     return [({**names, "method": m}, (make, task, draw, labels)) for m, make in makers.items()]

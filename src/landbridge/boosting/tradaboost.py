@@ -179,7 +179,7 @@ class TrAdaBoostClassifier(VotingClassifier):
     source is right. The dynamic factor C_t = 2(1 − ε_t) compensates for this: source weights then
     follow the weighted majority algorithm exactly, and target weights follow AdaBoost. The method
     is useful where part of the source contradicts the target. On nine pairs of domains with 60
-    target labels, its accuracy was 3 points below that of pooled logistic regression and 5 points
+    target labels, its accuracy was 2 points below that of pooled logistic regression and 5 points
     above that of the best source-only model (benchmark ``defaults``).
 
     Without labelled target rows, it is AdaBoost (SAMME) on the source, with a warning. Unlabelled

@@ -143,7 +143,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
     where ε_t is the weighted mean of e over the target rows and C_t is as in
     `TrAdaBoostClassifier`. The prediction is the weighted median of the rounds ⌈N/2⌉ … N. The
     method is useful if part of the source contradicts the target. On nine pairs of domains with 60
-    target labels its RMSE was 8 % of a standard deviation above that of pooled gradient boosting
+    target labels its RMSE was 9 % of a standard deviation above that of pooled gradient boosting
     (benchmark ``defaults``).
 
     The two-stage form reduces the weight of the source in ``n_steps`` steps, choosing β_t so that

@@ -107,7 +107,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
     + log(c − 1) with ε the error over all rows under the weights w·exp(α^j). This vote minimises
     the sum of the new weights. All rounds vote. The method is useful for measuring how much each
     source helps. On nine pairs of domains with 60 target labels it was 3 points less accurate than
-    pooled logistic regression, and 1 point with three sources (benchmark ``defaults``).
+    pooled logistic regression, and as accurate with three sources (benchmark ``defaults``).
 
     Without ``groups`` all source rows are one source. Without labelled target rows it is
     AdaBoost (SAMME) on the source, with a warning. Unlabelled rows are ignored.

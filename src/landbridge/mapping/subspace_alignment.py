@@ -50,7 +50,7 @@ class SubspaceAlignment(DomainMap):
     Source rows become (x − m_S) P_S P_S'P_T, target rows (x − m_T) P_T. ``transform`` expects
     target rows, as a Pipeline requires in ``predict``; ``fit_transform`` and ``transform_source``
     expect source rows. Without target rows, both compute the principal components of the source.
-    The method may help on text. Without target labels it was 8 points less accurate than the best
+    The method may help on text. Without target labels it was 10 points less accurate than the best
     source-only model on average over nine tasks, mostly because of signals (benchmark
     ``defaults``).
 

@@ -201,7 +201,7 @@ class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
 
     This is a plain classifier that takes no target rows. Wrap it in `SourceOnly` or `TargetOnly`,
     or use it in a search or an ensemble. The result depends on the order of the rows. It is useful
-    for its interpretable rules. On pooled rows with 60 target labels it was 11 points less accurate
+    for its interpretable rules. On pooled rows with 60 target labels it was 10 points less accurate
     than pooled logistic regression (benchmark ``defaults``).
 
     Parameters
