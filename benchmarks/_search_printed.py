@@ -130,11 +130,10 @@ CANDIDATES = {
     "L beside S_i": transfer_learners,
     "L in the source": transfer_learners,
     "algorithms": eight_learners,
-    "sources": eight_learners,
     "sources in part": eight_learners,
-    "folds and labels": eight_learners,
     "folds and labels in part": eight_learners,
-    "Weka": learners_of_weka,
+    "Weka": plain_learners_of_weka,
+    "Weka in part": learners_of_weka,
     "LatentMap": neighbours,
     "SVM": margins,
 }

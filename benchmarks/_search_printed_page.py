@@ -60,6 +60,11 @@ TITLES = {
     "LatentMap": "Table 4, number of LatentMap's neighbours, 5 to 45 (of 10)",
     "SVM": "Table 4, C of the SVM, 0.01 to 100 (of 10)",
 }
+# Searches over folds and labels, the better ones first.
+CURVES = {
+    "folds and labels in part": "at most 500 rows per domain, of 28",
+    "curves": "five learners, of 10",
+}
 TRUTHS = {"trained_on_source": "trained on S", "trained_on_both": "trained on S and L"}
 Lines = list[dict[str, Any]]
 
@@ -154,14 +159,12 @@ def source_selection(lines: Lines) -> list[str]:
 
 
 def source_searches(lines: Lines) -> tuple[list[Lines], str]:
-    """Searches of both tasks in each draw: with all rows, otherwise with a part of them."""
-    for kind, words in (("sources", ""), ("sources in part", ", at most 500 rows per domain")):
-        own = chosen(lines, kind)
-        draws = [[x for x in own if x["draw"] == draw] for draw in {x["draw"] for x in own}]
-        whole = [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
-        if whole:
-            return whole, ("one draw" if len(whole) == 1 else f"mean of {len(whole)} draws") + words
-    return [], ""
+    """Searches of both tasks in each draw that has both."""
+    own = chosen(lines, "sources in part")
+    draws = [[x for x in own if x["draw"] == draw] for draw in {x["draw"] for x in own}]
+    whole = [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
+    words = "one draw" if len(whole) == 1 else f"mean of {len(whole)} draws"
+    return whole, f"{words}, at most 500 rows per domain"
 
 
 def learners_of(searches: list[Lines]) -> list[str]:
@@ -183,24 +186,28 @@ def source_agreements(searches: list[Lines], truth: str, criterion: str) -> np.n
 
 def with_weka(lines: Lines) -> list[str]:
     """Table 4, first block, with Weka's traditional classifiers."""
-    own = chosen(lines, "Weka")
+    ours = {x["task"]: x for x in chosen(lines, "algorithms") if x["draw"] == 0}
+    own = [with_transfer(x, ours[x["task"]]) for x in chosen(lines, "Weka")]
+    own += chosen(lines, "Weka in part")
     if not own:
         return []
-    tasks, rows = done_tasks(own), []
-    for criterion in CRITERIA:
-        for truth, words in TRUTHS.items():
-            found = [agreements(own, task, truth, criterion)[0] for task in tasks]
-            rows.append([criterion, words, *found, f"{np.mean(found):.1f}"])
-        printed = PAPER["algorithms"].get(criterion)
-        if printed:
-            there = [printed[TASKS.index(task)] for task in tasks]
-            rows.append([criterion, "paper", *there, f"{np.mean(there):.1f}"])
     return [
-        "## Table 4, selection among eight learners, with Weka's own (of 28; one draw)",
+        "## Table 4, selection among eight learners, with Weka's own (of 28)",
         "NaiveBayes, SMO, J48, IBk and NNge of Weka 3.6.14 with their defaults in place of ours; "
-        "the three transfer learners as above.",
-        markdown_table(["criterion", "truth", *tasks, "mean"], rows),
+        "the three transfer learners as above. RW, WR, ope, opl and pp have at most 500 rows per "
+        "domain.",
+        table(own, "algorithms"),
     ]
+
+
+def with_transfer(weka: dict[str, Any], ours: dict[str, Any]) -> dict[str, Any]:
+    """Weka's five learners with the transfer learners of the same draw in our search."""
+
+    def join(values: list[float], other: list[float]) -> list[float]:
+        return [*values[:5], *other[5:]]
+
+    scores = {c: join(values, ours["scores"][c]) for c, values in weka["scores"].items()}
+    return {**weka, "scores": scores, **{t: join(weka[t], ours[t]) for t in TRUTHS}}
 
 
 def chosen(lines: Lines, kind: str) -> Lines:
@@ -367,24 +374,15 @@ def _correlation(a: Any, b: Any) -> str:
 
 def curves(lines: Lines) -> list[str]:
     """Figures 6 (a) and (b): corr over folds and over labels."""
-    eight = [x for x in chosen(lines, "algorithms") if x["task"] == "WR"]
-    eight += [x for x in lines if x["kind"] == "folds and labels"]
-    part = [x for x in lines if x["kind"] == "folds and labels in part"]
-    five = [x for x in lines if x["kind"] == "curves"]
-    series = (
-        (eight, "eight learners, of 28"),
-        (part, "eight learners, at most 500 rows per domain, of 28"),
-        (five, "five learners, of 10"),
-    )
     parts = []
-    for heading, key, same, steps in (
+    for heading, key, same, n_points in (
         ("Figure 6a, number of folds", "cv", {"share": 0.1}, 6),
         ("Figure 6b, share of labelled target rows", "share", {"cv": 10}, 5),
     ):
-        for own, words in series:
-            some = [x for x in own if all(x[name] == value for name, value in same.items())]
+        for kind, words in CURVES.items():
+            some = [x for x in lines if x["kind"] == kind and same.items() <= x.items()]
             values = sorted({x[key] for x in some})
-            if len(values) < steps:
+            if len(values) < n_points:
                 continue
             n_draws = min(sum(x[key] == value for x in some) for value in values)
             drawn = "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
@@ -395,14 +393,13 @@ def curves(lines: Lines) -> list[str]:
                 f"## {heading} (white to red wine, {words}; {drawn})",
                 markdown_table(["criterion", *(f"{value:g}" for value in values)], rows),
             ]
-            if own is eight:
-                break
+            break
     return parts
 
 
 def _corr(lines: Lines, key: str, value: float, criterion: str, n_draws: int) -> float:
     """Mean corr over the first draws at one point of a curve."""
-    own = sorted((x for x in lines if x[key] == value), key=lambda x: x["draw"])[:n_draws]
+    own = [x for x in lines if x[key] == value and x["draw"] < n_draws]
     found = [rank_agreement(x["trained_on_source"], x["scores"][criterion]) for x in own]
     return float(np.mean(found))
 

@@ -29,8 +29,8 @@ SHARES = (0.3, 0.5, 0.7, 0.9)
 # The role of L is compared on parts of the tasks, where a search takes seconds.
 ROLES = ("L beside S_i", "L in the source")
 ROLE_ROWS, ROLE_DRAWS = 150, 5
-# Table 5 and Figure 6 also have a part of the rows and more draws: NNge takes seconds per fit with
-# 2000 rows.
+# Table 5, Figure 6 and Weka's learners on large tasks have a part of the rows: NNge takes seconds
+# per fit with 2000 rows, and Weka is started for every prediction.
 PART_ROWS, PART_DRAWS = 500, 3
 
 
@@ -52,21 +52,20 @@ def plans() -> list[dict[str, Any]]:
     small = [(task, draw) for task in ("Sp", "Bl", "Gs") for draw in range(DRAWS[task])]
     large = [(task, 0) for task in ("RW", "WR", "ope", "opl", "pp")]
     weka = [plan("Weka accuracy", task) for task in ("RW", "WR")]
-    weka += [plan("Weka", task) for task in ("Sp", "Bl", "Gs", "RW", "WR")]
-    curves = [{"cv": 10}, *({"share": share} for share in SHARES), *({"cv": cv} for cv in FOLDS)]
+    weka += [plan("Weka", task) for task in ("Sp", "Bl", "Gs")]
+    weka += [plan("Weka in part", *one) for one in large]
+    points = [{"cv": 10}, *({"share": share} for share in SHARES), *({"cv": cv} for cv in FOLDS)]
     parts = [
+        *(("folds and labels in part", "WR", point) for point in points),
         *(("sources in part", task, {}) for task in ("comp-rec", "sci-talk")),
-        *(("folds and labels in part", "WR", point) for point in curves),
     ]
     return [
         *(plan("algorithms", *one) for one in small),
         *(plan(kind, *one) for kind in ("SVM", "LatentMap") for one in small + large),
         *(plan("algorithms", *one) for one in large),
-        *(plan(k, task, d, **point) for d in range(PART_DRAWS) for k, task, point in parts),
-        *(plan("sources", task) for task in ("comp-rec", "sci-talk")),
         *(weka if _weka.installed() else []),
+        *(plan(k, task, d, **point) for d in range(PART_DRAWS) for k, task, point in parts),
         *(plan(k, task, d) for d in range(ROLE_DRAWS) for task in DRAWS for k in ROLES),
-        *(plan("folds and labels", "WR", **point) for point in curves[1:]),
     ]
 
 
