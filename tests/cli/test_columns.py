@@ -141,6 +141,16 @@ def test_text_of_training_is_compared_as_it_is_written():
         check_new_rows(pl.DataFrame({"zip": [7, 12]}), seen)
 
 
+def test_days_first_in_new_rows_are_announced_once():
+    seen = describe_columns(pl.DataFrame({"day": [date(2020, 1, 1), date(2020, 12, 31)]}))
+    checker = RowChecker(seen)
+    new = pl.DataFrame({"day": ["01/05/2020", "02/05/2020"]})
+    with pytest.warns(UserWarning, match="new rows: the dates in 'day' are read as day, month"):
+        found = checker.check(new).frame["day"].to_list()
+    assert found == [date(2020, 5, 1), date(2020, 5, 2)]
+    checker.check(new)
+
+
 def test_decimal_commas_in_new_rows_are_announced():
     seen = describe_columns(pl.DataFrame({"size": [1.0, 2.0]}))
     new = pl.DataFrame({"size": ["1,234", "1,5"]})

@@ -249,8 +249,11 @@ def test_dates_with_a_stray_cell_stay_dates(tmp_path):
         assert read_table(path)["x"].dtype == pl.Date
 
 
-def test_dates_with_slashes_are_read_day_first_and_announced(tmp_path):
-    path = write(tmp_path / "t.csv", "x,b\n01/02/2020,1\n13/02/2020,1\n")
+@pytest.mark.filterwarnings("ignore:.*read as missing")
+@pytest.mark.parametrize("stray", ["13/02/2020", "unknown"])
+def test_dates_with_slashes_are_read_day_first_and_announced(tmp_path, stray):
+    cells = ["01/02/2020"] * 9 + [stray]
+    path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
     with pytest.warns(UserWarning, match="dates in 'x' are read as day, month, year"):
         assert read_table(path)["x"][0].month == 2
 

@@ -7,6 +7,7 @@ cell.
 
 import contextlib
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ MOST_CELLS = 0.9
 # Below that, a column with this share of numbers is read as text, with a caution.
 MANY_CELLS = 0.5
 LEADING_ZERO = r"^[+-]?0\d+$"
+DAY_FIRST = r"^\s*\d{1,2}[-/.]\d{1,2}[-/.]"
 DECIMAL_COMMA, THOUSANDS = "a decimal comma", "thousands separators"
 _PATTERNS = {
     DECIMAL_COMMA: r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$",
@@ -121,6 +123,7 @@ def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) ->
         return text.str.to_lowercase() == "true"
     dates = read_dates(text)
     if dates is not None and share_read(text, dates) >= max(MOST_CELLS * known, MANY_CELLS):
+        announce_day_first([text.name] if is_day_first(text) else [], place)
         return _announce(text, dates, "dates", place)
     if numbers.share >= MANY_CELLS:
         odd = unreadable(text, numbers.values)
@@ -145,6 +148,21 @@ def announce_notation(numbers: Numbers, text: "pl.Series", place: str, change: s
         f"{example}{change and f' ({change})'}.",
         stacklevel=3,
     )
+
+
+def is_day_first(text: "pl.Series") -> bool:
+    """Whether dates are written like 31/12/2020."""
+    return bool(text.str.contains(DAY_FIRST).any())
+
+
+def announce_day_first(names: Sequence[str], place: object) -> None:
+    """Announce columns whose dates are read as day, month, year, if there are any."""
+    if names:
+        warnings.warn(
+            f"{place}: the dates in {listing(names)} are read as day, month, year. Write them "
+            "like 2020-12-31 if they are not.",
+            stacklevel=3,
+        )
 
 
 def is_code(filled: "pl.Series") -> bool:

@@ -15,7 +15,9 @@ import numpy as np
 from landbridge.cli._cells import (
     LARGEST,
     Notation,
+    announce_day_first,
     announce_notation,
+    is_day_first,
     read_dates,
     read_numbers,
     unreadable,
@@ -129,6 +131,7 @@ class _Findings:
     """Anomalies of one column, over all pieces."""
 
     notation: Notation | None = None
+    day_first: bool = False  # already announced
     n_filled: int = 0
     n_misfits: int = 0
     misfits: list[str] = field(default_factory=list)  # the first few
@@ -254,6 +257,9 @@ def _cast(column: "pl.Series", kind: str, comma_separated: bool, found: _Finding
             return names.replace_strict({"true": True, "false": False}, default=None)
         dates = read_dates(column)
         if dates is not None:
+            if not found.day_first and is_day_first(column):
+                found.day_first = True
+                announce_day_first([column.name], "new rows")
             return dates.cast(types[kind]) if kind == "date" else _as_time(dates)
     elif column_kind(column) in types and kind in ("date", "time") and column.dtype.is_temporal():
         return column.cast(types[kind])

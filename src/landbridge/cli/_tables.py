@@ -10,7 +10,14 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from landbridge.cli._cells import LARGEST, LEADING_ZERO, find_types, is_code
+from landbridge.cli._cells import (
+    DAY_FIRST,
+    LARGEST,
+    LEADING_ZERO,
+    announce_day_first,
+    find_types,
+    is_code,
+)
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     JSON_SUFFIXES,
@@ -221,7 +228,8 @@ def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
         # An integer may be too long for every type, for example: read all cells as text.
         return file.scan(set(file.names)).collect(engine="streaming")
     written = [c.name for c in frame if c.dtype == pl.Time] + _codes_as_numbers(file, frame)
-    _announce_day_first(file, frame)
+    dates = [c.name for c in frame if c.dtype.is_temporal()]
+    announce_day_first(_written_like(file, dates, DAY_FIRST), file.path)
     if written:
         frame = file.scan({*text, *written}, guess_from=None).collect(engine="streaming")
     return frame
@@ -238,17 +246,6 @@ def _codes_as_numbers(file: TextFile, frame: "pl.DataFrame") -> list[str]:
             stacklevel=2,
         )
     return codes
-
-
-def _announce_day_first(file: TextFile, frame: "pl.DataFrame") -> None:
-    dates = [column.name for column in frame if column.dtype.is_temporal()]
-    found = _written_like(file, dates, r"^\d{1,2}[-/.]\d{1,2}[-/.]")
-    if found:
-        warnings.warn(
-            f"{file.path}: the dates in {listing(found)} are read as day, month, year. Write them "
-            "like 2020-12-31 if they are not.",
-            stacklevel=2,
-        )
 
 
 def _written_like(file: TextFile, names: list[str], pattern: str) -> list[str]:
