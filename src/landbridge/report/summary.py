@@ -13,6 +13,7 @@ import numpy as np
 from landbridge._docstrings import documented
 from landbridge._version import __version__, versions
 from landbridge.inspection import ShiftDiagnosis
+from landbridge.inspection._verdict import LEVEL
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.report.blocks import plain
 from landbridge.report.search_summary import summarise_search
@@ -25,9 +26,7 @@ FORMAT = 2
 
 
 @documented
-def summarise_shift(
-    diagnoses: Mapping[str, ShiftDiagnosis], *, target: str, alpha: float = 0.05
-) -> dict[str, Any]:
+def summarise_shift(diagnoses: Mapping[str, ShiftDiagnosis], *, target: str) -> dict[str, Any]:
     """Summarise the shift of each source, the nearest source first.
 
     Parameters
@@ -36,20 +35,18 @@ def summarise_shift(
         One diagnosis per source.
     target : str
         Name of the target.
-    alpha : float, default=0.05
-        Probability of a false alarm.
 
     Returns
     -------
     dict
         A section of the summary.
     """
-    sources = [_diagnosis(name, found, alpha) for name, found in diagnoses.items()]
+    sources = [_diagnosis(name, found) for name, found in diagnoses.items()]
     sources.sort(key=lambda source: source["auc"])
     return plain({"target": target, "sources": sources})
 
 
-def _diagnosis(name: str, found: ShiftDiagnosis, alpha: float) -> dict[str, Any]:
+def _diagnosis(name: str, found: ShiftDiagnosis) -> dict[str, Any]:
     weighted = found.weighted
     return {
         "source": name,
@@ -59,7 +56,7 @@ def _diagnosis(name: str, found: ShiftDiagnosis, alpha: float) -> dict[str, Any]
         "auc_high": found.auc.high,
         "mmd_p_value": found.mmd.p_value,
         "detected": found.detected,
-        "n_moved": sum(feature.p_value <= alpha for feature in found.features),
+        "n_moved": sum(feature.p_value <= LEVEL for feature in found.features),
         "effective_rows": weighted.effective_sample_size,
         "effective_share": weighted.effective_share,
         "weighted_rows": weighted.n_rows,

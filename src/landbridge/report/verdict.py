@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from landbridge.inspection._verdict import COSTS_BELOW, FAILS_BELOW
 from landbridge.metrics.metric import format_interval, format_number, percent
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.model_selection.search_verdict import Verdict
 
 FEW_LABELS = 30
-SMALL_SHARE, TINY_SHARE = 0.3, 0.05
+# AUCs of a domain classifier from which a source is far from the target, or has hardly any overlap.
+FAR, APART = 0.65, 0.95
 FEW_SOURCES = 5
 MANY_MISSING = 0.2
 # With this many labels, a single class is not due to chance if the sources have several classes.
@@ -344,7 +346,7 @@ def _chosen_source(summary: dict[str, Any]) -> str | None:
 
 def _distance(shift: dict[str, Any]) -> dict[str, str]:
     nearest = min(shift["sources"], key=lambda s: s["auc"])
-    state = "ok" if nearest["auc"] < 0.65 else "caution" if nearest["auc"] < 0.95 else "problem"
+    state = "ok" if nearest["auc"] < FAR else "caution" if nearest["auc"] < APART else "problem"
     text = (
         f"The nearest source is {nearest['source']}; a domain classifier has an "
         f"AUC of {nearest['auc']:.2f} (0.5 means equal, 1 means no overlap)."
@@ -359,7 +361,7 @@ def _weights(shift: dict[str, Any], chosen: str | None) -> dict[str, str]:
     named = [s for s in shift["sources"] if s["source"] == chosen] or shift["sources"]
     source = max(named, key=lambda s: s["effective_share"])
     share = source["effective_share"]
-    state = "ok" if share >= SMALL_SHARE else "caution" if share >= TINY_SHARE else "problem"
+    state = "ok" if share >= COSTS_BELOW else "caution" if share >= FAILS_BELOW else "problem"
     text = (
         f"The importance weights of {source['source']} rest on about "
         f"{source['effective_rows']:.0f} of {source['weighted_rows']} rows."
