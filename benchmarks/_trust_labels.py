@@ -15,7 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from benchmarks import _domains, _regression_tasks
 from benchmarks._domains import DomainTask
 from landbridge import Pooled
-from landbridge.inference import check_labels, reweighted_interval
+from landbridge.inference import LabelCheck, check_labels
+from landbridge.metrics import MetricInterval, check_scoring, metric_interval
+from landbridge.metrics.inference import reweighted_interval
 
 PATTERNS = ("random", "by time", "by cluster", "by extreme")
 N_LABELS, MOST_SOURCE, MOST_TARGET, SHARE, LEVEL = 60, 400, 2000, 0.1, 0.9
@@ -98,10 +100,7 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
             rng,
         )
     check = check_labels(X[labelled], X[others], random_state=draw)
-    bounds = (0.0, 1.0) if found.kind == "classification" else (0.0, np.inf)
-    # The interval is kept where it would be withheld, too, to study that rule.
-    given = replace(check, withheld=False)
-    interval = reweighted_interval(losses, given, level=LEVEL, bounds=bounds)
+    interval = interval_of(found.kind, losses, check)
     return {
         "part": found.part,
         "kind": found.kind,
@@ -121,6 +120,27 @@ def examine(found: LabelTask, pattern: str, draw: int) -> dict[str, Any]:
         "withheld": check.withheld,
         "one_class": has_one_class(found.kind, y[labelled]),
     }
+
+
+def interval_of(kind: str, losses: np.ndarray, check: LabelCheck) -> MetricInterval:
+    """Interval of the mean loss as a search has it; also where it would be withheld, to study that.
+
+    Zero-one losses are an accuracy of two classes, wrong and right, other losses distances to 0.
+    """
+    if kind == "classification":
+        (metric,) = check_scoring("accuracy", task=kind, classes=[0, 1])
+        y, values = np.ones(losses.size, dtype=int), np.eye(2)[1 - losses.astype(int)]
+    else:
+        (metric,) = check_scoring("mae", task=kind)
+        y, values = losses, np.zeros(losses.size)
+    options = {"variance_factor": metric.out_of_fold_factor}
+    answer = metric_interval(metric, y, values, LEVEL, **options)
+    if not check.representative:
+        answer = reweighted_interval(answer, metric, y, values, check.weights, **options)
+    if kind == "regression":
+        return answer
+    # From accuracy to error.
+    return replace(answer, estimate=1 - answer.estimate, low=1 - answer.high, high=1 - answer.low)
 
 
 def off_by(inside: np.ndarray, outside: np.ndarray) -> float:

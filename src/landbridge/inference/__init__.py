@@ -10,11 +10,6 @@ from landbridge.inference.intervals import Interval, interval, score_interval, s
 from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
 from landbridge.inference.ranks import FriedmanTest, friedman_test
 from landbridge.inference.sources import SourceSummary, summarise_sources
-from landbridge.inference.trusted_interval import (
-    TrustedInterval,
-    Withheld,
-    reweighted_interval,
-)
 from landbridge.inference.variance import cv_variance
 
 __all__ = [
@@ -29,8 +24,6 @@ __all__ = [
     "LabelledColumn",
     "PairedTest",
     "SourceSummary",
-    "TrustedInterval",
-    "Withheld",
     "agreement_interval",
     "check_labels",
     "class_balance",
@@ -42,7 +35,6 @@ __all__ = [
     "holm",
     "interval",
     "paired_test",
-    "reweighted_interval",
     "score_interval",
     "source_intervals",
     "summarise_sources",

@@ -32,7 +32,8 @@ Coverage of nominal 90 % on real predictions is measured in ``benchmarks/metric_
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -230,6 +231,29 @@ def metric_interval(
         ends, method = [centre - half, centre + half], "student"
     least, most = np.clip(sorted(ends), *metric.bounds).tolist()
     return MetricInterval(centre, least, most, level, method, note)
+
+
+def reweighted_interval(
+    plain: MetricInterval,
+    metric: Metric,
+    y: VectorLike,
+    predictions: VectorLike,
+    sample_weight: VectorLike,
+    **options: Any,
+) -> MetricInterval:
+    """Interval of rows that are weighted to resemble others, widened to include ``plain``.
+
+    Weights correct only differences that the columns explain, so the unweighted interval remains
+    possible.
+    """
+    weighted = metric_interval(
+        metric, y, predictions, plain.level, sample_weight=sample_weight, **options
+    )
+    return replace(
+        weighted,
+        low=float(np.fmin(weighted.low, plain.low)),
+        high=float(np.fmax(weighted.high, plain.high)),
+    )
 
 
 def paired_probability(

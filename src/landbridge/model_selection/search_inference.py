@@ -39,7 +39,11 @@ from landbridge._typing import Vector
 from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
 from landbridge.inference.intervals import check_level
-from landbridge.metrics.inference import metric_interval, paired_probability
+from landbridge.metrics.inference import (
+    metric_interval,
+    paired_probability,
+    reweighted_interval,
+)
 from landbridge.metrics.metric import Metric, format_interval
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._unlabelled import adjust_with_unlabelled
@@ -270,16 +274,14 @@ def _from_rows(
         return replace(
             answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
         )
-    # Weights correct only differences that the columns explain, so the interval also includes the
-    # unweighted one.
     own = check.weights[rows.seen]  # type: ignore[union-attr]
     weight = own if weight is None else weight * own
-    weighted = metric_interval(metric, y, values, level, sample_weight=weight, **options)
+    found = reweighted_interval(plain, metric, y, values, weight, **options)
     return replace(
         answer,
-        estimate=weighted.estimate,
-        low=float(np.fmin(weighted.low, plain.low)),
-        high=float(np.fmax(weighted.high, plain.high)),
+        estimate=found.estimate,
+        low=found.low,
+        high=found.high,
         n_rows=effective_sample_size(weight),
         note="reweighted, because the labelled rows differ from the target",
     )

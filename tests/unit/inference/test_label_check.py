@@ -8,10 +8,9 @@ from scipy import sparse
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from landbridge.inference import Withheld, check_labels, reweighted_interval, score_interval
+from landbridge.inference import check_labels
 from landbridge.inference import label_check as module
 from landbridge.inference._comparable_rows import comparable_rows
-from landbridge.inference.trusted_interval import CV_INFLATION, mean_interval
 
 
 def rows(n=400, d=4, seed=0):
@@ -227,72 +226,7 @@ def test_arguments_are_left_alone_and_columns_known_by_number():
     pd.testing.assert_frame_equal(table, before)
 
 
-# The interval ----------------------------------------------------------------------------------
-
-
-def checked(weights, *, representative=False, withheld=False):
-    weights = np.asarray(weights, float)
-    return module.LabelCheck(
-        n_labelled=len(weights),
-        n_unlabelled=100,
-        p_value=0.001,
-        auc=0.8,
-        representative=representative,
-        columns=(),
-        weights=weights,
-        effective_sample_size=weights.sum() ** 2 / (weights**2).sum(),
-        overlap=0.9,
-        withheld=withheld,
-        rows_to_label=np.arange(3),
-    )
-
-
-def test_without_a_check_zero_one_losses_have_the_score_interval():
-    losses = np.repeat([0.0, 1.0], [30, 10])
-    found = reweighted_interval(losses, None, bounds=(0, 1), inflation=1)
-    assert (found.low, found.high) == pytest.approx(score_interval(0.25, 40, 0.9))
-    assert found.withheld is None
-
-
-def test_the_weighted_interval_reaches_the_plain_one_too():
-    losses = np.repeat([0.0, 1.0], [30, 10])
-    check = checked(np.repeat([0.5, 2.5], [30, 10]))
-    found = reweighted_interval(losses, check, bounds=(0, 1), inflation=1)
-    estimate = 25 / 40
-    effective = 40**2 / (30 * 0.25 + 10 * 6.25)
-    assert found.estimate == pytest.approx(estimate)
-    assert found.effective_sample_size == pytest.approx(effective)
-    assert found.high == pytest.approx(score_interval(estimate, effective, 0.9)[1])
-    assert found.low == pytest.approx(score_interval(0.25, 40, 0.9)[0])
-
-
-def test_equal_weights_of_other_losses_give_students_interval():
-    losses = np.random.default_rng(0).exponential(size=25)
-    low, high = mean_interval(losses, np.full(25, 3.0), 0.9)
-    half = 1.7108820799094275 * losses.std(ddof=1) / 5
-    assert (low, high) == pytest.approx((losses.mean() - half, losses.mean() + half))
-
-
-def test_losses_of_cross_validated_models_count_for_fewer_rows():
-    losses = np.repeat([0.0, 1.0], [30, 10])
-    found = reweighted_interval(losses, None)
-    assert (found.low, found.high) == pytest.approx(score_interval(0.25, 40 / CV_INFLATION, 0.9))
-    numbers = np.random.default_rng(0).exponential(size=25)
-    narrow, wide = (mean_interval(numbers, np.ones(25), 0.9, k) for k in (1, 2.25))
-    assert np.ptp(wide) == pytest.approx(1.5 * np.ptp(narrow))
-
-
-def test_no_interval_without_overlap_or_labels():
-    losses = np.repeat([0.0, 1.0], [30, 10])
-    found = reweighted_interval(losses, checked(np.ones(40), withheld=True))
-    assert np.isnan([found.low, found.high]).all()
-    assert found.withheld is Withheld.LABELS_NOT_REPRESENTATIVE
-    assert reweighted_interval([0.5], None).withheld is Withheld.TOO_FEW_LABELS
-
-
-def test_losses_of_other_rows_are_refused():
-    with pytest.raises(ValueError, match="`losses` must hold one loss for each of the 40 labelled"):
-        reweighted_interval(np.zeros(39), checked(np.ones(40)))
+# Labels of a design ----------------------------------------------------------------------------
 
 
 def test_labels_of_a_design_are_weighted_and_not_tested():

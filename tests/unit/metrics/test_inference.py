@@ -18,6 +18,7 @@ from landbridge.metrics.inference import (
     loss_covariance,
     metric_interval,
     paired_probability,
+    reweighted_interval,
 )
 from landbridge.metrics.metric import CROSS_VALIDATED
 from landbridge.metrics.scoring import check_scoring
@@ -183,6 +184,18 @@ def test_sample_weights_cost_rows():
         weighted = metric_interval(metric, y, predictions[0], sample_weight=weight)
         assert weighted.estimate == metric.score(y, predictions[0], weight)
         assert weighted.high - weighted.low > plain.high - plain.low
+
+
+def test_the_interval_of_weighted_rows_reaches_the_plain_one():
+    y, values = np.ones(40, dtype=int), np.eye(2)[np.repeat([1, 0], [30, 10])]
+    (accuracy,) = check_scoring("accuracy", task="classification", classes=[0, 1])
+    plain = metric_interval(accuracy, y, values)
+    weights = np.repeat([0.5, 2.5], [30, 10])
+    found = reweighted_interval(plain, accuracy, y, values, weights)
+    effective = 40**2 / (30 * 0.25 + 10 * 6.25)
+    assert found.estimate == pytest.approx(15 / 40)
+    assert found.low == pytest.approx(score_interval(15 / 40, effective, 0.9)[0])
+    assert found.high == pytest.approx(score_interval(30 / 40, 40, 0.9)[1])
 
 
 def test_undefined_metrics_have_the_whole_range_and_say_why():
