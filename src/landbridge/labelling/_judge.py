@@ -32,6 +32,7 @@ from landbridge.labelling.sequential import (
     sequential_z_boundaries,
 )
 from landbridge.labelling.status import LabelStatus
+from landbridge.labelling.votes import Votes
 from landbridge.metrics.inference import metric_interval
 from landbridge.metrics.metric import Metric
 
@@ -136,12 +137,34 @@ class Judge:
         here = self._labelled.consensus(self.consensus_weights)
         return risk_of(self._labelled, here, cell), mean
 
+    @property
+    def counts_errors(self) -> bool:
+        """Whether candidates are compared by their number of wrong classes."""
+        metric = self.metric
+        return self.pool.is_classification and (
+            metric is None or not metric.decomposable or metric.name == "accuracy"
+        )
+
+    @cached_property
+    def _expected(self) -> tuple[np.ndarray, Vector]:
+        """Expected losses at the labelled rows, and their means over the pool."""
+        pairs = [self._risks(cell) for cell in range(len(self.pool.values))]
+        return np.stack([one for one, _ in pairs]), np.array([mean for _, mean in pairs])
+
+    @cached_property
+    def votes(self) -> Votes:
+        """Model of the errors of classifiers."""
+        expected, means = self._expected
+        known = self._labelled.labels if self.known.y.size else np.empty((len(means), 0), int)
+        return Votes.of(self.pool.labels, known, self.losses - expected, means)
+
     def relative(self) -> Relative:
         """Losses of the candidates relative to each other."""
-        pairs = [self._risks(cell) for cell in range(len(self.pool.values))]
-        expected = np.stack([one for one, _ in pairs])
-        means = np.array([mean for _, mean in pairs])
-        return relative_losses(self.losses, self.known.weights, expected, means, self.pool.n_rows)
+        if self.counts_errors:
+            return self.votes.relative()
+        return relative_losses(
+            self.losses, self.known.weights, *self._expected, self.pool.n_rows
+        )
 
     def level(self, cell: int, level: float) -> Level:
         """Mean loss of one candidate."""
@@ -227,8 +250,7 @@ class Judge:
         rival = self.pool.names[order[1]] if len(order) > 1 else ""
         scale = 1.0 if self.zero_one or not self.losses.size else float(self.losses.mean())
         gap = planner.gap * scale
-        noise = np.hypot(found.error, found.error[leader])
-        margin = found.measured - found.measured[leader] + gap
+        noise, margin = found.error, found.lead + gap
         others = np.arange(found.mean.size) != leader
         sure = stats.norm.cdf(margin[others] / np.maximum(noise[others], 1e-12))
         reached = bool(self.known.y.size >= FEWEST and (sure.size == 0 or sure.min() >= SURE))

@@ -34,12 +34,14 @@ class Scores:
     """Scores of the rows of a pool.
 
     ``order`` is an order in which neighbours are similar. ``eligible`` marks the rows that are
-    informative and may be selected.
+    informative and may be selected. ``probabilities`` are those of a batch that does not follow
+    from the scores.
     """
 
     values: Vector
     order: Vector | None = None
     eligible: Vector | None = None
+    probabilities: Vector | None = None
 
 
 def choose_scores(pool: Pool, consensus: np.ndarray, weights: Vector, noise: float) -> Scores:

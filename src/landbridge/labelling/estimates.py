@@ -16,41 +16,37 @@ PRIOR_SPREAD = 0.025
 # The slope of losses on expected losses has a prior of ½ with a weight of ``SLOPE_WEIGHT``.
 PRIOR_SLOPE, SLOPE_WEIGHT = 0.5, 0.02
 PRIOR_ROWS = 10.0
+# The corrected mean of positive losses is at least this share of the plain one, and the interval at
+# most this wide on a logarithmic scale.
+LEAST_SHARE, MOST_LOG = 0.1, 5.0
 TINY = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """Losses relative to the average candidate.
+    """Losses relative to each other.
 
-    ``mean`` and ``sd`` describe the posterior, which is used to select rows and the leader.
-    ``measured`` and ``error`` do not use the prior; they decide whether the lead is significant.
+    ``mean`` is used to select the leader. ``lead`` is the loss of each candidate minus that of the
+    leader, with the standard deviation ``error``; they decide whether the lead is significant.
+    ``weights`` are larger for candidates that may be best and sum to 1.
     """
 
     mean: Vector
-    sd: Vector
-    measured: Vector
+    lead: Vector
     error: Vector
+    weights: Vector
 
     @property
     def leader(self) -> int:
         """The candidate with the smallest loss."""
         return int(np.argmin(self.mean))
 
-    def near_best(self) -> Vector:
-        """Weights of the candidates by their distance from the leader, relative to the noise."""
-        gap = self.mean - self.mean.min()
-        noise = np.hypot(self.sd, self.sd[self.leader]) + TINY
-        weights = np.exp(-0.5 * (gap / noise) ** 2)
-        return weights / weights.sum()
-
     def probability_of_lead(self) -> float:
-        """Probability that the leader is better than the runner-up, from the labels alone."""
+        """Probability that the leader is better than the runner-up."""
         if self.mean.size == 1:
             return 1.0
-        first, second = np.argsort(self.mean, kind="stable")[:2]
-        noise = math.hypot(self.error[first], self.error[second]) + TINY
-        return float(stats.norm.cdf((self.measured[second] - self.measured[first]) / noise))
+        second = np.argsort(self.mean, kind="stable")[1]
+        return float(stats.norm.cdf(self.lead[second] / (self.error[second] + TINY)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +95,7 @@ def relative_losses(
     prior, centre, n = PRIOR_SPREAD * scale, means - means.mean(), weights.size
     if n < 2:
         unknown = np.full(centre.size, np.inf)
-        return Relative(centre, np.full(centre.size, prior), centre, unknown)
+        return _relative(centre, np.full(centre.size, prior), centre, unknown)
     share = weights / n_pool
     relative, at_rows = losses - losses.mean(axis=0), expected - expected.mean(axis=0)
     slope = (share * relative * at_rows).sum() + PRIOR_SLOPE * SLOPE_WEIGHT * scale**2
@@ -111,7 +107,16 @@ def relative_losses(
     variance = (n * variance + PRIOR_ROWS * variance.mean()) / (n + PRIOR_ROWS) + TINY * scale**2
     trust = prior**2 / (prior**2 + variance)
     posterior = trust * measured + (1 - trust) * centre
-    return Relative(posterior, np.sqrt(trust * variance), measured, np.sqrt(variance))
+    return _relative(posterior, np.sqrt(trust * variance), measured, np.sqrt(variance))
+
+
+def _relative(mean: Vector, sd: Vector, measured: Vector, error: Vector) -> Relative:
+    """Compare with the leader; ``measured`` and ``error`` do not use the prior."""
+    leader = int(np.argmin(mean))
+    noise = np.hypot(sd, sd[leader]) + TINY
+    weights = np.exp(-0.5 * ((mean - mean[leader]) / noise) ** 2)
+    error = np.hypot(error, error[leader])
+    return Relative(mean, measured - measured[leader], error, weights / weights.sum())
 
 
 def mean_loss(
@@ -163,10 +168,13 @@ def mean_loss(
         worth_t = worth * (_z(level) / stats.t.ppf((1 + level) / 2, max(n - 2, 1))) ** 2
         low, high = map(float, score_interval(estimate, worth_t, level))
         return Level(estimate, low, high, worth, math.sqrt(binomial / worth))
-    half = stats.t.ppf((1 + level) / 2, max(n - 2, 1)) * math.sqrt(variance)
+    # Squared errors have heavy tails, so the interval is symmetric for the logarithm.
+    estimate = max(estimate, LEAST_SHARE * mean, TINY)
+    half = stats.t.ppf((1 + level) / 2, max(n - 2, 1)) * math.sqrt(variance) / estimate
+    factor = math.exp(min(half, MOST_LOG))
     plain = float(share @ (losses - mean) ** 2)
     worth = float(np.clip(plain / max(variance, TINY * max(plain, TINY)), n / 4, 4 * n))
-    return Level(estimate, max(estimate - half, 0.0), estimate + half, worth, math.sqrt(variance))
+    return Level(estimate, estimate / factor, estimate * factor, worth, math.sqrt(variance))
 
 
 def _z(level: float) -> float:

@@ -38,6 +38,7 @@ from landbridge.labelling.pool import (
     pool_of_search,
 )
 from landbridge.labelling.status import LabelStatus
+from landbridge.labelling.votes import vote_scores
 from landbridge.model_selection.search_result import SearchResult
 
 FORMAT = 1
@@ -310,8 +311,12 @@ class LabelPlanner:
         seed = check_random_state(self.random_state).randint(2**31)
         rng = np.random.default_rng([seed, number])
         left = ~np.isin(places, [one.row for one in self.asked_])
-        scores, weights = self._scores(pool, left)
-        probabilities = inclusion_probabilities(scores, self.batch_size, self.random_share, left)
+        scores, weights = self._scores(pool, left, rng)
+        probabilities = scores.probabilities
+        if probabilities is None:
+            probabilities = inclusion_probabilities(
+                scores, self.batch_size, self.random_share, left
+            )
         if probabilities.sum() < 0.5:
             return Batch(np.empty(0, int), np.empty(0), (), number)
         order = None if self.random_share == 1 else scores.order  # simple random rows
@@ -329,7 +334,9 @@ class LabelPlanner:
             )
         return Batch(places[chosen], probabilities[chosen], tuple(reasons), number)
 
-    def _scores(self, pool: Pool, left: Vector) -> tuple[Scores, Vector | None]:
+    def _scores(
+        self, pool: Pool, left: Vector, rng: np.random.Generator
+    ) -> tuple[Scores, Vector | None]:
         if self.goal == "prove":
             pair = [pool.names.index(name) for name in (self.candidate_, self.baseline_)]
             return prove_scores(pool, *pair), None
@@ -338,8 +345,13 @@ class LabelPlanner:
             cell = pool.names.index(self.candidate_)
             return measure_scores(pool, judge.consensus, cell, judge.noise), None
         if self.goal == "choose":
-            weights = judge.relative().near_best()
-            return choose_scores(pool, judge.consensus, weights, judge.noise), weights
+            weights = judge.relative().weights
+            if not judge.counts_errors:
+                return choose_scores(pool, judge.consensus, weights, judge.noise), weights
+            found = vote_scores(
+                judge.votes, pool.labels, left, self.batch_size, self.random_share, rng
+            )
+            return found, weights
         cell = pool.names.index(self.candidate_)
         n_doubtful = round((1 - self.random_share) * self.batch_size)
         values = pool.values[cell]
