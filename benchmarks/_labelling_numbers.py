@@ -169,6 +169,7 @@ def measure(values: np.ndarray, y: np.ndarray, seed: int) -> Iterator[dict[str, 
                 status = planner.status()
                 line[f"{name}covered"] = bool(status.low <= truth <= status.high)
                 line[f"{name}width"] = (status.high - status.low) / truth
+                line[f"{name}error"] = float(abs(np.log(status.estimate / truth)))
         if n in (50, 100):
             yield line
 

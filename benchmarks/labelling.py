@@ -36,6 +36,8 @@ FORECAST_BUDGET = 400
 # So many draws use all tasks; the others every second confirmation task, to save time.
 FIRST_DRAWS = 2
 FEWEST_DISPUTED = 20
+# Samples of the planner and of random labels per pool; one sample is too noisy to compare them.
+REPEATS = 4
 
 
 def run() -> None:
@@ -111,9 +113,13 @@ def choose(pool: Pool, seed: int) -> dict[str, dict[str, float]]:
         name: regrets(rival(pool.proba, pool.y, np.random.default_rng(seed)))
         for name, rival in RIVALS.items()
     }
-    answers["planner"] = regrets(_choices(pool, SIZES, random_share=0.25, seed=seed))
     both = tuple(sorted({*SIZES, *TWICE.values()}))
-    answers["random, same rule"] = regrets(_choices(pool, both, random_share=1.0, seed=seed))
+    for name, sizes, share in (("planner", SIZES, 0.25), ("random, same rule", both, 1.0)):
+        found = [
+            regrets(_choices(pool, sizes, random_share=share, seed=REPEATS * seed + repeat))
+            for repeat in range(REPEATS)
+        ]
+        answers[name] = {n: float(np.mean([one[n] for one in found])) for n in found[0]}
     return answers
 
 

@@ -146,25 +146,26 @@ class Judge:
         )
 
     @cached_property
-    def _expected(self) -> tuple[np.ndarray, Vector]:
-        """Expected losses at the labelled rows, and their means over the pool."""
-        pairs = [self._risks(cell) for cell in range(len(self.pool.values))]
-        return np.stack([one for one, _ in pairs]), np.array([mean for _, mean in pairs])
-
-    @cached_property
     def votes(self) -> Votes:
-        """Model of the errors of classifiers."""
-        expected, means = self._expected
-        known = self._labelled.labels if self.known.y.size else np.empty((len(means), 0), int)
-        return Votes.of(self.pool.labels, known, self.losses - expected, means)
+        """Model of the errors of classifiers; its consensus has equal weights."""
+        pool, cells = self.pool, range(len(self.pool.values))
+        consensus = pool.consensus()
+        means = np.array([risk_of(pool, consensus, cell).mean() for cell in cells])
+        known, surprise = np.empty((len(cells), 0), int), np.empty((len(cells), 0))
+        if self.known.y.size:
+            here, known = self._labelled.consensus(), self._labelled.labels
+            expected = np.stack([risk_of(self._labelled, here, cell) for cell in cells])
+            surprise = (known != self.known.y) - expected
+        return Votes.of(pool.labels, known, surprise, means, consensus.shape[1])
 
     def relative(self) -> Relative:
         """Losses of the candidates relative to each other."""
         if self.counts_errors:
             return self.votes.relative()
-        return relative_losses(
-            self.losses, self.known.weights, *self._expected, self.pool.n_rows
-        )
+        pairs = [self._risks(cell) for cell in range(len(self.pool.values))]
+        expected = np.stack([one for one, _ in pairs])
+        means = np.array([mean for _, mean in pairs])
+        return relative_losses(self.losses, self.known.weights, expected, means, self.pool.n_rows)
 
     def level(self, cell: int, level: float) -> Level:
         """Mean loss of one candidate."""

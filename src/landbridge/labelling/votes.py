@@ -1,7 +1,7 @@
 r"""A linear model of how far the consensus is wrong, for choosing among classifiers.
 
-Let :math:`v_{ik}` tell which candidates predict class k at row i, minus its mean over the
-candidates. The probability that the consensus gives to class k is wrong by
+Let :math:`v_{ik}` tell which candidates predict class k at row i, minus its mean 1/K over the
+classes. The probability that the consensus gives to class k is wrong by
 :math:`v_{ik}^\top θ` plus noise of variance s², with independent normal priors of θ. Labelled rows
 give a posterior of θ, and with it one of the number of errors of every candidate on the other rows
 of the pool. Which rows were labelled does not bias it, so rows may be selected freely.
@@ -53,15 +53,10 @@ def kinds_of_rows(labels: np.ndarray) -> Vector:
     return np.unique(codes, return_inverse=True)[1]
 
 
-def agreement(labels: np.ndarray) -> np.ndarray:
+def agreement(labels: np.ndarray, n_classes: int) -> np.ndarray:
     """Sum over rows of :math:`\\sum_k v_{ik} v_{ik}^\\top`, candidates × candidates."""
-    together = np.array([[np.count_nonzero(a == b) for b in labels] for a in labels], dtype=float)
-    return _centred(together)
-
-
-def _centred(matrices: np.ndarray) -> np.ndarray:
-    matrices = matrices - matrices.mean(axis=-1, keepdims=True)
-    return matrices - matrices.mean(axis=-2, keepdims=True)
+    together = [[np.count_nonzero(one == other) for other in labels] for one in labels]
+    return np.array(together) - labels.shape[1] / n_classes
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +73,24 @@ class Votes:
         Agreement per row of the pool, for the rows without label.
     row_noise : ndarray (candidates, candidates)
         Variance of the difference of two candidates due to the rows without label.
+    n_classes : int
+        Number of classes.
     """
 
     mean: Vector
     precision: np.ndarray
     pool: np.ndarray
     row_noise: np.ndarray
+    n_classes: int
 
     @classmethod
     def of(
-        cls, labels: np.ndarray, known: np.ndarray, surprise: np.ndarray, means: Vector
+        cls,
+        labels: np.ndarray,
+        known: np.ndarray,
+        surprise: np.ndarray,
+        means: Vector,
+        n_classes: int,
     ) -> "Votes":
         """Update the prior with labelled rows.
 
@@ -101,18 +104,16 @@ class Votes:
             Losses minus those that the consensus expected.
         means : ndarray (candidates,)
             Mean expected losses of the pool.
+        n_classes : int
         """
-        n_rows = labels.shape[1]
-        together, seen = agreement(labels), np.zeros((len(labels), len(labels)))
-        if known.size:
-            seen = agreement(known)
+        n_rows, seen = labels.shape[1], agreement(known, n_classes)
         precision = PRIOR_ROWS * np.eye(len(labels)) + seen
-        pool = (together - seen) / n_rows
+        pool = (agreement(labels, n_classes) - seen) / n_rows
         total = surprise.sum(axis=1)
-        theta = -np.linalg.solve(precision, total - total.mean())
+        theta = -np.linalg.solve(precision, total)
         mean = means + total / n_rows - pool @ theta
         # Losses of two candidates differ by at most 1, and only where their predictions do.
-        return cls(mean, precision, pool, _pairs(pool) / (2 * n_rows))
+        return cls(mean, precision, pool, _pairs(pool) / (2 * n_rows), n_classes)
 
     @property
     def leader(self) -> int:
@@ -218,7 +219,7 @@ def vote_scores(
     examples = np.empty(available.size, dtype=int)
     examples[kinds] = np.arange(kinds.size)
     said = labels[:, examples[common]].T
-    matrices = _centred((said[:, :, None] == said[:, None, :]).astype(float))
+    matrices = (said[:, :, None] == said[:, None, :]) - 1 / votes.n_classes
     n_random, chosen = round(share * n), np.zeros(available.size)
     chosen[common] = votes.rows_per_kind(matrices, available[common], n - n_random, n_random)
     certain = (chosen / np.maximum(available, 1))[kinds]
