@@ -148,7 +148,7 @@ def mean_loss(
     -------
     Level
     """
-    n = losses.size
+    n: float = losses.size
     share = weights / weights.sum()
     mean, risk = float(share @ losses), float(share @ risk_labelled)
     spread = float(share @ (risk_labelled - risk) ** 2)
@@ -160,6 +160,9 @@ def mean_loss(
     residual = losses - mean - slope * (risk_labelled - risk)
     variance = float((share**2) @ residual**2) * n / max(n - 2, 1)
     if zero_one:
+        # If a few rows have most of the weight, they alone tell how precise the estimate is.
+        effective = 1.0 / float(share @ share)
+        n = effective if effective < n / 2 else n
         estimate = min(max(estimate, 0.0), 1.0)
         # Add half a row to both outcomes, so that a perfect score has a positive variance.
         smooth = (n * estimate + 0.5) / (n + 1)
