@@ -74,7 +74,7 @@ def interval_bar(low: float, estimate: float, high: float, bounds: tuple[float, 
 def _shown(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return f"{value:#.4g}" if isinstance(value, float) else str(value)
 
 
 def visible(text: str) -> str:
