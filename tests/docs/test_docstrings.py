@@ -154,11 +154,13 @@ def test_public_classes_and_functions_have_an_example():
 @pytest.mark.parametrize(
     ("record", "methods"),
     [
-        ("SearchResult", ["scores", "ranking", "interval", "to_frame", "save"]),
-        ("MultiSourceResult", []),
+        ("SearchResult", ["scores", "ranking", "interval", "to_frame", "save", "load"]),
+        ("MultiSourceResult", ["interval", "source_scores"]),
     ],
 )
 def test_results_show_how_to_read_them(record, methods):
     found = getattr(importlib.import_module("landbridge.model_selection"), record)
-    for value in [getattr(found, name) for name in methods] or [found]:
-        assert "    >>> " in value.__doc__, value
+    example = found.__doc__.split("Examples\n")[1]
+    for method in methods:
+        assert hasattr(found, method)
+        assert f".{method}(" in example, method

@@ -98,19 +98,6 @@ def to_frame(self: "SearchResult", level: float = 0.9) -> Any:
     -------
     pandas.DataFrame
         Best first.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from landbridge import TransferSearchCV
-    >>> from landbridge.datasets import make_label_shift
-    >>> data = make_label_shift(random_state=0)
-    >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-    >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-    >>> search.results_.to_frame()[["candidate", "accuracy"]].round(2)
-            candidate  accuracy
-    0           bayes      0.93
-    1  majority class      0.80
     """
     import pandas as pd
 

@@ -169,17 +169,6 @@ def interval(
     -------
     interval : SearchInterval
         Unpacks to ``low, high``; NaN bounds and a reason if the interval is withheld.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from landbridge import TransferSearchCV
-    >>> from landbridge.datasets import make_label_shift
-    >>> data = make_label_shift(random_state=0)
-    >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-    >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-    >>> print(search.results_.interval(0.9))
-    accuracy 0.928, 90 % interval 0.903 to 0.947 (anchored: 500 labelled target rows)
     """
     check_level(level)
     metric = self.find_metric(metric)

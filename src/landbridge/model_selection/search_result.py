@@ -106,6 +106,31 @@ class SearchResult:
         Predictions for the unlabelled target rows ``unlabelled_rows``, averaged over folds.
     label_check_ : LabelCheck or None
         Whether the labelled target rows look like the unlabelled ones.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import SearchResult, TransferSearchCV
+    >>> from landbridge.datasets import make_label_shift
+    >>> data = make_label_shift(random_state=0)
+    >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
+    >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
+    >>> result = search.results_
+    >>> result.labels, result.scores("tlv").round(2)
+    (['bayes', 'majority class'], array([0.93, 0.8 ]))
+    >>> [result.labels[cell] for cell in result.ranking()]
+    ['bayes', 'majority class']
+    >>> print(result.interval(0.9))
+    accuracy 0.928, 90 % interval 0.903 to 0.947 (anchored: 500 labelled target rows)
+    >>> result.to_frame()[["candidate", "accuracy"]].round(2)
+            candidate  accuracy
+    0           bayes      0.93
+    1  majority class      0.80
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(f"{folder}/search.npz")
+    ...     SearchResult.load(f"{folder}/search.npz").labels
+    ['bayes', 'majority class']
     """
 
     cells: tuple[Cell, ...]
@@ -277,19 +302,6 @@ class SearchResult:
         -------
         ndarray of shape (n_cells,)
             Scores in the unit of the metric.
-
-        Examples
-        --------
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from landbridge import TransferSearchCV
-        >>> from landbridge.datasets import make_label_shift
-        >>> data = make_label_shift(random_state=0)
-        >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-        >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-        >>> search.results_.labels
-        ['bayes', 'majority class']
-        >>> search.results_.scores("tlv").round(2)
-        array([0.93, 0.8 ])
         """
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
@@ -520,17 +532,6 @@ class SearchResult:
         -------
         list of int
             Numbers of cells, best first.
-
-        Examples
-        --------
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from landbridge import TransferSearchCV
-        >>> from landbridge.datasets import make_label_shift
-        >>> data = make_label_shift(random_state=0)
-        >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-        >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-        >>> [search.results_.labels[cell] for cell in search.results_.ranking()]
-        ['bayes', 'majority class']
         """
         status, values = self.status(criterion, metric), self.values(criterion, metric)
         order = {"complete": 0, "stopped": 1, "failed": 2}
@@ -746,20 +747,6 @@ class SearchResult:
         ----------
         path : str or path
             Name of the file.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from landbridge import SearchResult, TransferSearchCV
-        >>> from landbridge.datasets import make_label_shift
-        >>> data = make_label_shift(random_state=0)
-        >>> search = TransferSearchCV({"bayes": GaussianNB()}, random_state=0)
-        >>> search = search.fit(data.X, data.y, X_target=data.X_target, y_target=data.y_target)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     search.results_.save(f"{folder}/search.npz")
-        ...     SearchResult.load(f"{folder}/search.npz").labels
-        ['bayes', 'majority class']
         """
         from landbridge.model_selection._search_file import save_result
 
