@@ -13,7 +13,6 @@ from landbridge.cli._session import (
     check_output,
     command_line,
 )
-from landbridge.metrics.metric import percent
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +39,8 @@ class Info(AnswerOptions):
 
 
 def _facts(card: dict[str, Any]) -> dict[str, str]:
+    from landbridge.metrics.metric import percent
+
     versions = ", ".join(f"{name} {version}" for name, version in card["versions"].items())
     if "candidate" not in card:
         return {"saved": card["date"], "versions": versions}
