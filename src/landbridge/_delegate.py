@@ -80,7 +80,7 @@ def _round_to_quantiles(X: Matrix, sample_weight: Vector, n_values: int) -> Matr
     Histogram gradient boosting sorts each column once per bin if rows have weights and a column has
     more distinct values than bins, which takes most of the time of a small fit. With fewer values,
     it puts thresholds midway between neighbouring values. A row and its rounded version are on the
-    same side of all of them, so the model predicts rows that are not rounded.
+    same side of every threshold, so the model can predict rows that are not rounded.
     """
     rounded = np.array(X, dtype=np.float64)
     for column in rounded.T:

@@ -137,7 +137,7 @@ def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) ->
 
 
 def announce_notation(numbers: Numbers, text: "pl.Series", place: str, change: str = "") -> None:
-    """Announce numbers that are not in plain digits, with an example and how to change it."""
+    """Announce numbers that are not written in plain digits, with an example and advice."""
     if numbers.notation == PLAIN:
         return
     written = _plain(text.str.strip_chars()).is_null() & numbers.values.is_not_null()

@@ -1,7 +1,7 @@
 """Samples of large tables, drawn by domain and label.
 
 Every row gets a random number, and the rows of a stratum (a domain and a label) with the smallest
-numbers are the sample. One pass over two columns is enough, the memory is that of the sample, and
+numbers are the sample. One pass over two columns is enough, only the sample is kept in memory, and
 the rows drawn do not depend on the pieces in which the table was read.
 """
 

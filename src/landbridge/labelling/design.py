@@ -34,8 +34,8 @@ class Scores:
     """Scores of the rows of a pool.
 
     ``order`` is an order in which neighbours are similar. ``eligible`` marks the rows that are
-    informative and may be selected. ``probabilities`` are those of a batch that does not follow
-    from the scores.
+    informative and may be selected. ``probabilities`` are the inclusion probabilities of a batch,
+    if they do not follow from the scores.
     """
 
     values: Vector

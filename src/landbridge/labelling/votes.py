@@ -1,14 +1,14 @@
 r"""A linear model of how far the consensus is wrong, for choosing among classifiers.
 
 Let :math:`v_{ik}` tell which candidates predict class k at row i, minus its mean 1/K over the
-classes. The probability that the consensus gives to class k is wrong by
-:math:`v_{ik}^\top θ` plus noise of variance s², with independent normal priors of θ. Labelled rows
-give a posterior of θ, and with it one of the number of errors of every candidate on the other rows
-of the pool. Which rows were labelled does not bias it, so rows may be selected freely.
+classes. The probability that the consensus gives to class k is wrong by :math:`v_{ik}^\top θ` plus
+noise of variance s², with independent normal priors of θ. Labelled rows give a posterior of θ, and
+with it one of the number of errors of every candidate on the other rows of the pool. The choice of
+the labelled rows does not bias it, so rows may be selected freely.
 
-Two rows are of the same kind if the same candidates agree on them; the model needs no more. A batch
-takes, one by one, the kind of row that reduces the expected regret most, and a share of rows that
-are drawn uniformly.
+Two rows are of the same kind if the same candidates agree on them; the model does not distinguish
+such rows. A batch takes, one by one, the kind of row that reduces the expected regret most, and a
+share of rows that are drawn uniformly.
 """
 
 from dataclasses import dataclass
@@ -72,9 +72,9 @@ class Votes:
     precision : ndarray (candidates, candidates)
         Precision of θ, times s².
     pool : ndarray (candidates, candidates)
-        Agreement per row of the pool, for the rows without label.
+        Agreement per row of the pool, for the unlabelled rows.
     row_noise : ndarray (candidates, candidates)
-        Variance of the difference of two candidates due to the rows without label.
+        Variance of the difference of two candidates due to the unlabelled rows.
     n_classes : int
         Number of classes.
     """
@@ -123,12 +123,12 @@ class Votes:
         return int(np.argmin(self.mean))
 
     def _spread(self) -> Vector:
-        """Standard deviations of the differences to the leader that labels can reduce."""
+        """Standard deviations of differences from the leader, as far as labels reduce them."""
         covariance = VARIANCE * self.pool @ np.linalg.solve(self.precision, self.pool)
         return np.sqrt(np.maximum(_pairs(covariance)[self.leader], TINY))
 
     def relative(self) -> Relative:
-        """Differences to the leader."""
+        """Differences from the leader."""
         lead, spread = self.mean - self.mean[self.leader], self._spread()
         error = TOO_SURE * np.sqrt(spread**2 + self.row_noise[self.leader])
         weights = np.exp(-0.5 * (lead / spread) ** 2)

@@ -51,7 +51,7 @@ class Fill:
 
 
 def has_support(X: Matrix) -> Vector:
-    """Columns that are not zero in every row."""
+    """Columns with at least one non-zero entry."""
     return np.asarray((X != 0).sum(axis=0)).ravel() > 0
 
 

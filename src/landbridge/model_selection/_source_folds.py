@@ -272,11 +272,11 @@ def _report_failures(failures: list[tuple[int, str, str]], n_folds: int, n_estim
     if n_folds - len(failed) < 2:
         raise ValueError(
             f"`estimator` could not be fitted in {len(failed)} of {n_folds} folds, but at least 2 "
-            f"folds must succeed. The first failure, without {fold}: {message}"
+            f"folds must succeed. The first failure, with {fold} left out: {message}"
         )
     warnings.warn(
-        f"{len(failures)} of {n_folds * n_estimators} fits failed, the first without {fold} "
-        f"({message}). Those sources are left out of every estimate and interval.",
+        f"{len(failures)} of {n_folds * n_estimators} fits failed, the first with {fold} left out "
+        f"({message}). Such sources are excluded from every estimate and interval.",
         FailedFitWarning,
         stacklevel=4,
     )

@@ -319,8 +319,8 @@ def _role_columns(groups: Vector) -> np.ndarray:
 def _voters(means: Vector, scale: Scale, kinds: Sequence[Hashable] | None) -> Vector:
     """Weights in the vote that defines dissent, by the posterior without dissent.
 
-    Differences count relative to their spread. On the ratio scale, the weights are inverse squares
-    of the losses, so that a bad cell has little influence.
+    Differences are measured relative to their spread. On the ratio scale, the weights are inverse
+    squares of the losses, so that a bad cell has little influence.
     """
     unit = 0.5 if scale == "ratio" else max(2.0 * float(means.std()), TINY)
     return np.exp((means.min() - means) / unit) / kind_sizes(kinds, len(means))

@@ -285,7 +285,7 @@ def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
         for name, estimator in given.items():
             if name in named:
                 raise ValueError(
-                    f"`b` must not use the names of a again; got {name!r} in both. Rename one."
+                    f"`b` must not repeat names of `a`; got {name!r} in both. Rename one."
                 )
             named[str(name)] = estimator
     if len(named) < 2:

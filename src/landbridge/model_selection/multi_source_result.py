@@ -98,7 +98,7 @@ class KeptPredictions(Saved):
 
     @property
     def there(self) -> np.ndarray:
-        """Which predictions exist; those of failed fits are missing."""
+        """Mask of the predictions that exist; those of failed fits are missing."""
         return ~np.isnan(self.predicted) if self.task == "regression" else self.predicted >= 0
 
     def metric(self, metric: Any = None) -> Metric:

@@ -67,7 +67,7 @@ METHODS = {
 class Withheld(StrEnum):
     """Reason why an interval has no bounds."""
 
-    LABELS = "the labelled target rows are not a sample of the target"
+    LABELS = "the labelled target rows are not a random sample of the target"
     NO_LABELS = "no model was validated on labelled target rows, by tlv or anchored"
     UNDEFINED = "the metric is not defined on the labelled target rows"
 
@@ -233,7 +233,7 @@ def _from_rows(
     method: str,
     estimate: float | None = None,
 ) -> SearchInterval:
-    """Interval of the metric; reweighted or withheld if the labels are not a sample."""
+    """Interval of the metric; reweighted or withheld if the labels are not a random sample."""
     rows, check = result.validated("tlv", [cell], metric.response), result.label_check_
     y, (values,), weight, groups = rows.y, rows.values, rows.weight, rows.groups
     score = float(metric.score(y, values, weight)) if estimate is None else estimate

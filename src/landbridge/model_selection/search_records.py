@@ -11,7 +11,7 @@ from landbridge.metrics.metric import Response
 from landbridge.model_selection.candidates import Role
 
 Status = Literal["complete", "stopped", "failed"]
-# Number of the vote in a ranking, in which it is the only row that is not a cell.
+# Number that stands for the vote in a ranking, whose other rows are cells.
 VOTE: Final = "vote"
 CellNumber = int | Literal["vote"]
 # Names of the stored predictions of a cell.
@@ -178,7 +178,7 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class ValidatedRows:
-    """The rows for which all of some cells have predictions.
+    """Rows for which several cells all have predictions.
 
     Attributes
     ----------

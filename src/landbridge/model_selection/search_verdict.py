@@ -26,7 +26,7 @@ class Finding(StrEnum):
     WORTH = "worth it"
     NOT_SHOWN = "not shown"
     NO_LABELS = "no labels"
-    OTHER_LABELS = "the labels are not a sample of the target"
+    OTHER_LABELS = "the labels are not a random sample of the target"
     NO_TRANSFER = "no transfer candidate"
     NO_BASELINE = "no baseline"
 
@@ -90,8 +90,8 @@ class Verdict:
             )
         if self.finding is Finding.OTHER_LABELS:
             return (
-                "Cannot compare: the labelled target rows are not a sample of the target, so they "
-                "do not show whether transfer helps there."
+                "Cannot compare: the labelled target rows are not a random sample of the target, "
+                "so they do not show whether transfer helps there."
             )
         if self.finding is Finding.NO_TRANSFER:
             return "Cannot compare: `candidates` contains no transfer estimator."

@@ -10,9 +10,9 @@ with p_c predicted out of fold. For numbers the first term is the likelihood of 
 :math:`\frac n2 \log \sum_i (y_i - \sum_c w_c f_c(x_i))^2`. The prior π gives most of its mass to
 cells that learn from source and target labels, because they are the safest choice with few labels,
 and shares it equally among the kinds of a role and among the points of a grid. For numbers it is
-divided by the square of each cell's mean squared error, which is unbounded. Without labels a
-cell votes with its skill by the criterion, 1 − loss/(loss of the majority class). A cell that
-predicts one class for the whole target has no skill, even if its loss is small.
+divided by the square of each cell's mean squared error, which is unbounded. Without labels, the
+weight of a cell is its skill according to the criterion, 1 − loss/(loss of the majority class). A
+cell that predicts one class for the whole target has no skill, even if its loss is small.
 
 A regressor that extrapolates wildly on a few rows spoils an average even with little weight, so
 predictions of members are limited; see `number_limits`. On the tasks of

@@ -442,7 +442,7 @@ def test_intervals_are_withheld_where_labels_are_no_sample_of_the_target(result)
     assert np.isnan(interval.low)
     assert np.isnan(interval.high)
     assert interval.withheld is Withheld.LABELS
-    assert "no interval, because the labelled target rows are not a sample" in str(interval)
+    assert "no interval, because the labelled target rows are not a random sample" in str(interval)
     assert "are not a random sample of the target" in repr(withheld)
     assert withheld.worth_transferring().finding is Finding.OTHER_LABELS
     assert "do not show whether transfer helps" in str(withheld.worth_transferring())
