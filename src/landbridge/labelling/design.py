@@ -1,7 +1,8 @@
 r"""Sampling design: scores of rows, inclusion probabilities, samples and weights.
 
-Every goal assigns a score to each row: the standard deviation that its label would remove from the
-estimate. A batch is drawn with inclusion probabilities
+A goal assigns a score to each row: the standard deviation that its label would remove from the
+estimate. (To choose among classifiers, `votes` selects kinds of rows instead.) A batch is drawn
+with inclusion probabilities
 
 .. math:: π_i = \min\bigl(1,\; n\,[(1 - s)\, u_i / \textstyle\sum u + s / N]\bigr),
 

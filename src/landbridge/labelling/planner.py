@@ -105,8 +105,9 @@ class LabelPlanner:
     known, so the search may be fitted again with the new labels at any time. Row numbers refer to
     ``X_unlabeled``, which must not change.
 
-    In the benchmark, ``"choose"`` was better than the same number of random labels and worse than
-    twice that number. Intervals of ``"measure"`` for regression cover about 80 % instead of 90 %.
+    In the benchmark, 50 and 100 labels of ``"choose"`` were as good as twice that number of random
+    labels, and 20 were as good as about 34. Intervals of ``"measure"`` for regression cover about
+    83 % instead of 90 %.
 
     Parameters
     ----------

@@ -438,6 +438,24 @@ def test_a_census_is_the_truth():
     assert ((low <= relative.mean) & (relative.mean <= high)).all()
 
 
+def test_intervals_of_squared_errors_are_symmetric_for_the_logarithm():
+    losses = np.random.default_rng(0).normal(size=60) ** 2
+    found = mean_loss(losses, np.ones(60), np.ones(60), 1.0, level=0.9, zero_one=False)
+    assert found.estimate == pytest.approx(losses.mean())
+    assert found.low * found.high == pytest.approx(found.estimate**2)
+    assert 0 < found.low < 1 < found.high
+
+
+def test_few_rows_with_most_of_the_weight_give_a_wide_interval():
+    losses = np.zeros(20)
+    weights = np.where(np.arange(20) < 4, 100.0, 1.0)
+    wide, narrow = (
+        mean_loss(losses, one, np.ones(20), 1.0, level=0.9, zero_one=True)
+        for one in (weights, np.ones(20))
+    )
+    assert wide.high > 1.5 * narrow.high
+
+
 def test_labels_to_decide_between_the_two_best(search):
     result = search[0].results_
     found = labels_to_decide(result)
