@@ -32,8 +32,8 @@ class DomainAUC:
     """Cross-fitted area under the ROC curve with its interval.
 
     The interval is for the AUC that such a classifier reaches on average over samples of this size.
-    Its measured coverage was 95 to 99 % for equal domains (20 + 20 to 500 + 50 rows) and 97 to 99 %
-    for different domains. With DeLong's variance alone, it was 82 to 90 % and 84 to 93 %. See
+    Its measured coverage was 95 to 99 % for equal domains (20 + 20 to 500 + 50 rows) and for
+    different domains. With DeLong's variance alone, it was 82 to 89 % and 82 to 93 %. See
     ``docs/diagnosis.md`` for the table.
     """
 
