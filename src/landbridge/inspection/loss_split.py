@@ -109,7 +109,7 @@ class LossSplit:
     @property
     def advice(self) -> Advice:
         """Recommended action: stop, reweight or label."""
-        if self.cause is Cause.NONE or self.total.high <= 0:
+        if self.total.low <= 0:  # parts that cancel each other need no action either
             return Advice.STOP
         if self.cause is Cause.FEATURES and self.overlap >= LEAST_OVERLAP:
             return Advice.REWEIGHT

@@ -84,6 +84,7 @@ def split(features, relation, *, total=0.5, overlap=0.9):
         (split(0.05, 0.05), Cause.UNCLEAR, Advice.LABEL),
         (split(0.0, 0.0, total=0.0), Cause.NONE, Advice.STOP),
         (split(-0.4, 0.0, total=-0.4), Cause.FEATURES, Advice.STOP),
+        (split(0.4, -0.35, total=0.05), Cause.FEATURES, Advice.STOP),
     ],
 )
 def test_causes_and_advice(found, cause, advice):
