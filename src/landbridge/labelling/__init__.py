@@ -2,7 +2,8 @@
 
 from landbridge.labelling.design import design_weights
 from landbridge.labelling.forecast import LabelForecast, how_many_labels
-from landbridge.labelling.planner import AskedRow, Batch, LabelPlanner, ask_from_predictions
+from landbridge.labelling.planner import LabelPlanner, ask_from_predictions
+from landbridge.labelling.records import AskedRow, Batch
 from landbridge.labelling.sequential import SequentialTest, sequential_sign_test
 from landbridge.labelling.status import LabelStatus
 

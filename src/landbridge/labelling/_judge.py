@@ -1,31 +1,32 @@
 """Compute the status of labelling from a pool, the rows asked for and a metric."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector
 from landbridge.inference import e_value
-from landbridge.labelling.design import design_weights, prove_scores, risk_of
+from landbridge.labelling.design import prove_scores, risk_of
 from landbridge.labelling.estimates import Level, Relative, mean_loss, relative_losses
 from landbridge.labelling.forecast import (
     FEWEST_NUMBERS,
-    expected_effect,
-    expected_wins,
     labels_to_measure,
-    labels_to_prove,
-    labels_to_prove_numbers,
     quantiles,
-    updated_effect,
-    updated_wins,
     wanted_width,
 )
 from landbridge.labelling.pool import Pool, consensus_weights, make_pool
+from landbridge.labelling.proofs import (
+    expected_effect,
+    expected_wins,
+    labels_to_prove,
+    labels_to_prove_numbers,
+    updated_effect,
+    updated_wins,
+)
+from landbridge.labelling.records import Known
 from landbridge.labelling.sequential import (
     SequentialTest,
     sequential_sign_test,
@@ -37,41 +38,11 @@ from landbridge.metrics.inference import metric_interval
 from landbridge.metrics.metric import Metric
 
 if TYPE_CHECKING:
-    from landbridge.labelling.planner import AskedRow, LabelPlanner
+    from landbridge.labelling.planner import LabelPlanner
 
 ALPHA = 0.05
 SURE = 0.95
 FEWEST = 5
-
-
-@dataclass(frozen=True, eq=False)
-class Known:
-    """Labelled rows with their earlier predictions, labels, batches and design."""
-
-    values: np.ndarray
-    y: Vector
-    batches: Vector
-    probabilities: Vector
-    weights: Vector
-    sizes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, asked: "Sequence[AskedRow]", *, is_classification: bool) -> Self:
-        """Collect the labelled rows; rows left unanswered are assumed missing at random."""
-        known = [one for one in asked if one.label is not None]
-        batches = np.array([one.batch for one in known], dtype=int)
-        # Batches without answers are left out, so numbers are made consecutive.
-        _, numbers = np.unique(batches, return_inverse=True)
-        n_asked = np.bincount([one.batch for one in asked]) if asked else np.zeros(1)
-        answered = np.bincount(batches, minlength=n_asked.size)
-        share = answered / np.maximum(n_asked, 1)
-        probabilities = np.array([one.probability for one in known]) * share[batches]
-        values = np.array([one.predictions for one in known], dtype=np.float64)
-        values = np.moveaxis(values, 0, 1) if known else values.reshape(0, 0)
-        y = np.array([one.label for one in known], dtype=int if is_classification else float)
-        sizes = tuple(np.bincount(numbers).tolist()) if known else ()
-        weights = design_weights(numbers, probabilities)
-        return cls(values, y, numbers, probabilities, weights, sizes)
 
 
 class Judge:

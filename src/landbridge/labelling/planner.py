@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from landbridge._typing import RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_count
 from landbridge.inference.intervals import check_level
 from landbridge.labelling import _reasons
-from landbridge.labelling._judge import Judge, Known
+from landbridge.labelling._judge import Judge
 from landbridge.labelling.design import (
     GOALS,
     Goal,
@@ -37,64 +37,12 @@ from landbridge.labelling.pool import (
     pair_of_search,
     pool_of_search,
 )
+from landbridge.labelling.records import AskedRow, Batch, Known
 from landbridge.labelling.status import LabelStatus
 from landbridge.labelling.votes import vote_scores
 from landbridge.model_selection.search_result import SearchResult
 
 FORMAT = 1
-
-
-@dataclass(frozen=True, slots=True)
-class AskedRow:
-    """One row that was asked for.
-
-    Parameters
-    ----------
-    row : int
-        Index of the row among the unlabelled rows.
-    batch : int
-        Number of the batch, from 0.
-    probability : float
-        Inclusion probability of the row in its batch.
-    why : str
-        Reason for selecting the row, in words.
-    predictions : tuple
-        Predictions of every candidate before the label was known: class probabilities, or numbers.
-    label : int, float or None
-        Index of the class, or number; ``None`` until the row is labelled.
-    """
-
-    row: int
-    batch: int
-    probability: float
-    why: str
-    predictions: tuple[Any, ...]
-    label: float | int | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Batch:
-    """Rows to label next.
-
-    Parameters
-    ----------
-    rows : ndarray of int
-        Sorted row indices in ``X_unlabeled``.
-    probabilities : ndarray
-        Inclusion probability of each row.
-    reasons : tuple of str
-        Reason for selecting each row.
-    number : int
-        Number of the batch, from 0.
-    """
-
-    rows: Vector
-    probabilities: Vector
-    reasons: tuple[str, ...]
-    number: int
-
-    def __len__(self) -> int:
-        return self.rows.size
 
 
 class LabelPlanner:

@@ -11,14 +11,14 @@ from sklearn.tree import DecisionTreeRegressor
 from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.labelling import ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
-from landbridge.labelling.forecast import (
-    labels_to_decide,
+from landbridge.labelling.forecast import labels_to_decide
+from landbridge.labelling.pool import make_pool
+from landbridge.labelling.proofs import (
     labels_to_prove_numbers,
     measured_effect,
     updated_effect,
     updated_wins,
 )
-from landbridge.labelling.pool import make_pool
 
 GOALS = ["choose", "prove", "measure", "train"]
 

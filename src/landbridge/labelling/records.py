@@ -1,0 +1,93 @@
+"""Rows that were asked for, batches of them, and the rows whose labels are known."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from landbridge._typing import Vector
+from landbridge.labelling.design import design_weights
+
+
+@dataclass(frozen=True, slots=True)
+class AskedRow:
+    """One row that was asked for.
+
+    Parameters
+    ----------
+    row : int
+        Index of the row among the unlabelled rows.
+    batch : int
+        Number of the batch, from 0.
+    probability : float
+        Inclusion probability of the row in its batch.
+    why : str
+        Reason for selecting the row, in words.
+    predictions : tuple
+        Predictions of every candidate before the label was known: class probabilities, or numbers.
+    label : int, float or None
+        Index of the class, or number; ``None`` until the row is labelled.
+    """
+
+    row: int
+    batch: int
+    probability: float
+    why: str
+    predictions: tuple[Any, ...]
+    label: float | int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Rows to label next.
+
+    Parameters
+    ----------
+    rows : ndarray of int
+        Sorted row indices in ``X_unlabeled``.
+    probabilities : ndarray
+        Inclusion probability of each row.
+    reasons : tuple of str
+        Reason for selecting each row.
+    number : int
+        Number of the batch, from 0.
+    """
+
+    rows: Vector
+    probabilities: Vector
+    reasons: tuple[str, ...]
+    number: int
+
+    def __len__(self) -> int:
+        return self.rows.size
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Labelled rows with their earlier predictions, labels, batches and design."""
+
+    values: np.ndarray
+    y: Vector
+    batches: Vector
+    probabilities: Vector
+    weights: Vector
+    sizes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, asked: Sequence[AskedRow], *, is_classification: bool) -> Self:
+        """Collect the labelled rows; rows left unanswered are assumed missing at random."""
+        known = [one for one in asked if one.label is not None]
+        batches = np.array([one.batch for one in known], dtype=int)
+        # Batches without answers are left out, so numbers are made consecutive.
+        _, numbers = np.unique(batches, return_inverse=True)
+        n_asked = np.bincount([one.batch for one in asked]) if asked else np.zeros(1)
+        answered = np.bincount(batches, minlength=n_asked.size)
+        share = answered / np.maximum(n_asked, 1)
+        probabilities = np.array([one.probability for one in known]) * share[batches]
+        values = np.array([one.predictions for one in known], dtype=np.float64)
+        values = np.moveaxis(values, 0, 1) if known else values.reshape(0, 0)
+        y = np.array([one.label for one in known], dtype=int if is_classification else float)
+        sizes = tuple(np.bincount(numbers).tolist()) if known else ()
+        weights = design_weights(numbers, probabilities)
+        return cls(values, y, numbers, probabilities, weights, sizes)
