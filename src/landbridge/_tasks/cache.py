@@ -176,7 +176,7 @@ def _check_format(marker: Path) -> None:
     if version != FORMAT:
         raise ValueError(
             f"`cache` must be a directory written by landbridge with format {FORMAT}; {marker} "
-            f"says {version!r}. Choose another directory."
+            f"has format {version!r}. Choose another directory."
         )
 
 

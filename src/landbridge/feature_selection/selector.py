@@ -267,7 +267,7 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         domain : str
             Column with the domain.
         features : sequence of str, optional
-            Columns to use; all others by default.
+            Columns to use; by default all except the label and the domain.
         batch_size : int, default=32768
             Number of rows read at a time.
         progress : bool, default=False
@@ -328,7 +328,7 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         domain : str
             Column with the domain.
         features : sequence of str, optional
-            Columns to use; all others by default.
+            Columns to use; by default all except the label and the domain.
         batch_size : int, default=32768
             Number of rows of a piece that are summed at a time.
         n_jobs : int, default=None

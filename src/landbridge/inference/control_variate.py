@@ -37,8 +37,8 @@ class ControlVariate:
     estimate, low, high, level : float
         Point estimate and bounds.
     effective_sample_size : float
-        Number of labels that a plain mean would need for the same variance; at least the number
-        of labels.
+        Number of labels with which a plain mean would have the same variance; never below the
+        actual number.
     slope : float
         Shrunk slope of the loss on the proxy; 0 if the proxy does not help.
     """

@@ -54,8 +54,8 @@ Distance: TypeAlias = Literal["rmse", "mse", "mae"]
 # A variance from few rows is unstable, so it is averaged with the mean over cells, which has the
 # weight of this many rows.
 PRIOR_ROWS = 10.0
-# The error of a mean over few rows is at least half a row; losses and logarithms are assumed to
-# have unit 1.
+# The error of a mean over few rows is at least that of half a row, for losses and logarithms of
+# size 1.
 LEAST_ROWS = 0.5
 TINY = 1e-12
 # Replaces a loss of zero, whose logarithm is not finite.

@@ -269,7 +269,7 @@ class MultiSourceResult(KeptPredictions):
         return low, high
 
     def baseline_scores(self, metric: Any = None) -> Vector:
-        """Score of a constant prediction on each source: its own class shares, or its own mean.
+        """Score of predicting each source by its own class shares, or by its own mean.
 
         The predicted class is the majority class of that source. A model of other sources does not
         know them, so this is a demanding baseline.

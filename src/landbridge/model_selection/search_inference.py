@@ -277,7 +277,7 @@ def _from_rows(
 
 
 def is_adjusted(metric: Metric, method: str) -> bool:
-    """Whether unlabelled rows are a control variate: where `benchmarks/trust.py` has shown it."""
+    """Whether unlabelled rows are used as a control variate, as `benchmarks/trust.py` supports."""
     if method == "cross-fitted":
         return metric.label in ("log loss", "Brier score")
     return method == "adjusted" and (is_accuracy(metric) or metric.label in ("MAE", "MSE", "RMSE"))

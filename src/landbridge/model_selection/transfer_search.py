@@ -617,7 +617,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if all(status[number] == "failed" for number in candidates):
             data.check_finite()  # the most likely reason, with the name of the argument
             raise ValueError(
-                f"`candidates` must hold one that can be validated by {result.criterion!r}; {text}"
+                f"`candidates` must contain one that {result.criterion!r} can validate; {text}"
                 f"\n{first.traceback}"
             )
         warnings.warn(

@@ -178,7 +178,7 @@ def _baseline(result: SearchResult) -> dict[str, Any] | None:
 
 
 def _simplest(result: SearchResult) -> str | None:
-    """Simplest candidate not significantly worse than the best, if it is another one."""
+    """Simplest candidate that is not significantly worse than the best, unless it is the best."""
     if not CRITERIA[result.criterion].of_target or result.simpler is None:
         return None
     return result.labels[result.simpler]
