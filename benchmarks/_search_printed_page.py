@@ -60,11 +60,6 @@ TITLES = {
     "LatentMap": "Table 4, number of LatentMap's neighbours, 5 to 45 (of 10)",
     "SVM": "Table 4, C of the SVM, 0.01 to 100 (of 10)",
 }
-# Searches over folds and labels, the better ones first.
-CURVES = {
-    "folds and labels in part": "at most 500 rows per domain, of 28",
-    "curves": "five learners, of 10",
-}
 TRUTHS = {"trained_on_source": "trained on S", "trained_on_both": "trained on S and L"}
 Lines = list[dict[str, Any]]
 
@@ -188,15 +183,19 @@ def with_weka(lines: Lines) -> list[str]:
     """Table 4, first block, with Weka's traditional classifiers."""
     ours = {x["task"]: x for x in chosen(lines, "algorithms") if x["draw"] == 0}
     own = [with_transfer(x, ours[x["task"]]) for x in chosen(lines, "Weka")]
-    own += chosen(lines, "Weka in part")
-    if not own:
+    part = chosen(lines, "Weka in part")
+    if not own + part:
         return []
+    text = (
+        "NaiveBayes, SMO, J48, IBk and NNge of Weka 3.6.14 with their defaults in place of ours; "
+        "the three transfer learners as above."
+    )
+    if part:
+        text += f" At most 500 rows per domain: {', '.join(done_tasks(part))}."
     return [
         "## Table 4, selection among eight learners, with Weka's own (of 28)",
-        "NaiveBayes, SMO, J48, IBk and NNge of Weka 3.6.14 with their defaults in place of ours; "
-        "the three transfer learners as above. RW, WR, ope, opl and pp have at most 500 rows per "
-        "domain.",
-        table(own, "algorithms"),
+        text,
+        table(own + part, "algorithms"),
     ]
 
 
@@ -374,26 +373,21 @@ def _correlation(a: Any, b: Any) -> str:
 
 def curves(lines: Lines) -> list[str]:
     """Figures 6 (a) and (b): corr over folds and over labels."""
+    own = [x for x in lines if x["kind"] == "folds and labels in part"]
     parts = []
-    for heading, key, same, n_points in (
-        ("Figure 6a, number of folds", "cv", {"share": 0.1}, 6),
-        ("Figure 6b, share of labelled target rows", "share", {"cv": 10}, 5),
+    for heading, key, same in (
+        ("Figure 6a, number of folds", "cv", {"share": 0.1}),
+        ("Figure 6b, share of labelled target rows", "share", {"cv": 10}),
     ):
-        for kind, words in CURVES.items():
-            some = [x for x in lines if x["kind"] == kind and same.items() <= x.items()]
-            values = sorted({x[key] for x in some})
-            if len(values) < n_points:
-                continue
-            n_draws = min(sum(x[key] == value for x in some) for value in values)
-            drawn = "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
-            rows = [
-                [c, *(_short(_corr(some, key, v, c, n_draws)) for v in values)] for c in CRITERIA
-            ]
-            parts += [
-                f"## {heading} (white to red wine, {words}; {drawn})",
-                markdown_table(["criterion", *(f"{value:g}" for value in values)], rows),
-            ]
-            break
+        some = [x for x in own if same.items() <= x.items()]
+        values = sorted({x[key] for x in some})
+        n_draws = min(sum(x[key] == value for x in some) for value in values)
+        drawn = "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
+        rows = [[c, *(_short(_corr(some, key, v, c, n_draws)) for v in values)] for c in CRITERIA]
+        parts += [
+            f"## {heading} (white to red wine, at most 500 rows per domain, of 28; {drawn})",
+            markdown_table(["criterion", *(f"{value:g}" for value in values)], rows),
+        ]
     return parts
 
 
