@@ -164,6 +164,7 @@ def predict_floor(model: str, folder: str, output: str) -> None:
 
     def answers() -> Any:
         for piece in Pieces.open(Path(folder)):
-            yield pl.DataFrame({"prediction": saved.model.predict(piece.select(names))})
+            labels = saved.model.predict(piece.select(names)).tolist()
+            yield pl.DataFrame({"prediction": labels})
 
     write_answers(answers(), Path(output))

@@ -85,7 +85,7 @@ def test_files_that_do_not_fit_together_are_refused(tmp_path):
     assert scan_parquet([tmp_path / "1.parquet"]).collect().height == 1
 
 
-def test_an_encoding_is_for_files(tmp_path):
+def test_an_encoding_is_for_text_files(tmp_path):
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "1.parquet")
     with pytest.raises(InputError, match="--encoding can only be used with a text file"):
         Pieces.open(tmp_path / "1.parquet", "latin-1")

@@ -142,11 +142,13 @@ class _Findings:
     def add_misfits(self, given: "pl.Series", column: "pl.Series", start: int) -> np.ndarray:
         """Cells that could not be converted."""
         self.n_filled += len(given) - given.null_count()
+        misfit = np.zeros(len(given), dtype=bool)
+        if column is given:
+            return misfit
         rows = unreadable(given, column)
         self.n_misfits += len(rows)
         for row in rows.to_list()[: SHOWN - len(self.misfits)]:
             self.misfits.append(f"{str(given[row])!r} in row {start + row + 1}")
-        misfit = np.zeros(len(given), dtype=bool)
         misfit[rows.to_numpy()] = True
         return misfit
 
@@ -162,7 +164,7 @@ class _Findings:
         """Rows with a value that did not occur in training."""
         strange = _outside(column, known)
         self.n_outside += int(strange.sum())
-        if "values" in known and len(self.new_values) < MOST_VALUES:
+        if "values" in known and strange.any() and len(self.new_values) < MOST_VALUES:
             self.new_values.update(column.filter(strange).unique().to_list()[:MOST_VALUES])
         return strange
 
@@ -279,10 +281,12 @@ def _outside(column: "pl.Series", known: dict[str, Any]) -> np.ndarray:
         strange = ~column.is_in(known["values"]) & column.is_not_null()
     elif "low" not in known:
         return np.zeros(len(column), dtype=bool)
+    elif known["type"] == "number":
+        # Missing numbers become NaN, which is never outside. numpy takes a tenth of polars' time.
+        values = column.to_numpy()
+        return (values < np.float64(known["low"])) | (values > np.float64(known["high"]))
     else:
-        low, high = known["low"], known["high"]
-        if known["type"] != "number":
-            low, high = datetime.fromisoformat(low), datetime.fromisoformat(high)
+        low, high = (datetime.fromisoformat(known[end]) for end in ("low", "high"))
         strange = (column < low) | (column > high)
     return strange.fill_null(False).to_numpy()
 

