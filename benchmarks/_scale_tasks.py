@@ -103,7 +103,7 @@ def killed_search(cache: Path, moment: float, number: signal.Signals) -> bool:
         finally:
             os._exit(0)
     n_fits, part = divmod(moment * N_FITS, 1)
-    while len(list(cache.glob("??/*.npz"))) < n_fits:
+    while len(list(cache.glob("??/*.fit"))) < n_fits:
         time.sleep(0.001)
     time.sleep(part * 0.02)  # a fit takes about 20 ms
     os.kill(child, number)

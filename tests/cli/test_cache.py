@@ -22,7 +22,7 @@ def fits(tmp_path):
 def test_contents_by_candidate(landbridge, fits):
     data = landbridge.json("cache", "fits")
     assert data["fits"] == 3
-    assert data["bytes"] == sum(path.stat().st_size for path in fits.directory.glob("??/*.npz"))
+    assert data["bytes"] == sum(path.stat().st_size for path in fits.directory.glob("??/*.fit"))
     assert [(kind["name"], kind["fits"], kind["seconds"]) for kind in data["kinds"]] == [
         ("LR", 2, 90.0),
         ("forest", 1, 45.0),
@@ -33,7 +33,7 @@ def test_contents_by_candidate(landbridge, fits):
 
 
 def test_pruning_by_age(landbridge, fits):
-    old = next(iter(fits.directory.glob("??/*.npz")))
+    old = next(iter(fits.directory.glob("??/*.fit")))
     os.utime(old, (1, 1))
     assert landbridge.json("cache", "fits", "--prune", "30d")["removed"] == 1
     left = landbridge.json("cache", "fits", "--prune", "0")
@@ -42,7 +42,7 @@ def test_pruning_by_age(landbridge, fits):
 
 
 def test_damaged_files_are_counted(landbridge, fits):
-    next(iter(fits.directory.glob("??/*.npz"))).write_bytes(b"PK")
+    next(iter(fits.directory.glob("??/*.fit"))).write_bytes(b"PK")
     assert "damaged files, which are fitted again: 1" in landbridge("cache", "fits").stdout
 
 

@@ -1,12 +1,12 @@
 """Cache of finished tasks on disk, with one file per task and without pickle.
 
-A file is an ``.npz`` archive with the arrays of an outcome and a JSON header. Its name is the key
-of the task, a hash of everything that the outcome depends on. Several runs may share a directory:
-files get their final name only when they are complete, and the same key always means the same
-content.
+A file consists of a digest of the rest, a line of JSON, and the bytes of the arrays of an outcome.
+Its name is the key of the task, a hash of everything that the outcome depends on. Several runs may
+share a directory: files get their final name only when they are complete, and the same key always
+means the same content.
 """
 
-import io
+import hashlib
 import json
 import os
 import time
@@ -19,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from landbridge._archive import write_arrays
-from landbridge._storage import DAMAGE, whole_file
+from landbridge._storage import whole_file
 from landbridge._tasks.records import Outcome, join_outcome, split_outcome
 from landbridge._version import __version__
 
 FORMAT = 1
 MARKER = "landbridge-cache.json"
-HEADER = "header"
+DIGEST_BYTES = 20
 # A temporary file older than this belongs to no running process.
 STALE_SECONDS = 3600.0
 
@@ -102,17 +101,15 @@ class TaskCache:
             "seconds": seconds,
             "landbridge": __version__,
             "names": list(outcome),
-            "arrays": list(arrays),
+            "arrays": [[name, array.dtype.str, array.shape] for name, array in arrays.items()],
             "values": values,
         }
-        members = {str(number): array for number, array in enumerate(arrays.values())}
-        members[HEADER] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-        content = io.BytesIO()
-        write_arrays(content, members)
+        bodies = [array.tobytes() for array in arrays.values()]
+        content = b"".join([json.dumps(header).encode(), b"\n", *bodies])
         path = self._path(key)
         path.parent.mkdir(exist_ok=True)
         with whole_file(path) as file:
-            file.write(content.getbuffer())
+            file.write(_digest(content) + content)
 
     def contents(self) -> CacheContents:
         """Count tasks, bytes and seconds by kind."""
@@ -157,10 +154,10 @@ class TaskCache:
         return removed
 
     def _path(self, key: str) -> Path:
-        return self.directory / key[:2] / f"{key}.npz"
+        return self.directory / key[:2] / f"{key}.fit"
 
     def _files(self) -> Iterator[Path]:
-        return self.directory.glob("??/*.npz")
+        return self.directory.glob("??/*.fit")
 
 
 def is_cache(directory: str | os.PathLike[str]) -> bool:
@@ -183,14 +180,27 @@ def _check_format(marker: Path) -> None:
 def _read(path: Path, key: str) -> StoredTask | None:
     """The stored task, or None for a file that is missing, cut short, edited or misnamed."""
     try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            header = json.loads(archive[HEADER].tobytes())
-            if header["format"] != FORMAT or header["key"] != key:
+        stored = path.read_bytes()
+        content = stored[DIGEST_BYTES:]
+        if stored[:DIGEST_BYTES] != _digest(content):
+            return None
+        text, _, data = content.partition(b"\n")
+        header = json.loads(text)
+        if header["format"] != FORMAT or header["key"] != key:
+            return None
+        arrays, place = {}, 0
+        for name, dtype, shape in header["arrays"]:
+            if np.dtype(dtype).hasobject:
                 return None
-            arrays = {name: archive[str(i)] for i, name in enumerate(header["arrays"])}
-        for array in arrays.values():
-            array.flags.writeable = False
+            # A copy, because linear algebra takes another path at addresses that are not aligned.
+            arrays[name] = np.ndarray(shape, dtype, data, place).copy()
+            arrays[name].flags.writeable = False
+            place += arrays[name].nbytes
         outcome = join_outcome(arrays, header["values"], header["names"])
         return StoredTask(header["kind"], outcome, float(header["seconds"]))
-    except (*DAMAGE, TypeError, AttributeError, NotImplementedError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.blake2b(content, digest_size=DIGEST_BYTES).digest()

@@ -114,13 +114,13 @@ def join_outcome(arrays: dict[str, np.ndarray], values: str, names: list[str]) -
 
 def _plain_array(name: str, array: np.ndarray) -> np.ndarray:
     """Read-only, contiguous array that can be saved without pickle; objects must be text."""
-    if array.dtype == object:
-        if not all(isinstance(value, str) for value in array.ravel().tolist()):
-            raise TypeError(
-                f"`{name}` of a task's outcome must be an array of numbers or of text; got Python "
-                "objects. Convert it with astype first."
-            )
+    if array.dtype == object and all(isinstance(value, str) for value in array.ravel().tolist()):
         array = array.astype(str)
+    if array.dtype.kind in "OV":
+        raise TypeError(
+            f"`{name}` of a task's outcome must be an array of numbers or of text; got dtype "
+            f"{array.dtype}. Convert it with astype first."
+        )
     array = np.asarray(array, order="C").view()
     array.flags.writeable = False
     return array

@@ -36,7 +36,7 @@ from landbridge._tasks.records import Task, TaskFailure, TaskResult
 from landbridge._tasks.shared_file import SharedData, read_shared
 
 DEATHS = 3  # a task is recorded as failed after this number of worker deaths
-IDLE_SECONDS = 300.0  # an unused worker exits after this time
+IDLE_SECONDS = 300.0  # unused workers are ended after this time
 ORPHAN_SECONDS = 0.5  # interval between checks that the parent is still running
 # Environment for native libraries that a task loads after `one_thread` has looked for them.
 ONE_THREAD = dict.fromkeys(
@@ -102,6 +102,7 @@ class IdleWorkers:
         self.workers: list[Worker] = []
         self.lock = threading.Lock()
         self.owner = os.getpid()
+        self.timer: threading.Timer | None = None
 
     def take(self) -> Worker:
         """Return an idle worker, or start a new one."""
@@ -116,9 +117,15 @@ class IdleWorkers:
         return Worker()
 
     def give_back(self, worker: Worker) -> None:
-        """Keep a worker for the next run."""
+        """Keep a worker for the next run, if that starts soon."""
         with self.lock:
             self.workers.append(worker)
+            if self.timer is not None:
+                self.timer.cancel()
+            # A worker that exits by itself would stay in the process table until the next run.
+            self.timer = threading.Timer(IDLE_SECONDS, self.stop)
+            self.timer.daemon = True
+            self.timer.start()
 
     def forget(self) -> None:
         """Let all idle workers release their shared data."""
@@ -280,7 +287,7 @@ def serve(pipe: Connection, parent: int) -> None:
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     setup: Setup | None = None
     with suppress(EOFError, OSError):
-        while pipe.poll(IDLE_SECONDS):
+        while True:
             order, message = pipe.recv_bytes(), pipe.recv_bytes()
             if order == RUN:
                 setup = Setup(message)

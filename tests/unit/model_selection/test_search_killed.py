@@ -66,7 +66,7 @@ def finish(folder: Path, n_jobs: int) -> list[bytes]:
 
 def files(folder: Path) -> dict[str, int]:
     """Finished fits with the number of the file on disk: one that is written again has another."""
-    return {path.name: path.stat().st_ino for path in (folder / "fits").glob("??/*.npz")}
+    return {path.name: path.stat().st_ino for path in (folder / "fits").glob("??/*.fit")}
 
 
 @pytest.mark.slow

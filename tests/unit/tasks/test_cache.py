@@ -42,7 +42,7 @@ def same(left, right):
 
 
 def the_file(cache):
-    (path,) = cache.directory.glob("??/*.npz")
+    (path,) = cache.directory.glob("??/*.fit")
     return path
 
 
@@ -74,7 +74,7 @@ def test_failures_and_tasks_without_a_key_are_run_again(cache):
     for _ in range(2):
         results = list(run_tasks(misbehave, tasks, cache=cache))
         assert not any(result.cached for result in results)
-    assert not list(cache.directory.glob("??/*.npz"))
+    assert not list(cache.directory.glob("??/*.fit"))
 
 
 def test_cached_tasks_are_given_after_the_deadline_too(cache):
@@ -95,11 +95,9 @@ def test_damaged_files_are_never_trusted(cache):
     for place in places:  # cut short
         path.write_bytes(whole[:place])
         assert cache.get(key) is None
-    for place in places:  # one bit flipped: refused, or in a byte that means nothing
+    for place in places:  # one bit flipped
         path.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
-        stored = cache.get(key)
-        if stored is not None:
-            same(stored.outcome, OUTCOME)
+        assert cache.get(key) is None
     path.write_bytes(os.urandom(100))
     assert cache.get(key) is None
     cache.put(key, OUTCOME, kind="k", seconds=1.5)
@@ -111,7 +109,7 @@ def test_a_file_under_another_name_is_not_trusted(cache):
     other = task_key("two")
     place = cache.directory / other[:2]
     place.mkdir(exist_ok=True)
-    the_file(cache).rename(place / f"{other}.npz")
+    the_file(cache).rename(place / f"{other}.fit")
     assert cache.get(other) is None
 
 
@@ -138,7 +136,7 @@ def test_a_full_disk_is_announced_and_the_run_goes_on(cache, monkeypatch):
     with pytest.warns(CacheWarning, match="No space left on device.*continues without storing"):
         results = list(run_tasks(scale, tasks, shared=np.ones(2), cache=cache))
     assert all(result.outcome for result in results)
-    assert not [path for path in cache.directory.rglob("*") if path.suffix in (".npz", ".part")]
+    assert not [path for path in cache.directory.rglob("*") if path.suffix in (".fit", ".part")]
 
 
 def test_two_runs_may_share_a_directory(cache):
@@ -161,13 +159,13 @@ def test_two_runs_may_share_a_directory(cache):
 def test_contents_and_pruning(cache):
     for number, kind in enumerate(["a", "a", "b"]):
         cache.put(task_key(number), OUTCOME, kind=kind, seconds=2.0)
-    old = cache.directory / task_key(0)[:2] / f"{task_key(0)}.npz"
+    old = cache.directory / task_key(0)[:2] / f"{task_key(0)}.fit"
     os.utime(old, (1, 1))
-    damaged = cache.directory / task_key(2)[:2] / f"{task_key(2)}.npz"
+    damaged = cache.directory / task_key(2)[:2] / f"{task_key(2)}.fit"
     damaged.write_bytes(b"PK")
-    leftover = damaged.parent / ".x.npz.abc.part"
+    leftover = damaged.parent / ".x.fit.abc.part"
     leftover.touch()
-    fresh = damaged.parent / ".y.npz.abc.part"
+    fresh = damaged.parent / ".y.fit.abc.part"
     fresh.touch()
     os.utime(leftover, (1, 1))
     contents = cache.contents()

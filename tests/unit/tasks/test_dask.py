@@ -54,7 +54,7 @@ def test_concurrent_tasks_of_a_worker_run_on_one_thread(client):
 def test_errors_timeouts_and_deadlines(client):
     contents = ["a", "error", "local error", "sleep"]
     with parallel_config(backend="dask"):
-        run = run_tasks(misbehave, [Task(content) for content in contents], fit_timeout=0.5)
+        run = run_tasks(misbehave, [Task(content) for content in contents], fit_timeout=3.0)
         results = {result.task.content: result for result in run}
         late = list(run_tasks(misbehave, [Task("a")], deadline=time.monotonic()))
         slow = [Task(1.0) for _ in range(20)]

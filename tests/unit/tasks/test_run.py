@@ -13,7 +13,7 @@ import pytest
 from joblib import parallel_config
 from sklearn import config_context
 
-from landbridge._tasks import SharedData, Task, one_thread, run_tasks
+from landbridge._tasks import SharedData, Task, one_thread, run_tasks, workers
 from landbridge._tasks.workers import idle_workers
 from unit.tasks.task_functions import (
     misbehave,
@@ -152,7 +152,7 @@ def test_a_timeout_isolates_tasks_also_with_one_job():
 def test_a_timeout_in_threads_gives_up_the_task():
     with parallel_config(backend="threading", n_jobs=2):
         results = by_content(
-            run_tasks(misbehave, [Task("sleep"), Task("a"), Task("error")], fit_timeout=0.2)
+            run_tasks(misbehave, [Task("sleep"), Task("a"), Task("error")], fit_timeout=2.0)
         )
     assert results["sleep"].failure.reason == "timeout"
     assert results["error"].failure.reason == "error"
@@ -170,13 +170,27 @@ def test_the_deadline_stops_running_workers():
     started = time.monotonic()
     contents = ["a", "sleep", "sleep", "b"]
     run = run_tasks(
-        misbehave, [Task(content) for content in contents], n_jobs=2, deadline=started + 1
+        misbehave, [Task(content) for content in contents], n_jobs=2, deadline=started + 3
     )
     results = sorted(run, key=lambda result: result.index)
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60  # the tasks would sleep for longer
     assert results[0].outcome
     assert [result.failure.reason for result in results[1:]] == ["cut", "cut", "cut"]
     assert "stopped after" in results[1].failure.message
+
+
+def test_idle_workers_end_and_leave_no_zombies(monkeypatch):
+    monkeypatch.setattr(workers, "IDLE_SECONDS", 2.0)
+    list(run_tasks(misbehave, [Task("a")] * 4, n_jobs=2))
+    idle = [worker.process.pid for worker in idle_workers.workers]
+    assert idle
+    started = time.monotonic()
+    while idle_workers.workers and time.monotonic() - started < 60:
+        time.sleep(0.05)
+    with idle_workers.lock:  # until the last one has ended
+        for pid in idle:
+            with pytest.raises(ChildProcessError):  # a zombie would be returned
+                os.waitpid(pid, os.WNOHANG)
 
 
 def test_results_are_announced():
