@@ -617,8 +617,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         if all(status[number] == "failed" for number in candidates):
             data.check_finite()  # the most likely reason, with the name of the argument
             raise ValueError(
-                f"`candidates` must contain one that {result.criterion!r} can validate; {text}"
-                f"\n{first.traceback}"
+                "`candidates` must hold an estimator that can be validated by "
+                f"{result.criterion!r}; {text}\n{first.traceback}"
             )
         warnings.warn(
             FailedFitWarning(text, "Tracebacks are in `results_.failures`."), stacklevel=4
