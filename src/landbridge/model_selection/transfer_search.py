@@ -620,9 +620,13 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 "`candidates` must hold an estimator that can be validated by "
                 f"{result.criterion!r}; {text}\n{first.traceback}"
             )
-        warnings.warn(
-            FailedFitWarning(text, "Tracebacks are in `results_.failures`."), stacklevel=4
-        )
+        warning = FailedFitWarning(text, "Tracebacks are in `results_.failures`.")
+        if all(failure.stage == "budget" for failure in result.failures):
+            warning = FailedFitWarning(
+                f"The time budget ended before {len(failed)} of {len(status)} cells were "
+                "validated. Increase the budget to compare them, too."
+            )
+        warnings.warn(warning, stacklevel=4)
 
     def _choose(self, candidates: Sequence[Candidate]) -> None:
         result = self.results_
