@@ -415,14 +415,11 @@ def report() -> None:
             f"{sum(x['identical'] for x in deaths)} gave the answer of one process bit for bit, "
             f"{sum(40 - x['results'] for x in deaths)} tasks were lost."
         ]
-    speeds = sorted(x["speed_up"] for x in of("dask_speed"))
-    if speeds:
+    for line in of("dask_speed"):
         text += [
-            f"Two workers are {np.median(speeds):.2f} × as fast as one process on fits that wait "
-            f"0.3 s (at least 1.7 × is required): the median of {len(speeds)} runs, which range "
-            f"from {speeds[0]:.2f} to {speeds[-1]:.2f}. These are wall times, which depend on what "
-            "else the machine does. The fits wait rather than compute: this measures scheduling, "
-            "not cores."
+            f"Two workers are {line['speed_up']:.2f} × as fast as one process on fits that wait "
+            f"0.3 s (at least 1.7 × is required), the median of {line['rounds']} rounds of wall "
+            "time. The fits wait rather than compute: this measures scheduling, not cores."
         ]
     text += _large_tables(of("large_select"), of("large_fit"), of("large_predict"))
     flat = of("flat_predict")
