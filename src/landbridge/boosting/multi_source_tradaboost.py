@@ -251,6 +251,8 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
     ...     X, y, groups=groups, X_target=X_target, y_target=X_target[:, 0] > 0)
     >>> max(model.source_share_, key=model.source_share_.get)
     'good'
+    >>> len(list(model.staged_predict(X_target))) <= 10
+    True
     """
 
     def _fit_transfer(self, data: TransferData) -> None:
@@ -332,6 +334,8 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     ...     X, y, groups=groups, X_target=X_target, y_target=X_target[:, 0] > 0)
     >>> str(model.chosen_sources_[0])
     'first feature'
+    >>> len(list(model.staged_predict(X_target))) <= 5
+    True
     """
 
     def _fit_transfer(self, data: TransferData) -> None:

@@ -268,6 +268,8 @@ class TrAdaBoostClassifier(VotingClassifier):
     ...     X, y, X_target=X_target, y_target=y_target)
     >>> model.predict([[-1.0, 0.0], [1.0, 0.0]]).tolist()
     [0, 1]
+    >>> len(list(model.staged_predict(X_target)))
+    5
     """
 
     _transfer_checks = {"task": "classification"}

@@ -158,6 +158,8 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
     ...     X, y, groups=groups, X_target=X_target, y_target=X_target[:, 0] > 0)
     >>> max(model.source_transfer_, key=model.source_transfer_.get)
     'good'
+    >>> len(list(model.staged_predict(X_target))) <= 10
+    True
     """
 
     def __init__(

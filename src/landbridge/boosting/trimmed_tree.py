@@ -77,6 +77,8 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
     >>> tree = TrimmedTreeClassifier().fit(X, y, X_target=[[0.2], [2.9]], y_target=["a", "b"])
     >>> tree.get_depth(), tree.predict([[0.1], [2.8]]).tolist()
     (1, ['a', 'b'])
+    >>> tree.get_n_leaves(), len(tree.apply(X))
+    (2, 4)
     """
 
     _transfer_checks = {"task": "classification", "min_classes": 1}

@@ -146,6 +146,19 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
     >>> greedy = TGreedySelector(criterion="loss", n_features=1).fit(X, y, groups=site)
     >>> greedy.get_support(indices=True)
     array([1])
+    >>> halves = [TGreedySelector(n_features=1).partial_fit(X[half], y[half], groups=site[half])
+    ...           for half in (site < 4, site >= 4)]
+    >>> halves[0].merge(halves[1]).get_support(indices=True)
+    array([0])
+    >>> import polars as pl
+    >>> import tempfile
+    >>> columns = {f"x{k}": X[:, k] for k in range(5)}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pl.DataFrame(columns | {"y": y, "site": site}).write_parquet(f"{folder}/sites.parquet")
+    ...     streamed = TGreedySelector(n_features=1).fit_file(
+    ...         f"{folder}/sites.parquet", label="y", domain="site")
+    >>> streamed.get_support(indices=True)
+    array([0])
     """
 
     def __init__(

@@ -135,6 +135,8 @@ def class_balance(confusion: VectorLike, classes: Sequence[Any]) -> ClassBalance
     (True, 'average_precision')
     >>> print(found.warnings()[0])
     The model never predicts 'fraud', which has 4.0 % of the rows.
+    >>> print(found.headline())
+    recall of 'fraud' (4.0 % of rows): 0.00
     """
     table = np.asarray(confusion, dtype=np.float64)
     k = len(classes)

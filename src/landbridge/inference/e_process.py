@@ -120,6 +120,8 @@ def e_value(
     ('second', True)
     >>> e_value(np.tile([1, -1], 30), bound=1).winner() is None
     True
+    >>> bool(evidence.decided(0.95))
+    True
     """
     d = _check_differences(differences, bound)
     if bound is not None:

@@ -181,6 +181,11 @@ def audit_columns(
     ('row_id', 'unit')
     >>> [finding.name for finding in audit.columns[1].findings]
     ['COPY_OF_LABEL', 'CURRENCY', 'THOUSANDS']
+    >>> from landbridge.inspection import Finding
+    >>> audit.with_finding(Finding.CURRENCY)
+    ('price',)
+    >>> print(audit.sentences_about(Finding.CURRENCY)[0])
+    price: contains amounts of money and is read as text; remove the currency sign
     """
     names = _check_table(table, label, domain)
     labels = None if label is None else tests.plain(np.asarray(table[label]))

@@ -219,6 +219,8 @@ def diagnose_shift(
     (True, True)
     >>> diagnosis.features[0].name
     'displacement'
+    >>> print(diagnosis.summary().splitlines()[0])
+    Shift between 245 source rows, 79 target rows, 6 features
     """
     check_choice(task, "task", ["auto", "classification", "regression"])
     _check_counts(n_permutations, max_rows)

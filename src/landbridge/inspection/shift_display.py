@@ -35,6 +35,10 @@ class ShiftDisplay(Display):
     >>> display = ShiftDisplay.from_data(usa, japan, random_state=0)
     >>> display.ax_[0].get_title()
     'Which features shift'
+    >>> from landbridge.inspection import diagnose_shift
+    >>> again = ShiftDisplay.from_diagnosis(diagnose_shift(usa, japan, random_state=0))
+    >>> len(again.ax_)
+    2
     """
 
     diagnosis: ShiftDiagnosis

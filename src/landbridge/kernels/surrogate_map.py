@@ -81,6 +81,8 @@ class SurrogateKernelMap(DomainMap):
     >>> model = LogisticRegression().fit(moved, y)
     >>> model.predict(surrogate.transform(X_target)).shape
     (80,)
+    >>> surrogate.transform_source(X).shape == moved.shape
+    True
     """
 
     _transfer_checks = {"plain_counterpart": "the features of its kernel"}

@@ -117,6 +117,15 @@ class LabelPlanner:
     ...     planner = planner.tell(batch.rows, y[batch.rows])
     >>> print(planner.status().sentences[0])
     After 20 labels, good is shown to be better than bad.
+    >>> [status.n_labels for status in planner.history()]
+    [20]
+    >>> LabelPlanner.from_dict(planner.to_dict()).goal
+    'prove'
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     planner.save(f"{folder}/plan.json")
+    ...     LabelPlanner.load(f"{folder}/plan.json").goal
+    'prove'
     """
 
     def __init__(

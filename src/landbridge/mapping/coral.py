@@ -69,6 +69,8 @@ class CORAL(DomainMap):
     >>> mapped = CORAL(ridge=0.0).fit_transform(X, X_unlabeled=X_target)
     >>> bool(np.allclose(np.cov(mapped.T), np.cov(X_target.T)))
     True
+    >>> CORAL().fit(X, X_unlabeled=X_target).transform_source(X).shape
+    (50, 2)
     """
 
     _transfer_checks = {"accept_sparse": False, "plain_counterpart": "the identity"}

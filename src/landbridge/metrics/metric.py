@@ -61,6 +61,10 @@ class Metric:
     (0.75, 0.5)
     >>> auc.label, auc.loss(0.75)
     ('ROC AUC', 0.25)
+    >>> accuracy.pointwise(y, probabilities), auc.score_of(0.25)
+    (array([0., 1., 1., 0.]), 0.75)
+    >>> auc.replicates(y, probabilities[None], np.ones((2, 4)))
+    array([[0.75, 0.75]])
     """
 
     name: str

@@ -116,7 +116,7 @@ def agreement(
 def _voters(result: "SearchResult") -> list[int]:
     """Complete candidates with predictions of unlabelled rows."""
     kept = result.unlabelled
-    return [cell for cell in result.complete() if kept and kept[cell] is not None]
+    return [cell for cell in result._complete() if kept and kept[cell] is not None]
 
 
 def _unlabelled(result: "SearchResult", cell: CellNumber) -> Predictions | None:

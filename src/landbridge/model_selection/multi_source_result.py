@@ -159,6 +159,18 @@ class MultiSourceResult(KeptPredictions):
     Expected accuracy on a new source: 0.73, 90 % between 0.59 and 0.87
     >>> result.source_scores("balanced_accuracy").round(2)
     array([0.74, 0.83, 0.72, 0.65, 0.69, 0.75])
+    >>> round(result.estimate(), 2), round(float(result.losses().mean()), 2)
+    (0.73, 0.27)
+    >>> result.baseline_scores().round(2)
+    array([0.56, 0.51, 0.58, 0.51, 0.55, 0.61])
+    >>> result.source_intervals(level=0.9)[0].round(2)
+    array([0.67, 0.76, 0.64, 0.57, 0.6 , 0.67])
+    >>> result.variance() > 0, result.summary().n_sources, result.metric("roc_auc").label
+    (True, 6, 'ROC AUC')
+    >>> result.interval("new_source", 0.9).advice()
+    'spread between and noise within sources both matter: more sources and more rows help'
+    >>> round(result.interval("new_source", 0.9).expected_half_width(sources=2), 2)
+    0.12
     """
 
     fold: Vector

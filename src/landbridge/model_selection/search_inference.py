@@ -234,7 +234,7 @@ def _from_rows(
     estimate: float | None = None,
 ) -> SearchInterval:
     """Interval of the metric; reweighted or withheld if the labels are not a random sample."""
-    rows, check = result.validated("tlv", [cell], metric.response), result.label_check_
+    rows, check = result._validated("tlv", [cell], metric.response), result.label_check_
     y, (values,), weight, groups = rows.y, rows.values, rows.weight, rows.groups
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
     answer = SearchInterval(score, np.nan, np.nan, level, metric, method, float(y.size))
@@ -246,7 +246,7 @@ def _from_rows(
     if weight is None and groups is None and is_sample and is_adjusted(metric, method):
         return _adjusted(result, cell, level, metric, method)
     options = {"groups": groups, "variance_factor": metric.out_of_fold_factor}
-    known = result.replicates(metric, [cell])
+    known = result._replicates(metric, [cell])
     plain = metric_interval(
         metric,
         y,
@@ -296,7 +296,7 @@ def _adjusted(
         squared = _adjusted(result, cell, level, mean, method)
         estimate, low, high = np.sqrt([squared.estimate, *squared]).tolist()
         return replace(squared, metric=metric, estimate=estimate, low=low, high=high)
-    rows = result.validated("tlv", [cell], metric.response)
+    rows = result._validated("tlv", [cell], metric.response)
     y, (values,) = rows.y, rows.values
     centre, factor = None, metric.out_of_fold_factor
     found = adjust_with_unlabelled(result, cell, metric, y, values)
@@ -406,7 +406,7 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
             for a, b in product(first, second)
         ]
     for group in together:
-        rows = result.validated(criterion, group, metric.response)
+        rows = result._validated(criterion, group, metric.response)
         if rows.y.size >= 2:
             found = paired_probability(
                 metric,
@@ -414,7 +414,7 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
                 rows.values,
                 sample_weight=rows.weight,
                 groups=rows.groups,
-                replicates=result.replicates(metric, group) if criterion == "tlv" else None,
+                replicates=result._replicates(metric, group) if criterion == "tlv" else None,
             )
             answer[np.ix_(group, group)] = found
     return answer

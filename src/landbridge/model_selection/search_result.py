@@ -119,6 +119,23 @@ class SearchResult:
     >>> result = search.results_
     >>> result.labels, result.scores("tlv").round(2)
     (['bayes', 'majority class'], array([0.93, 0.8 ]))
+    >>> result.available(), result.find_metric().label, result.status()
+    (('tlv', 'anchored'), 'accuracy', ('complete', 'complete'))
+    >>> result.ranks(), result.values().round(2), round(result.score_of(0), 2)
+    (array([1, 2]), array([0.07, 0.2 ]), 0.93)
+    >>> result.rows(), result.within_noise(), result.row(0)["role"]
+    ([0, 1], [0], 'plain')
+    >>> result.vote().members, result.predictions("tlv", 0).values.shape
+    ([0], (500, 2))
+    >>> cells, posterior = result.anchored()
+    >>> cells, posterior.mean.round(2)
+    ([0], array([0.07]))
+    >>> result.class_report().recall.round(2), bool(result.prob_better()[0, 1] > 0.99)
+    (array([0.91, 0.93]), True)
+    >>> print(result.worth_transferring())
+    Cannot compare: `candidates` contains no target-only or source-only estimator.
+    >>> result.lead() is None, result.agreement() is None  # no rivals, no unlabelled rows
+    (True, True)
     >>> [result.labels[cell] for cell in result.ranking()]
     ['bayes', 'majority class']
     >>> print(result.interval(0.9))
@@ -245,19 +262,8 @@ class SearchResult:
             for number, cell in enumerate(self.cells)
         )
 
-    def complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
-        """Candidates that were validated to the end.
-
-        Parameters
-        ----------
-        criterion, metric : str, optional
-            Criterion and metric; by default those used for selection.
-
-        Returns
-        -------
-        list of int
-            Numbers of cells, without the majority class or mean.
-        """
+    def _complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
+        """Candidates that were validated to the end."""
         status = self.status(criterion, metric)
         return [
             number
@@ -306,26 +312,12 @@ class SearchResult:
         metric = self.find_metric(metric)
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
-    def validated(
+    def _validated(
         self, criterion: str, cells: Sequence[CellNumber], response: Response
     ) -> ValidatedRows:
         """Rows that a criterion validates, as far as all given cells have predictions.
 
         Every cell has predictions; for a criterion on source rows all have the same source.
-
-        Parameters
-        ----------
-        criterion : str
-            Name of a criterion.
-        cells : sequence of int or "vote"
-            Numbers of cells.
-        response : {"label", "probability", "number"}
-            Form of the predictions.
-
-        Returns
-        -------
-        ValidatedRows
-            Labels, predictions, weights and groups of the rows.
         """
         kept = [self.predictions(criterion, cell) for cell in cells]
         seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
@@ -340,21 +332,8 @@ class SearchResult:
             seen,
         )
 
-    def replicates(self, metric: Metric, cells: Sequence[CellNumber]) -> np.ndarray | None:
-        """Bootstrap scores of cells on labelled target rows.
-
-        Parameters
-        ----------
-        metric : Metric
-            A metric of the search.
-        cells : sequence of int or "vote"
-            Numbers of cells.
-
-        Returns
-        -------
-        ndarray of shape (n_cells, n_replicates) or None
-            ``None`` for means of losses, for the vote, and unless the cells share their rows.
-        """
+    def _replicates(self, metric: Metric, cells: Sequence[CellNumber]) -> np.ndarray | None:
+        """Bootstrap scores on labelled target rows; ``None`` unless cells share the rows."""
         known = {} if metric.decomposable else self._bootstrap(metric)
         found = [known[cell] for cell in cells if cell in known]
         if len(found) < len(cells) or len({rows for rows, _ in found}) != 1:
@@ -371,7 +350,7 @@ class SearchResult:
                 groups.setdefault(seen.tobytes(), []).append(cell)
         found: dict[int, tuple[bytes, Vector]] = {}
         for rows, cells in groups.items():
-            of = self.validated("tlv", cells, metric.response)
+            of = self._validated("tlv", cells, metric.response)
             if of.y.size >= 2:
                 scores = bootstrap_scores(
                     metric, of.y, of.values, sample_weight=of.weight, groups=of.groups
@@ -412,7 +391,7 @@ class SearchResult:
         return self.y[source.rows], weight, source.folds
 
     def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        rows = self.validated(criterion, [cell], metric.response)
+        rows = self._validated(criterion, [cell], metric.response)
         return self._loss_of_rows(criterion, rows.y, rows.values[0], rows.weight, metric)
 
     def _loss_of_rows(
@@ -467,8 +446,8 @@ class SearchResult:
             The cells that could be measured and their estimates.
         """
         metric = self.find_metric(metric)
-        cells = self.complete("anchored", metric)
-        rows = self.validated("tlv", cells, metric.response)
+        cells = self._complete("anchored", metric)
+        rows = self._validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
         cells = [cell for cell, good in zip(cells, usable, strict=True) if good]
@@ -485,7 +464,7 @@ class SearchResult:
                 rows.values[usable],
                 sample_weight=rows.weight,
                 groups=rows.groups,
-                replicates=self.replicates(metric, cells),
+                replicates=self._replicates(metric, cells),
             ),
             known,
             n_rows=rows.y.size if rows.groups is None else np.unique(rows.groups).size,
@@ -499,7 +478,7 @@ class SearchResult:
     def _anchored_values(self, metric: Metric) -> Vector:
         """Posterior mean; baselines and stopped cells keep their measured loss."""
         status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        if self.complete("anchored", metric):
+        if self._complete("anchored", metric):
             cells, posterior = self.anchored(metric)
             values[cells] = posterior.mean
         for cell, word in enumerate(status):
@@ -629,7 +608,7 @@ class SearchResult:
             None if no cell can vote.
         """
         values = self.values()
-        cells = [cell for cell in self.complete() if np.isfinite(values[cell])]
+        cells = [cell for cell in self._complete() if np.isfinite(values[cell])]
         if not cells:
             return None
         kinds = [self.cells[cell].candidate for cell in cells]
@@ -663,7 +642,7 @@ class SearchResult:
 
     def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
         """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
-        rows = self.validated("tlv", cells, "probability")
+        rows = self._validated("tlv", cells, "probability")
         y, values, seen = rows.y, self.limited(rows.values), rows.seen
         roles = [self.cells[cell].role for cell in cells]
         crossed = cross_fitted(values, y, self.target_folds[seen], roles=roles, kinds=kinds)
@@ -704,7 +683,7 @@ class SearchResult:
         cell = self.answer if cell is None else cell
         if self.predictions("tlv", cell) is None or self.classes is None:
             return None
-        rows = self.validated("tlv", [cell], "label")
+        rows = self._validated("tlv", [cell], "label")
         return class_report(rows.y, rows.values[0], self.classes, rows.weight)
 
     @property
@@ -735,7 +714,7 @@ class SearchResult:
             return float(self.scores(None, metric)[cell])
         if self.predictions("tlv", VOTE) is None:
             return np.nan
-        rows = self.validated("tlv", [VOTE], metric.response)
+        rows = self._validated("tlv", [VOTE], metric.response)
         return float(metric.score(rows.y, rows.values[0], rows.weight))
 
     # Files

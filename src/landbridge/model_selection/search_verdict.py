@@ -159,8 +159,8 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
     if self.label_check_ is not None and self.label_check_.withheld:
         return Verdict(Finding.OTHER_LABELS, level=level)
     values = self.values()
-    measured = set(self.complete("tlv"))
-    complete = [c for c in self.complete() if c in measured and np.isfinite(values[c])]
+    measured = set(self._complete("tlv"))
+    complete = [c for c in self._complete() if c in measured and np.isfinite(values[c])]
     of_role = {
         role: [cell for cell in complete if self.cells[cell].role == role] for role in BASELINES
     }
@@ -187,14 +187,14 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
 def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float, float, int]:
     """E-value and paired probability that ``first`` is better, and the number of rows."""
     metric, pair = result.metric, [first, second]
-    rows = result.validated("tlv", pair, metric.response)
+    rows = result._validated("tlv", pair, metric.response)
     probability = paired_probability(
         metric,
         rows.y,
         rows.values,
         sample_weight=rows.weight,
         groups=rows.groups,
-        replicates=result.replicates(metric, pair),
+        replicates=result._replicates(metric, pair),
     )
     return float(_evidence(result, metric, rows)[0]), float(probability[0, 1]), rows.y.size
 
@@ -238,11 +238,11 @@ def lead(self: "SearchResult", level: float = 0.95) -> Lead | None:
     check_level(level)
     if "tlv" not in self.available():
         return None
-    complete = set(self.complete()) & set(self.complete("tlv"))
+    complete = set(self._complete()) & set(self._complete("tlv"))
     cells = [cell for cell in self.ranking() if cell in complete]
     if len(cells) < 2 or cells[0] != self.best:
         return None
-    rows = self.validated("tlv", cells, self.metric.response)
+    rows = self._validated("tlv", cells, self.metric.response)
     if rows.y.size < 2:
         return None
     evidence = _evidence(self, self.metric, rows)

@@ -32,6 +32,32 @@ class Comparison(KeptPredictions):
         Seconds per fit.
     failures : tuple of (estimator, source, message)
         A source on which any estimator failed is excluded from all tests.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import compare_estimators
+    >>> from landbridge.datasets import make_sources
+    >>> data = make_sources(6, task="classification", random_state=0)
+    >>> estimators = {
+    ...     "bayes": GaussianNB(), "guess": DummyClassifier(), "logistic": LogisticRegression()}
+    >>> comparison = compare_estimators(estimators, None, data.X, data.y, groups=data.groups)
+    >>> comparison.source_losses().round(2)
+    array([[0.25, 0.17, 0.28, 0.35, 0.32, 0.25],
+           [0.56, 0.51, 0.58, 0.49, 0.55, 0.61],
+           [0.25, 0.15, 0.27, 0.34, 0.24, 0.25]])
+    >>> len(comparison.pairs()), comparison.test("bayes", "guess").p_value < 0.01
+    (3, True)
+    >>> comparison.differences("bayes", "guess").n_sources
+    6
+    >>> comparison.friedman().mean_ranks.round(1)
+    array([1.8, 3. , 1.2])
+    >>> round(comparison.result("bayes").estimate("roc_auc"), 2)
+    0.82
+    >>> comparison.metric("f1_macro").label
+    'F1 (macro)'
     """
 
     names: Vector

@@ -212,6 +212,17 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     >>> low, high = search.interval(0.9)
     >>> bool(0 < low < high < 1)
     True
+    >>> search.worth_transferring().worth, search.prob_better().shape
+    (False, (4, 4))
+    >>> search.predict_unlabelled([0]).shape, type(search.refit_cell(0)).__name__
+    ((1, 160, 2), 'SourceOnly')
+    >>> more = {"X_target": data.X_target[:80], "y_target": data.y_target[:80]}
+    >>> search.refit_on(data.X, data.y, **more).predict(data.X_target).shape
+    (200,)
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     search.report(f"{folder}/report.html").name
+    'report.html'
     """
 
     def __init__(

@@ -284,6 +284,8 @@ class VotingModel(BaseEstimator):
     >>> members = [("linear", LogisticRegression().fit(X, y)), ("bayes", GaussianNB().fit(X, y))]
     >>> VotingModel(members, [0.7, 0.3], classes=[0, 1]).predict(X)
     array([0, 0, 1, 1])
+    >>> VotingModel(members, [0.7, 0.3], classes=[0, 1]).disagreement(X)
+    array([0., 0.])
     """
 
     def __init__(
