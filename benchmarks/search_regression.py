@@ -76,7 +76,7 @@ def figures(searched: Searched) -> dict[str, dict[str, float]]:
     rmse, *others = check_scoring(None, task="regression")
     names = {cell.candidate: number for number, cell in enumerate(result.cells)}
     weights = result.vote().weights
-    predicted = {"vote": combine(result.limited(values), weights), "best": values[result.best]}
+    predicted = {"vote": combine(result._limited(values), weights), "best": values[result.best]}
     own = [cell for cell in names.values() if cell != result.baseline]
     predicted["tlv"] = values[min(own, key=lambda cell: result.values("tlv", rmse)[cell])]
     predicted |= {f"always {name}": values[names[name]] for name in HABITS}

@@ -26,6 +26,12 @@ from _extension.api import public_names
 # rule of their own below.
 NOT_CONTENT = {"SA01", "ES01", "EX01", "RT02", "PR08", "PR09", "SS05", "GL01", "GL02", "GL03"}
 MOST_PER_OBJECT = 0.1
+SOURCE = Path(__file__).parents[2] / "src" / "landbridge"
+# Methods that work as in scikit-learn.
+SCIKIT_LEARN = {
+    "decision_function", "get_feature_names_out", "get_params", "predict_proba", "set_fit_request",
+    "set_params", "set_partial_fit_request", "set_score_request",
+}  # fmt: skip
 
 
 def public_objects():
@@ -151,16 +157,20 @@ def test_public_classes_and_functions_have_an_example():
     assert not missing
 
 
-@pytest.mark.parametrize(
-    ("record", "methods"),
-    [
-        ("SearchResult", ["scores", "ranking", "interval", "to_frame", "save", "load"]),
-        ("MultiSourceResult", ["interval", "source_scores"]),
-    ],
-)
-def test_results_show_how_to_read_them(record, methods):
-    found = getattr(importlib.import_module("landbridge.model_selection"), record)
-    example = found.__doc__.split("Examples\n")[1]
-    for method in methods:
-        assert hasattr(found, method)
-        assert f".{method}(" in example, method
+def test_methods_beyond_the_interface_of_scikit_learn_are_shown_in_an_example():
+    lines = [line.strip() for path in SOURCE.rglob("*.py") for line in path.read_text().split("\n")]
+    shown = [line for line in lines if line.startswith((">>> ", "... "))]
+    called = set(re.findall(r"\.(\w+)\(", "\n".join(shown))) | SCIKIT_LEARN
+    missing = []
+    for room, names in public_names().items():
+        module = importlib.import_module(f"landbridge.{room}")
+        for value in (getattr(module, name) for name in names):
+            methods = vars(value) if inspect.isclass(value) else ()
+            missing += [
+                f"{room}.{value.__name__}.{name}"
+                for name in methods
+                if not name.startswith("_")
+                and callable(getattr(value, name))
+                and name not in called
+            ]
+    assert not missing

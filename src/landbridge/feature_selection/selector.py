@@ -159,6 +159,12 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
     ...         f"{folder}/sites.parquet", label="y", domain="site")
     >>> streamed.get_support(indices=True)
     array([0])
+    >>> import pyarrow as pa
+    >>> import pyarrow.dataset as pads
+    >>> table = pads.dataset(pa.table(columns | {"y": y, "site": site}))
+    >>> TGreedySelector(n_features=1).fit_dataset(
+    ...     table, label="y", domain="site").get_support(indices=True)
+    array([0])
     """
 
     def __init__(

@@ -52,6 +52,8 @@ class FeatureStabilityDisplay(Display):
     >>> display = FeatureStabilityDisplay.from_estimator(selector)
     >>> display.ax_[2].get_ylabel()
     'squared loss'
+    >>> FeatureStabilityDisplay.from_path(selector.path_).n_kept == display.n_kept
+    True
     """
 
     T: Vector

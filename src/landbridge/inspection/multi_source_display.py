@@ -50,6 +50,15 @@ class MultiSourceDisplay(Display):
     ...     "error").plot()
     >>> display.ax_.get_xlabel()
     'error, 95 % intervals'
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import compare_estimators
+    >>> from landbridge.datasets import make_sources
+    >>> data = make_sources(6, task="classification", random_state=0)
+    >>> comparison = compare_estimators(
+    ...     GaussianNB(), DummyClassifier(), data.X, data.y, groups=data.groups)
+    >>> MultiSourceDisplay.from_comparison(comparison).ax_.get_xlabel()
+    'error of GaussianNB − DummyClassifier, 95 % intervals'
     """
 
     names: list[str]

@@ -80,6 +80,14 @@ class SearchRankingDisplay(_SearchDisplay):
     ...     ["pooled", "source-only"], scores, scores - 0.05, scores + 0.05, "accuracy").plot()
     >>> display.ax_.get_xlabel()
     'accuracy'
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import transfer_cross_validate
+    >>> from landbridge.datasets import make_covariate_shift
+    >>> data = make_covariate_shift(random_state=0)
+    >>> result = transfer_cross_validate(
+    ...     GaussianNB(), data.X, data.y, X_unlabeled=data.X_target, random_state=0)
+    >>> len(SearchRankingDisplay.from_result(result).labels)
+    2
     """
 
     labels: list[str]

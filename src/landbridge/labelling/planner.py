@@ -126,6 +126,16 @@ class LabelPlanner:
     ...     planner.save(f"{folder}/plan.json")
     ...     LabelPlanner.load(f"{folder}/plan.json").goal
     'prove'
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import TransferSearchCV
+    >>> from landbridge.datasets import make_concept_shift
+    >>> data = make_concept_shift(random_state=0)
+    >>> search = TransferSearchCV(
+    ...     {"bayes": GaussianNB(), "linear": LogisticRegression()}, random_state=0)
+    >>> search = search.fit(data.X, data.y, X_unlabeled=data.X_target)
+    >>> len(LabelPlanner(batch_size=5, random_state=0).ask(search))
+    5
     """
 
     def __init__(

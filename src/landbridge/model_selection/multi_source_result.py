@@ -152,6 +152,7 @@ class MultiSourceResult(KeptPredictions):
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from landbridge import MultiSourceCV
+    >>> from landbridge.model_selection import MultiSourceResult
     >>> from landbridge.datasets import make_sources
     >>> data = make_sources(6, task="classification", random_state=0)
     >>> result = MultiSourceCV(GaussianNB()).fit(data.X, data.y, groups=data.groups).result_
@@ -171,6 +172,11 @@ class MultiSourceResult(KeptPredictions):
     'spread between and noise within sources both matter: more sources and more rows help'
     >>> round(result.interval("new_source", 0.9).expected_half_width(sources=2), 2)
     0.12
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result.save(f"{folder}/sources.npz")
+    ...     MultiSourceResult.load(f"{folder}/sources.npz").estimator
+    'GaussianNB()'
     """
 
     fold: Vector

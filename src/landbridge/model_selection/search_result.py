@@ -625,7 +625,7 @@ class SearchResult:
         unlabelled = self._unlabelled_of(cells)
         if unlabelled is not None:
             apart[cells] = np.where(
-                members > 0, disagreement(self.limited(unlabelled), members), np.nan
+                members > 0, disagreement(self._limited(unlabelled), members), np.nan
             )
         return Vote(_read_only(weights), _read_only(apart), predictions)
 
@@ -636,14 +636,14 @@ class SearchResult:
             return None
         return number_limits(np.append(self.y, () if self.y_target is None else self.y_target))
 
-    def limited(self, values: np.ndarray) -> np.ndarray:
+    def _limited(self, values: np.ndarray) -> np.ndarray:
         """Predictions clipped to `limits`, as the vote uses them."""
         return values if self.limits is None else np.clip(values, *self.limits)
 
     def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
         """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
         rows = self._validated("tlv", cells, "probability")
-        y, values, seen = rows.y, self.limited(rows.values), rows.seen
+        y, values, seen = rows.y, self._limited(rows.values), rows.seen
         roles = [self.cells[cell].role for cell in cells]
         crossed = cross_fitted(values, y, self.target_folds[seen], roles=roles, kinds=kinds)
         whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)

@@ -744,4 +744,4 @@ def test_the_vote_counts_numbers_within_the_limits_of_the_known_labels():
     far = np.full((5, 3), 1e6)
     assert search.predict(far).max() <= result.limits[1]
     raw = np.array([[-1e9, 0.0, 1e9]])
-    assert result.limited(raw).tolist() == [[result.limits[0], 0.0, result.limits[1]]]
+    assert result._limited(raw).tolist() == [[result.limits[0], 0.0, result.limits[1]]]
