@@ -17,7 +17,7 @@ f and 1 + 1/K is the effective one, 1/Σπ_k².
 
 The factor f = 1 + 8/K accounts for the model itself: another draw of K sources would give another
 model, better or worse on all sources, and the folds, which share their training rows, do not show
-that. The 8 was chosen on real schools and confirmed on other schools and on cows
+that. The 8 was chosen on real schools and checked on other schools and on cows
 (`benchmarks/multisource_population.py`). It is an average: intervals of models that change little
 with their sources are too wide, and those of unstable models are too narrow.
 """
