@@ -25,6 +25,7 @@ COLUMNS = ["age", "height", "dose", "weight"]
 
 every_case = pytest.mark.parametrize("case", CASES, ids=[c.name + "-" + c.kind for c in CASES])
 pytestmark = [
+    pytest.mark.no_cover,  # other tests reach the same lines, and recording them takes long
     pytest.mark.filterwarnings("ignore::landbridge.FewSourcesWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.FewTargetRowsWarning"),
     pytest.mark.filterwarnings("ignore::landbridge.WeightingWarning"),

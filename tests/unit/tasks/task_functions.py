@@ -3,10 +3,35 @@
 import os
 import signal
 import time
+from multiprocessing.connection import wait
+from pathlib import Path
 
 import numpy as np
 from sklearn import get_config
 from threadpoolctl import threadpool_info
+
+from landbridge._tasks import run, workers
+
+
+def leave_mark(folder):
+    """Show the parent that this process is at work, by an empty file named after it."""
+    if folder is not None:
+        Path(folder, str(os.getpid())).touch()
+
+
+def end_budget_at_marks(monkeypatch, folder, n_marks=1):
+    """Let a clock jump past every deadline as soon as processes have left so many marks."""
+
+    class Clock:
+        def monotonic(self):
+            return time.monotonic() + (1e9 if len(os.listdir(folder)) >= n_marks else 0.0)
+
+    def look_often(handles, timeout):
+        return wait(handles, min(timeout, 0.05))
+
+    monkeypatch.setattr(run, "time", Clock())
+    monkeypatch.setattr(workers, "time", Clock())
+    monkeypatch.setattr(workers, "wait", look_often)
 
 
 def scale(shared, content):
@@ -35,6 +60,7 @@ def misbehave(shared, content):
             open(marker, "w").close()
             os._exit(1)
     if content == "sleep":
+        leave_mark(shared)
         time.sleep(1000)
     if content == "error":
         raise ValueError("no such thing")
