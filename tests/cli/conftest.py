@@ -35,7 +35,7 @@ class Program:
 
 
 @pytest.fixture(autouse=True)
-def small_forests(monkeypatch):
+def small_forests(monkeypatch, small_default_forests):
     """Forests of fewer trees: the commands are tested here, and the forests with the library."""
     for module in ("_domain_auc", "loss_split"):
         monkeypatch.setattr(f"landbridge.inspection.{module}.N_TREES", 20)

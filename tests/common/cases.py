@@ -39,9 +39,9 @@ class Case:
 
 
 def small_search(estimator: Any) -> Callable[[], Any]:
-    """A search over two candidates on three folds."""
+    """A search over two candidates on two folds."""
     candidates = {"source": lb.SourceOnly(estimator), "pooled": lb.Pooled(estimator)}
-    return lambda: lb.TransferSearchCV(candidates, cv=3, random_state=0)
+    return lambda: lb.TransferSearchCV(candidates, cv=2, random_state=0)
 
 
 CASES = [
@@ -62,7 +62,7 @@ CASES = [
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
-    Case(lambda: lb.KLIEP(), "weighting"),
+    Case(lambda: lb.KLIEP(cv=2), "weighting"),
     Case(lambda: lb.RuLSIF(), "weighting"),
     Case(lambda: lb.ClassifierRatio(), "weighting"),
     Case(lambda: lb.ReweightedClassifier(LogisticRegression()), "classifier"),

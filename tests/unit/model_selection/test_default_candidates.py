@@ -48,6 +48,7 @@ def test_without_labels_five_learners_can_agree(task):
     assert roles <= {lb.SourceOnly, lb.ReweightedClassifier}
 
 
+@pytest.mark.usefixtures("small_default_forests")
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("labelled", [True, False])
 @pytest.mark.parametrize("task", TASKS)

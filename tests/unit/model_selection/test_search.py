@@ -614,6 +614,7 @@ def test_documents_can_be_searched():
     assert search.predict(target[:2]).tolist() == PROBLEM.y_target[:2].tolist()
 
 
+@pytest.mark.usefixtures("small_default_forests")
 def test_default_candidates_hold_the_baselines():
     search = lb.TransferSearchCV(cv=2, random_state=0).fit(
         PROBLEM.X, PROBLEM.y, **PROBLEM.arguments()
@@ -631,6 +632,7 @@ def test_default_candidates_hold_the_baselines():
     assert numbers.score(PROBLEM.X_target, PROBLEM.X_target[:, 0] * 1.5) > 0.5
 
 
+@pytest.mark.usefixtures("small_default_forests")
 def test_default_candidates_take_the_rows_as_they_are():
     rows = [sparse.csr_array(part) for part in (PROBLEM.X, PROBLEM.X_target)]
     for labelled in (20, 0):
