@@ -12,7 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import get_tags
 from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import Task, check_estimator_given, check_rows
@@ -143,25 +143,25 @@ class DelegatingEstimator(MetaEstimatorMixin, BaseEstimator):
 
     def predict(self, X: MatrixLike) -> Vector:
         """Predict with the fitted estimator."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.predict(check_rows(self, X))
+        return self._ask("predict", X)
 
     @_estimator_has("predict_proba")
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Class probabilities of the fitted estimator, in the order of ``classes_``."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.predict_proba(check_rows(self, X))
+        return self._ask("predict_proba", X)
 
     @_estimator_has("decision_function")
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Decision function of the fitted estimator."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.decision_function(check_rows(self, X))
+        return self._ask("decision_function", X)
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of a classifier, R² of a regressor."""
-        check_is_fitted(self, "estimator_")
-        return self.estimator_.score(check_rows(self, X), y, sample_weight=sample_weight)
+        return self._ask("score", X, y, sample_weight=sample_weight)
+
+    def _ask(self, method: str, X: MatrixLike, *others: Any, **options: Any) -> Any:
+        X = check_rows(self, X, "estimator_")
+        return getattr(self.estimator_, method)(X, *others, **options)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -7,65 +7,22 @@ expects **target** rows, ``transform_source`` expects source rows, and ``fit_tra
 ``fit(X, …).transform_source(X)``. Without target rows, both are the same.
 """
 
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._set_output import _wrap_method_output
-from sklearn.utils.validation import check_consistent_length
 
-from landbridge._docstrings import Documented, documented
+from landbridge._docstrings import documented
+from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import MatrixLike, VectorLike
-from landbridge._validation import (
-    TransferData,
-    check_like_source,
-    check_new_source,
-    check_one_label_each,
-    raise_half_a_target,
-    sklearn_errors,
-    warn_no_target,
-)
+from landbridge._validation import check_mapping
 
 
-def check_mapping(
-    estimator: Any,
-    X: MatrixLike,
-    y: VectorLike = None,
-    *,
-    X_target: MatrixLike = None,
-    y_target: VectorLike = None,
-    X_unlabeled: MatrixLike = None,
-    accept_sparse: bool = True,
-    plain_counterpart: str,
-) -> TransferData:
-    """Check the arguments of ``fit`` of a transformer, for which labels are optional.
+class TransferMap(TransferEstimator):
+    """Base class of transformers fitted to both domains, for which labels are optional."""
 
-    Only the length of the labels is checked; each method defines their meaning.
-    """
-    X = check_new_source(estimator, X, accept_sparse=accept_sparse)
-    if y is not None:
-        y = np.asarray(y)
-        with sklearn_errors(X, "X"):
-            check_consistent_length(X, y)
-    if (X_target is None) != (y_target is None):
-        raise_half_a_target(X_target)
-    if X_target is not None:
-        X_target = check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
-        y_target = np.asarray(y_target)
-        check_one_label_each(y_target, X_target)
-    if X_unlabeled is not None:
-        X_unlabeled = check_like_source(
-            estimator, X_unlabeled, "X_unlabeled", accept_sparse=accept_sparse
-        )
-    if X_target is None and X_unlabeled is None:
-        warn_no_target(estimator, plain_counterpart)
-    return TransferData(X, y, X_target, y_target, X_unlabeled)
-
-
-class TransferMap(Documented, BaseEstimator):
-    """Base class of transformers fitted to both domains; see `landbridge._transfer_estimator`."""
-
-    _transfer_checks: ClassVar[dict[str, Any]]
+    _check_arguments = staticmethod(check_mapping)
 
     @documented
     def fit(
@@ -84,21 +41,8 @@ class TransferMap(Documented, BaseEstimator):
         self
             The fitted transformer.
         """
-        self._check_parameters()
-        self._check_rows_given(X, X_target, X_unlabeled)
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
-        self._fit_transfer(check_mapping(self, X, y, **target, **self._transfer_checks))
-        return self
-
-    def _check_parameters(self) -> None:
-        """Raise if a parameter is invalid, before data are checked."""
-
-    def _check_rows_given(self, *rows: MatrixLike) -> None:
-        """Raise if the method does not support this kind of rows."""
-
-    def _fit_transfer(self, data: TransferData) -> None:
-        """Learn from checked rows."""
-        raise NotImplementedError
+        return self._fit_checked(X, y, **target)
 
 
 class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):

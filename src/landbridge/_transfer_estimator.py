@@ -4,6 +4,7 @@ Subclasses check their parameters in ``_check_parameters``, pass options to `che
 ``_transfer_checks`` and are fitted to checked rows in ``_fit_transfer``.
 """
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
@@ -19,6 +20,7 @@ class TransferEstimator(Documented, BaseEstimator):
 
     _transfer_checks: ClassVar[dict[str, Any]] = {}
     _keeps_zero_weights: ClassVar[bool] = False
+    _check_arguments: ClassVar[Callable[..., TransferData]] = staticmethod(check_transfer)
 
     @documented
     def fit(
@@ -37,7 +39,7 @@ class TransferEstimator(Documented, BaseEstimator):
     def _fit_checked(self, X: MatrixLike, y: VectorLike, **others: Any) -> Self:
         """Check parameters and rows, then learn from the rows whose weight is not 0."""
         self._check_parameters()
-        data = check_transfer(self, X, y, **others, **self._checks())
+        data = self._check_arguments(self, X, y, **others, **self._checks())
         self._fit_transfer(data if self._keeps_zero_weights else data.without_zero_weights())
         return self
 
@@ -54,7 +56,7 @@ class TransferEstimator(Documented, BaseEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = self._transfer_checks.get("accept_sparse", True)
         tags.target_tags.multi_output = self._transfer_checks.get("multi_output", False)
         return tags
 

@@ -42,6 +42,7 @@ from landbridge._validation.parameters import (
 )
 from landbridge._validation.transfer import (
     TransferData,
+    check_mapping,
     check_transfer,
     check_two_domains,
     raise_half_a_target,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
 
 from landbridge._sklearn_versions import validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector
@@ -19,29 +20,25 @@ LARGEST = np.float64(1e75)
 
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
     """Check source rows at ``fit`` and record their columns on the estimator."""
-    with sklearn_errors(X, "X"):
-        X = validate_data(
-            estimator,
-            X,
-            accept_sparse="csr" if accept_sparse else False,
-            dtype=FLOATS,
-            ensure_all_finite=False,
-        )
+    X = validated(estimator, X, accept_sparse=accept_sparse)
     return check_finite(X, "X", seen_names(estimator))
 
 
-def check_rows(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
-    """Check the rows given to ``predict`` or ``transform`` of a fitted estimator."""
-    with sklearn_errors(X, "X"):
-        X = validate_data(
-            estimator,
-            X,
-            reset=False,
-            accept_sparse="csr" if accept_sparse else False,
-            dtype=FLOATS,
-            ensure_all_finite=False,
-        )
+def check_rows(
+    estimator: Any, X: MatrixLike, fitted: str | None = None, *, accept_sparse: bool = True
+) -> Matrix:
+    """Check rows given to ``predict`` or ``transform``; ``fit`` sets the attribute ``fitted``."""
+    if fitted is not None:
+        check_is_fitted(estimator, fitted)
+    X = validated(estimator, X, reset=False, accept_sparse=accept_sparse)
     return check_finite(X, "X", seen_names(estimator))
+
+
+def validated(estimator: Any, X: MatrixLike, *y: Any, accept_sparse: bool, **options: Any) -> Any:
+    """Check rows, and labels if given, by scikit-learn; numbers of any size pass."""
+    options |= {"accept_sparse": "csr" if accept_sparse else False, "dtype": FLOATS}
+    with sklearn_errors(X, "X"):
+        return validate_data(estimator, X, *y, ensure_all_finite=False, **options)
 
 
 def check_like_source(

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
-from landbridge._sklearn_versions import validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation.labels import (
     TargetLabels,
@@ -14,18 +14,19 @@ from landbridge._validation.labels import (
     check_groups,
     check_numeric_labels,
     check_object_labels,
+    check_one_label_each,
     check_sample_weight,
     check_target_labels,
     union_of_classes,
 )
 from landbridge._validation.matrices import (
-    FLOATS,
     check_finite,
     check_like_source,
     check_new_source,
     seen_names,
     sklearn_errors,
     stack_rows,
+    validated,
 )
 from landbridge._warn import warn_caller
 from landbridge.exceptions import NoTargetWarning
@@ -121,17 +122,12 @@ def check_transfer(
         sample_weight = check_sample_weight(sample_weight, X)
     if groups is not None:
         groups = check_groups(groups, X.shape[0])
-    if (X_target is None) != (y_target is None):
-        raise_half_a_target(X_target)
+    target = _check_target_rows(estimator, X_target, y_target, X_unlabeled, accept_sparse)
+    X_target, X_unlabeled = target
     if X_target is not None:
-        X_target = check_like_source(estimator, X_target, "X_target", accept_sparse=accept_sparse)
         y_target = check_target_labels(y_target, X_target, y, task)
     if sample_weight_target is not None:
         sample_weight_target = _check_target_weight(sample_weight_target, X_target)
-    if X_unlabeled is not None:
-        X_unlabeled = check_like_source(
-            estimator, X_unlabeled, "X_unlabeled", accept_sparse=accept_sparse
-        )
     classes = None
     if task == "classification":
         classes = union_of_classes(y, y_target, target_labels, min_classes)
@@ -148,6 +144,53 @@ def check_transfer(
         groups,
         classes,
     )
+
+
+def check_mapping(
+    estimator: Any,
+    X: MatrixLike,
+    y: VectorLike = None,
+    *,
+    X_target: MatrixLike = None,
+    y_target: VectorLike = None,
+    X_unlabeled: MatrixLike = None,
+    accept_sparse: bool = True,
+    plain_counterpart: str,
+) -> TransferData:
+    """Check the arguments of ``fit`` of a transformer, for which labels are optional.
+
+    Only the length of the labels is checked; each method defines their meaning.
+    """
+    X = check_new_source(estimator, X, accept_sparse=accept_sparse)
+    if y is not None:
+        y = np.asarray(y)
+        with sklearn_errors(X, "X"):
+            check_consistent_length(X, y)
+    target = _check_target_rows(estimator, X_target, y_target, X_unlabeled, accept_sparse)
+    X_target, X_unlabeled = target
+    if X_target is not None:
+        y_target = np.asarray(y_target)
+        check_one_label_each(y_target, X_target)
+    if X_target is None and X_unlabeled is None:
+        warn_no_target(estimator, plain_counterpart)
+    return TransferData(X, y, X_target, y_target, X_unlabeled)
+
+
+def _check_target_rows(
+    estimator: Any,
+    X_target: MatrixLike,
+    y_target: VectorLike,
+    X_unlabeled: MatrixLike,
+    accept_sparse: bool,
+) -> list[Matrix | None]:
+    """Check that labels come with rows, and both sets of rows against the columns of the source."""
+    if (X_target is None) != (y_target is None):
+        raise_half_a_target(X_target)
+    given = {"X_target": X_target, "X_unlabeled": X_unlabeled}
+    return [
+        None if X is None else check_like_source(estimator, X, name, accept_sparse=accept_sparse)
+        for name, X in given.items()
+    ]
 
 
 def _check_target_weight(sample_weight_target: VectorLike, X_target: Matrix | None) -> Vector:
@@ -184,17 +227,8 @@ def _check_source(
         y = check_object_labels(y)
     elif y is not None:
         check_numeric_labels(y)
-    with sklearn_errors(X, "X"):
-        X, y = validate_data(
-            estimator,
-            X,
-            y,
-            accept_sparse="csr" if accept_sparse else False,
-            dtype=FLOATS,
-            ensure_all_finite=False,
-            y_numeric=task == "regression",
-            multi_output=multi_output,
-        )
+    options = {"y_numeric": task == "regression", "multi_output": multi_output}
+    X, y = validated(estimator, X, y, accept_sparse=accept_sparse, **options)
     if task == "classification":
         check_classification_targets(y)
     return check_finite(X, "X", seen_names(estimator)), y

@@ -78,8 +78,7 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEsti
 
     def staged_predict(self, X: MatrixLike) -> Iterator[Vector]:
         """Yield the predictions of the ensemble after each round."""
-        check_is_fitted(self, "estimators_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "estimators_")
         answers = [self._answer(estimator, X) for estimator in self.estimators_]
         for n_rounds in range(1, len(answers) + 1):
             first = first_voter(n_rounds, self.vote)
@@ -87,8 +86,7 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEsti
             yield self.classes_[sum(weight * answer for answer, weight in voters).argmax(axis=1)]
 
     def _votes(self, X: MatrixLike) -> np.ndarray:
-        check_is_fitted(self, "estimators_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "estimators_")
         votes = np.zeros((X.shape[0], self.classes_.size))
         first = first_voter(len(self.estimators_), self.vote)
         for t in range(first, len(self.estimators_)):

@@ -36,7 +36,6 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import get_tags
 from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._delegate import check_learns, clone_with_seed, linear_learner
 from landbridge._tasks import map_tasks, spawn_seeds
@@ -295,8 +294,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
 
         Models without ``predict_proba`` give their predicted class probability 1.
         """
-        check_is_fitted(self, "estimators_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "estimators_")
         scores = self._scores(X)
         if self.clusterer_ is None:
             return scores.mean(axis=0)
@@ -315,8 +313,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         ndarray of shape (n_rows, n_models)
             Weights; each row sums to 1.
         """
-        check_is_fitted(self, "estimators_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "estimators_")
         if self.clusterer_ is None:
             return np.full((X.shape[0], len(self.estimators_)), 1 / len(self.estimators_))
         return local_weights(self._similarity(self._scores(X), self._clusters(X)))

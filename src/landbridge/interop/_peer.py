@@ -13,7 +13,6 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils._tags import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
@@ -95,8 +94,7 @@ class PeerEstimator(MetaEstimatorMixin, TransferEstimator):
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     def _ask(self, method: str, X: MatrixLike) -> np.ndarray:
-        check_is_fitted(self, "estimator_")
-        return self._answer(method, check_rows(self, X, accept_sparse=False))
+        return self._answer(method, check_rows(self, X, "estimator_", accept_sparse=False))
 
     def _answer(self, method: str, X: Matrix) -> np.ndarray:
         return np.asarray(getattr(self.estimator_, method)(X))

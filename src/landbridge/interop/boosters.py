@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, Vector, VectorLike
@@ -48,8 +48,7 @@ class _Booster(Documented, MetaEstimatorMixin, BaseEstimator):
 
     def _raw(self, X: MatrixLike) -> np.ndarray:
         """Output of the trees: class probabilities, or numbers."""
-        check_is_fitted(self, "model_text_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "model_text_")
         if not hasattr(self, "_reader"):
             # Not saved: the model is rebuilt from the text, which `__setstate__` checks.
             self._reader = _READ[self.library_](self.model_text_)

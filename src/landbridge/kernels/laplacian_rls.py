@@ -28,7 +28,6 @@ import numpy as np
 from scipy import linalg, sparse
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._kernel import (
     KernelSpec,
@@ -188,8 +187,7 @@ class _LaplacianRLS(TransferEstimator):
     @on_one_thread
     def _columns(self, X: MatrixLike) -> np.ndarray:
         """Evaluate f on new rows, one column per class or response."""
-        check_is_fitted(self, "coef_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "coef_")
         if self.features_ is None:
             left = kernel_matrix(X, self.rows_, self.kernel, self.width_)
         elif self.features_.projection is None:

@@ -10,7 +10,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge._tasks.threads import on_one_thread, one_thread
@@ -84,8 +83,7 @@ class _SurrogateKernelMachine(TransferEstimator):
         return np.vstack([moved, self.map_.transform(data.X_target)])
 
     def _input(self, X: MatrixLike) -> np.ndarray:
-        check_is_fitted(self, "learner_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "learner_")
         if self.n_components is not None:
             return self.map_.transform(X)
         K = kernel_matrix(X, self.rows_, self.kernel, self.width_)

@@ -6,7 +6,6 @@ The mathematics is in `landbridge.kernels.surrogate`.
 from typing import Any
 
 import numpy as np
-from sklearn.utils._tags import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap
@@ -157,11 +156,6 @@ class SurrogateKernelMap(DomainMap):
         features = self.features_.transform(check_rows(self, X))
         features *= np.sqrt(self.scale_)
         return features
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def check_surrogate_parameters(estimator: Any) -> None:

@@ -23,8 +23,6 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._tags import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import TransferMap
 from landbridge._kernel import (
@@ -304,8 +302,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         X : array-like of shape (n_rows, n_features)
             Rows to transform.
         """
-        check_is_fitted(self, "components_")
-        X = check_rows(self, X)
+        X = check_rows(self, X, "components_")
         embedding = np.empty((X.shape[0], self.components_.shape[1]))
         for block in row_blocks(X, self.components_.shape[0]):
             embedding[block] = self.features_.transform(X[block]) @ self.components_
@@ -315,8 +312,3 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_kernel(self.kernel, self.width)
         check_count(self.n_components, "n_components")
         check_positive(self.mu, "mu", "because it makes the constraint definite")
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags

@@ -30,7 +30,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._kernel import (
     KernelSpec,
@@ -235,14 +234,12 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
 
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Signed score per class; with two classes, only that of the second."""
-        check_is_fitted(self, "planes_")
-        scores = self._scores(self._input(check_rows(self, X)))
+        scores = self._scores(self._input(check_rows(self, X, "planes_")))
         return scores[:, 0] if self.classes_.size == 2 else scores
 
     def predict(self, X: MatrixLike) -> Vector:
         """Predict the class with the highest score."""
-        check_is_fitted(self, "planes_")
-        return self._choose(self._scores(self._input(check_rows(self, X))))
+        return self._choose(self._scores(self._input(check_rows(self, X, "planes_"))))
 
     def _fractions(self, labels: Vector, weights: Vector) -> Vector:
         if self.class_fractions is None:

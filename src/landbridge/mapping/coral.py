@@ -11,12 +11,13 @@ one class onto another (cars by origin: accuracy 0.28 instead of 0.91). Deviatio
 inverses are taken on the range of C_S.
 """
 
+from typing import Any, Self
+
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap
-from landbridge._typing import MatrixLike
+from landbridge._typing import MatrixLike, VectorLike
 from landbridge._validation import TransferData, check_memory, check_not_negative, check_rows
 
 
@@ -82,8 +83,9 @@ class CORAL(DomainMap):
     def _check_parameters(self) -> None:
         check_not_negative(self.ridge, "ridge")
 
-    def _check_rows_given(self, *rows: MatrixLike) -> None:
-        _check_dense(*rows)
+    def _fit_checked(self, X: MatrixLike, y: VectorLike, **others: Any) -> Self:
+        _check_dense(X, others["X_target"], others["X_unlabeled"])
+        return super()._fit_checked(X, y, **others)
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Learn means and covariances."""
@@ -115,6 +117,5 @@ class CORAL(DomainMap):
         return (self._checked(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
 
     def _checked(self, X: MatrixLike) -> np.ndarray:
-        check_is_fitted(self, "matrix_")
         _check_dense(X)
-        return check_rows(self, X, accept_sparse=False)
+        return check_rows(self, X, "matrix_", accept_sparse=False)

@@ -30,9 +30,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, svds
-from sklearn.utils._tags import Tags
 from sklearn.utils.extmath import svd_flip
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap
 from landbridge._typing import Matrix, MatrixLike, Vector
@@ -253,15 +251,14 @@ class LatentMap(DomainMap):
 
     def _map_target(self, X: MatrixLike) -> np.ndarray:
         """Project *target* rows to the latent space."""
-        check_is_fitted(self, "components_")
-        return np.asarray(check_rows(self, X) @ self.target_matrix_) + self.target_offset_
+        return (
+            np.asarray(check_rows(self, X, "components_") @ self.target_matrix_)
+            + self.target_offset_
+        )
 
     def _map_source(self, X: MatrixLike) -> np.ndarray:
         """Project *source* rows to the latent space."""
-        check_is_fitted(self, "components_")
-        return np.asarray(check_rows(self, X) @ self.source_matrix_) + self.source_offset_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+        return (
+            np.asarray(check_rows(self, X, "components_") @ self.source_matrix_)
+            + self.source_offset_
+        )

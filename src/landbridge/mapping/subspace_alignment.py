@@ -10,8 +10,6 @@ matters. The cosines of the angles between the two subspaces are the singular va
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.decomposition import PCA
-from sklearn.utils._tags import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap
 from landbridge._typing import Matrix, MatrixLike, Vector
@@ -98,14 +96,12 @@ class SubspaceAlignment(DomainMap):
 
     def _map_target(self, X: MatrixLike) -> np.ndarray:
         """Project *target* rows on the axes of the target."""
-        check_is_fitted(self, "alignment_")
-        return project(check_rows(self, X), self.target_mean_, self.target_axes_)
+        return project(check_rows(self, X, "alignment_"), self.target_mean_, self.target_axes_)
 
     def _map_source(self, X: MatrixLike) -> np.ndarray:
         """Project *source* rows on their axes, aligned with those of the target."""
-        check_is_fitted(self, "alignment_")
-        axes = self.source_axes_ @ self.alignment_
-        return project(check_rows(self, X), self.source_mean_, axes)
+        X = check_rows(self, X, "alignment_")
+        return project(X, self.source_mean_, self.source_axes_ @ self.alignment_)
 
     def _check_parameters(self) -> None:
         n = self.n_components
@@ -115,11 +111,6 @@ class SubspaceAlignment(DomainMap):
                 f"`n_components` must be a number of axes of at least 1 or a share of variance "
                 f"between 0 and 1; got {n!r}."
             )
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def project(X: Matrix, mean: Vector, axes: np.ndarray) -> np.ndarray:

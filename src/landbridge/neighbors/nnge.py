@@ -37,7 +37,6 @@ from typing import Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
@@ -301,8 +300,7 @@ class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
 
     def _class_distances(self, X: MatrixLike) -> np.ndarray:
         """Weighted squared distances of rows to classes; infinite for classes without exemplars."""
-        check_is_fitted(self, "lower_")
-        X = check_rows(self, X, accept_sparse=False).astype(float)
+        X = check_rows(self, X, "lower_", accept_sparse=False).astype(float)
         codes = np.searchsorted(self.classes_, self.exemplar_labels_)
         distances = np.full((X.shape[0], self.classes_.size), np.inf)
         for i, x in enumerate(X):

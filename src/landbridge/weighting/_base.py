@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils._tags import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._docstrings import Documented
 from landbridge._tasks.threads import one_thread
@@ -201,8 +200,7 @@ class Weighting(Documented, BaseEstimator, ABC):
         ndarray of shape (n_rows,)
             Weights of the rows.
         """
-        check_is_fitted(self, "weights_")
-        return self._new_weights(check_rows(self, X))
+        return self._new_weights(check_rows(self, X, "weights_"))
 
     @abstractmethod
     def _new_weights(self, X: Matrix) -> Vector:
