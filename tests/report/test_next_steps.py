@@ -1,7 +1,6 @@
 """Three steps: problems before cautions, and something to do when nothing is wrong."""
 
-from landbridge.report.next_steps import OTHERWISE, STEPS, next_steps
-from landbridge.report.verdict import checks_of
+from landbridge.report.checks import OTHERWISE, STEPS, checks_of, next_steps
 
 from .example import example_summary
 

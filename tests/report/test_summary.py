@@ -11,8 +11,8 @@ from landbridge import Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.model_selection.search_records import Failure
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.blocks import plain
+from landbridge.report.checks import checks_of
 from landbridge.report.pictures import three_digits
-from landbridge.report.verdict import checks_of
 
 from .example import example_summary
 

@@ -15,7 +15,7 @@ from landbridge.report.blocks import (
     Section,
     Text,
 )
-from landbridge.report.next_steps import next_steps
+from landbridge.report.checks import next_steps
 from landbridge.report.pictures import (
     Bar,
     Interval,

@@ -16,8 +16,9 @@ from landbridge.inspection import ShiftDiagnosis
 from landbridge.inspection._verdict import LEVEL
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.report.blocks import plain
+from landbridge.report.checks import checks_of
 from landbridge.report.search_summary import summarise_search
-from landbridge.report.verdict import checks_of, verdict_sentences
+from landbridge.report.verdict import verdict_sentences
 
 if TYPE_CHECKING:
     from landbridge.feature_selection.path import FeaturePath

@@ -15,106 +15,91 @@ MOST_CLASSES = 12
 def ranking_table(ranking: dict[str, Any]) -> Table:
     """Rank, candidate, source, scores, interval, weight in the vote."""
     digits = _digits(ranking["candidates"])
-    columns = [
-        Column("rank", "d"),
-        Column("candidate"),
-        Column("source"),
-        *(Column(title, digits) for title in (_score_title(ranking), "low", "high")),
-        *(Column(name, FOUR_DIGITS) for name in ranking["other_scores"]),
-        Column("vote", ".0%", minor=True),
-        Column("seconds", ".2f", minor=True),
-        Column("note"),
+    score = ranking["score"]
+    if not ranking["of_target"]:
+        score += f" by {ranking['criterion']['name']}"
+    columns = {
+        "rank": Column("rank", "d"),
+        "name": Column("candidate"),
+        "source": Column("source"),
+        "score": Column(score, digits),
+        "low": Column("low", digits),
+        "high": Column("high", digits),
+        **_others(ranking["other_scores"]),
+        "weight": Column("vote", ".0%", minor=True),
+        "seconds": Column("seconds", ".2f", minor=True),
+        "note": Column("note"),
+    }
+    rows = [
+        {**row, "weight": row["weight"] or None, **_by_place(row["other_scores"])}
+        for row in ranking["candidates"]
     ]
-    rows = ranking["candidates"]
-    values = [
-        [r["rank"], r["name"], r["source"], r["score"], r["low"], r["high"], *r["other_scores"],
-         r["weight"] or None, r["seconds"], r["note"]]
-        for r in rows
-    ]  # fmt: skip
-    return make_table(columns, values, chosen=0)
-
-
-def _score_title(ranking: dict[str, Any]) -> str:
-    """Name of the metric, followed by the criterion if the target has no labels."""
-    if ranking["of_target"]:
-        return ranking["score"]
-    return f"{ranking['score']} by {ranking['criterion']['name']}"
+    return _table(columns, rows, chosen=0)
 
 
 def vote_table(vote: dict[str, Any]) -> Table:
     """One row per member of the vote."""
-    columns = [Column("member"), Column("weight", ".0%"), Column("differs from the vote", ".3g")]
-    values = [[m["name"], m["weight"], m["disagreement"]] for m in vote["members"]]
-    return make_table(columns, values)
+    columns = {
+        "name": Column("member"),
+        "weight": Column("weight", ".0%"),
+        "disagreement": Column("differs from the vote", ".3g"),
+    }
+    return _table(columns, vote["members"])
 
 
 def over_time_table(ranking: dict[str, Any]) -> Table:
     """One row per part of the labelled target rows, in the order of time."""
-    columns = [
-        Column("from"), Column("to"), Column("rows", "d"), Column(ranking["score"], FOUR_DIGITS),
-    ]  # fmt: skip
-    values = [[p["start"], p["end"], p["rows"], p["score"]] for p in ranking["over_time"]]
-    return make_table(columns, values)
+    columns = {
+        "start": Column("from"),
+        "end": Column("to"),
+        "rows": Column("rows", "d"),
+        "score": Column(ranking["score"], FOUR_DIGITS),
+    }
+    return _table(columns, ranking["over_time"])
 
 
 def classes_table(classes: dict[str, Any]) -> Table:
     """Recall and precision per class, with the confusion matrix."""
-    names = classes["names"]
     columns = [
         Column("class"),
         Column("labelled rows", "g"),
         Column("recall", FOUR_DIGITS),
         Column("precision", FOUR_DIGITS),
-        *(Column(f"predicted {name}", "g") for name in names[:MOST_CLASSES]),
+        *(Column(f"predicted {name}", "g") for name in classes["names"][:MOST_CLASSES]),
     ]
-    values = [
-        [name, rows, recall, precision, *line[:MOST_CLASSES]]
-        for name, rows, recall, precision, line in zip(
-            names,
-            classes["rows"],
-            classes["recall"],
-            classes["precision"],
-            classes["confusion"],
-            strict=True,
-        )
-    ]
+    parts = [classes[name] for name in ("names", "rows", "recall", "precision", "confusion")]
+    values = [[*line, *counts[:MOST_CLASSES]] for *line, counts in zip(*parts, strict=True)]
     return make_table(columns, values)
 
 
 def shift_table(shift: dict[str, Any]) -> Table:
     """One row per source."""
-    columns = [
-        Column("source"),
-        Column("rows", "d"),
-        Column("domain classifier AUC", ".3f"),
-        Column("low", ".3f"),
-        Column("high", ".3f"),
-        Column("MMD p-value", P_VALUE),
-        Column("features moved", "d"),
-        Column("effective share", ".1%"),
-        Column("heaviest row", ".1%", minor=True),
-        Column("gap before", ".2f", minor=True),
-        Column("gap after", ".2f", minor=True),
-    ]
-    keys = (
-        "source", "rows", "auc", "auc_low", "auc_high", "mmd_p_value", "n_moved",
-        "effective_share", "largest_share", "gap_before", "gap_after",
-    )  # fmt: skip
-    return make_table(columns, [[source[key] for key in keys] for source in shift["sources"]])
+    columns = {
+        "source": Column("source"),
+        "rows": Column("rows", "d"),
+        "auc": Column("domain classifier AUC", ".3f"),
+        "auc_low": Column("low", ".3f"),
+        "auc_high": Column("high", ".3f"),
+        "mmd_p_value": Column("MMD p-value", P_VALUE),
+        "n_moved": Column("features moved", "d"),
+        "effective_share": Column("effective share", ".1%"),
+        "largest_share": Column("heaviest row", ".1%", minor=True),
+        "gap_before": Column("gap before", ".2f", minor=True),
+        "gap_after": Column("gap after", ".2f", minor=True),
+    }
+    return _table(columns, shift["sources"])
 
 
 def moved_table(source: dict[str, Any]) -> Table:
     """The features that moved furthest."""
-    columns = [
-        Column("feature"),
-        Column("distance", ".3f"),
-        Column("mean, sd", "+.2f"),
-        Column("variance ratio", ".2f"),
-        Column("corrected p-value", P_VALUE),
-    ]
-    keys = ("name", "distance", "mean_difference", "variance_ratio", "p_value")
-    moved = moved_features(source)
-    return make_table(columns, [[feature[key] for key in keys] for feature in moved])
+    columns = {
+        "name": Column("feature"),
+        "distance": Column("distance", ".3f"),
+        "mean_difference": Column("mean, sd", "+.2f"),
+        "variance_ratio": Column("variance ratio", ".2f"),
+        "p_value": Column("corrected p-value", P_VALUE),
+    }
+    return _table(columns, moved_features(source))
 
 
 def moved_features(source: dict[str, Any]) -> list[dict[str, Any]]:
@@ -125,85 +110,76 @@ def moved_features(source: dict[str, Any]) -> list[dict[str, Any]]:
 def per_source_table(sources: dict[str, Any]) -> Table:
     """One line per source that was left out."""
     digits = _digits(sources["per_source"])
-    columns = [
-        Column("source left out"),
-        Column("rows", "d"),
-        *(Column(title, digits) for title in (sources["metric"], "low", "high", "constant guess")),
-        *(Column(label, FOUR_DIGITS) for label in sources["other_metrics"]),
-    ]
-    keys = ("source", "rows", "mean", "low", "high", "baseline")
-    values = [[*(s[key] for key in keys), *s["other_metrics"]] for s in sources["per_source"]]
-    return make_table(columns, values)
+    columns = {
+        "source": Column("source left out"),
+        "rows": Column("rows", "d"),
+        "mean": Column(sources["metric"], digits),
+        "low": Column("low", digits),
+        "high": Column("high", digits),
+        "baseline": Column("constant guess", digits),
+        **_others(sources["other_metrics"]),
+    }
+    rows = [{**source, **_by_place(source["other_metrics"])} for source in sources["per_source"]]
+    return _table(columns, rows)
 
 
 def intervals_table(sources: dict[str, Any]) -> Table:
     """Intervals for the three questions."""
     digits = _digits(sources["intervals"])
-    columns = [
-        Column("question"),
-        *(Column(title, digits) for title in ("estimate", "low", "high")),
-        Column("what it says"),
-    ]
-    values = [
-        [i["question"], i["estimate"], i["low"], i["high"], i["words"]]
-        for i in sources["intervals"]
-    ]
-    return make_table(columns, values)
+    columns = {
+        "question": Column("question"),
+        **{title: Column(title, digits) for title in ("estimate", "low", "high")},
+        "words": Column("what it says"),
+    }
+    return _table(columns, sources["intervals"])
 
 
 def features_table(features: dict[str, Any]) -> Table:
     """One line per step of the path."""
-    columns = [
-        Column("step", "d"),
-        Column("feature"),
-        Column("T", ".2f"),
-        Column("weight", ".4g"),
-        *(Column(f"effect in {name}", ".3g") for name in features["domains"]),
+    columns = {
+        "step": Column("step", "d"),
+        "feature": Column("feature"),
+        "t": Column("T", ".2f"),
+        "weight": Column("weight", ".4g"),
+        **_others([f"effect in {name}" for name in features["domains"]], ".3g"),
+    }
+    rows = [
+        {"step": step, **pick, **_by_place(pick["effects"])}
+        for step, pick in enumerate(features["picked"], start=1)
     ]
-    values = [
-        [step, p["feature"], p["t"], p["weight"], *p["effects"]]
-        for step, p in enumerate(features["picked"], start=1)
-    ]
-    return make_table(columns, values)
+    return _table(columns, rows)
 
 
 def domains_table(data: dict[str, Any]) -> Table:
     """Number of rows and distribution of labels by domain."""
-    columns = [
-        Column("domain"),
-        Column("role"),
-        Column("rows", "d"),
-        Column("labelled", "d"),
-        Column("missing cells", ".1%"),
-        Column("labels"),
-    ]
-    values = [
-        [d["name"], d["role"], d["rows"], d["labelled"], d["missing"], d["labels"]]
-        for d in data["domains"]
-    ]
-    return make_table(columns, values)
+    columns = {
+        "name": Column("domain"),
+        "role": Column("role"),
+        "rows": Column("rows", "d"),
+        "labelled": Column("labelled", "d"),
+        "missing": Column("missing cells", ".1%"),
+        "labels": Column("labels"),
+    }
+    return _table(columns, data["domains"])
 
 
 def columns_table(data: dict[str, Any]) -> Table:
     """Name, type, shares of missing and distinct values, and audit findings per column."""
-    columns = [
-        Column("column"),
-        Column("type"),
-        Column("missing", ".1%"),
-        Column("different values", ".1%"),
-        Column("what was found"),
-    ]
-    rows = [
-        [c["name"], c["type"], c["missing"], c.get("unique"), "; ".join(c.get("findings", []))]
-        for c in data["columns"]
-    ]
-    return make_table(columns, rows)
+    columns = {
+        "name": Column("column"),
+        "type": Column("type"),
+        "missing": Column("missing", ".1%"),
+        "unique": Column("different values", ".1%"),
+        "found": Column("what was found"),
+    }
+    rows = [{**c, "found": "; ".join(c.get("findings", []))} for c in data["columns"]]
+    return _table(columns, rows)
 
 
 def checks_table(checks: Sequence[dict[str, str]]) -> Table:
     """State, name and sentence of every check."""
-    columns = [Column("state"), Column("check"), Column("what it says")]
-    return make_table(columns, [[c["state"], c["name"], c["text"]] for c in checks])
+    columns = {"state": Column("state"), "name": Column("check"), "text": Column("what it says")}
+    return _table(columns, checks)
 
 
 def matrix_table(
@@ -212,6 +188,24 @@ def matrix_table(
     """Matrix as a table, for formats without pictures."""
     heads = [Column(""), *(Column(name, form) for name in columns)]
     return make_table(heads, [[name, *line] for name, line in zip(rows, values, strict=True)])
+
+
+def _table(
+    columns: dict[str, Column], rows: Sequence[dict[str, Any]], chosen: int | None = None
+) -> Table:
+    """Table of the values that each row has under the names of the columns."""
+    values = [[row.get(name) for name in columns] for row in rows]
+    return make_table(list(columns.values()), values, chosen)
+
+
+def _others(titles: Sequence[str], form: str = FOUR_DIGITS) -> dict[str, Column]:
+    """Columns of further scores, named by their positions."""
+    return {str(place): Column(title, form) for place, title in enumerate(titles)}
+
+
+def _by_place(values: Sequence[Any]) -> dict[str, Any]:
+    """Values of the columns of `_others`."""
+    return {str(place): value for place, value in enumerate(values)}
 
 
 def _digits(rows: Sequence[dict[str, Any]]) -> str:
