@@ -116,7 +116,7 @@ def test_the_extra_is_named_when_jinja_is_missing(monkeypatch):
 
 @pytest.mark.parametrize("best_is_high", [True, False])
 def test_the_better_the_number_the_stronger_the_colour(best_is_high):
-    values = [[0.2, 0.9, 0.5, float("nan")]]
+    values = [[0.2, 0.9, 0.5, None]]
     picture = matrix_picture(
         ["row"], ["a", "b", "c", "d"], values, description="", best_is_high=best_is_high
     )

@@ -3,12 +3,12 @@
 from landbridge.report.data_summary import summarise_data
 from landbridge.report.render import render_html, render_json, render_markdown, write_report
 from landbridge.report.search_summary import summarise_search
-from landbridge.report.sources_summary import summarise_sources
 from landbridge.report.summary import (
     summarise,
     summarise_features,
     summarise_origin,
     summarise_shift,
+    summarise_sources,
 )
 
 __all__ = [

@@ -96,10 +96,10 @@ def round_steps(low: float, high: float, about: int) -> list[float]:
     return [round((first + k) * step, 12) for k in range(count + 1)]
 
 
-def spanning_scale(values: Sequence[float], left: float, right: float) -> Scale:
+def spanning_scale(values: Sequence[float | None], left: float, right: float) -> Scale:
     """A scale that covers all finite values, with some margin at both ends."""
-    finite = [value for value in values if math.isfinite(value)] or [0.0]
-    low, high = min(finite), max(finite)
+    known = [v for v in values if v is not None and math.isfinite(v)] or [0.0]
+    low, high = min(known), max(known)
     room = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
     return Scale(low - room, high + room, left, right)
 

@@ -165,6 +165,12 @@ def _cell(column: Column, value: Any) -> Cell:
     return Cell(format(value, column.format).replace(",", " "), value, True)
 
 
+def values_of(record: Any, *names: str, **renamed: str) -> dict[str, Any]:
+    """Attributes of an object as a dictionary, some of them under other names."""
+    chosen = dict(zip(names, names, strict=True)) | renamed
+    return {name: getattr(record, attribute) for name, attribute in chosen.items()}
+
+
 def plain(value: Any) -> Any:
     """Convert a value to built-in types; non-finite numbers become None."""
     if isinstance(value, dict):

@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.inspection import ColumnAudit
+from landbridge.inspection import AuditedColumn, ColumnAudit
 from landbridge.metrics.metric import percent
-from landbridge.report.blocks import plain
+from landbridge.report.blocks import plain, values_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,27 +60,7 @@ def summarise_data(
                 "labels": "" if own is None else describe_labels(own, task),
             }
         )
-    columns: list[dict[str, Any]] = [
-        {
-            "name": column.name,
-            "type": column_kind(column),
-            "missing": column.null_count() / max(len(column), 1),
-            "unique": None,
-            "findings": [],
-        }
-        for column in features
-    ]
-    if audit is not None:
-        columns = [
-            {
-                "name": column.name,
-                "type": column.kind,
-                "missing": column.missing,
-                "unique": column.unique,
-                "findings": [finding.value for finding in column.findings],
-            }
-            for column in audit.columns
-        ]
+    columns = [_column(column) for column in (features if audit is None else audit.columns)]
     return plain(
         {
             "label": "" if labels is None else labels.name,
@@ -91,6 +71,15 @@ def summarise_data(
             "columns": columns,
         }
     )
+
+
+def _column(column: "pl.Series | AuditedColumn") -> dict[str, Any]:
+    if isinstance(column, AuditedColumn):
+        findings = [finding.value for finding in column.findings]
+        return {**values_of(column, "name", "missing", "unique", type="kind"), "findings": findings}
+    missing = column.null_count() / max(len(column), 1)
+    kind = column_kind(column)
+    return {"name": column.name, "type": kind, "missing": missing, "unique": None, "findings": []}
 
 
 def column_kind(column: "pl.Series") -> str:

@@ -1,6 +1,5 @@
 """Layout of a report: sentences, tables and pictures of a summary, in order."""
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -120,7 +119,7 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
                 lambda: matrix_picture(
                     matrix["sources"],
                     matrix["candidates"],
-                    _numbers(matrix["values"]),
+                    matrix["values"],
                     description="Scores of candidates by source",
                     best_is_high=ranking["higher_is_better"],
                 ),
@@ -151,9 +150,9 @@ def _interval_rows(ranking: dict[str, Any], candidates: list[dict[str, Any]], wo
     rows = [
         Interval(
             label=_full_name(row),
-            value=_number(row["score"]),
-            low=_number(row["low"]),
-            high=_number(row["high"]),
+            value=row["score"],
+            low=row["low"],
+            high=row["high"],
             hover=f"{_full_name(row)}: {_shown(row['score'])} ({_shown(row['low'])} to "
             f"{_shown(row['high'])})",
             chosen=place == 0,
@@ -174,7 +173,7 @@ def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
             lambda: matrix_picture(
                 names,
                 heads,
-                _numbers(pairwise["values"]),
+                pairwise["values"],
                 description="Probability that the row beats the column",
                 lowest=0.0,
                 highest=1.0,
@@ -243,16 +242,14 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
         Interval(
             s["source"],
             s["mean"],
-            _number(s["low"]),
-            _number(s["high"]),
+            s["low"],
+            s["high"],
             f"{s['source']}: {format_number(s['mean'])} on {s['rows']} rows",
         )
         for s in sources["per_source"]
     ]
     rows += [
-        Interval(
-            i["question"], i["estimate"], _number(i["low"]), _number(i["high"]), i["words"], True
-        )
+        Interval(i["question"], i["estimate"], i["low"], i["high"], i["words"], True)
         for i in sources["intervals"]
     ]
     return interval_picture(rows, title=sources["metric"], description="Score by source left out")
@@ -312,14 +309,6 @@ def origin_section(origin: dict[str, Any]) -> Section:
 
 def _full_name(row: dict[str, Any]) -> str:
     return f"{row['name']} from {row['source']}" if row["show_source"] else row["name"]
-
-
-def _number(value: float | None) -> float:
-    return math.nan if value is None else value
-
-
-def _numbers(values: list[list[float | None]]) -> list[list[float]]:
-    return [[_number(value) for value in row] for row in values]
 
 
 def _shown(value: float | None) -> str:

@@ -1,6 +1,5 @@
 """Pictures of a report: intervals, bars, strips of dots, and matrices."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,12 +22,12 @@ def three_digits(value: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One row of an interval picture; ``low`` and ``high`` may be NaN."""
+    """One row of an interval picture; unknown numbers are None."""
 
     label: str
-    value: float
-    low: float
-    high: float
+    value: float | None
+    low: float | None
+    high: float | None
     hover: str
     chosen: bool = False
 
@@ -65,11 +64,11 @@ def interval_picture(rows: Sequence[Interval], *, title: str, description: str) 
         kind = "chosen" if row.chosen else "plain"
         drawing.text(left - 10, y + 4, shorten(row.label), f"end {kind}")
         body = Markup("")
-        if math.isfinite(row.low) and math.isfinite(row.high):
+        if row.low is not None and row.high is not None:
             body = Markup('<line x1="{}" y1="{y}" x2="{}" y2="{y}" class="range {kind}"/>').format(
                 scale(row.low), scale(row.high), y=y, kind=kind
             )
-        if math.isfinite(row.value):
+        if row.value is not None:
             body += Markup('<circle cx="{}" cy="{}" r="5" class="dot {}"/>').format(
                 scale(row.value), y, kind
             )
@@ -87,8 +86,7 @@ def bar_picture(rows: Sequence[Bar], *, title: str, description: str, most: floa
     for place, row in enumerate(rows):
         top = place * ROW + 4
         drawing.text(left - 10, top + 13, shorten(row.label), "end")
-        value = row.value if math.isfinite(row.value) else 0.0
-        start, end = sorted((scale(0.0), scale(value)))
+        start, end = sorted((scale(0.0), scale(row.value)))
         body = Markup('<rect x="{}" y="{}" width="{}" height="{}" class="bar"/>').format(
             start, top, max(round(end - start, 1), 0.5), ROW - 8
         )
@@ -119,7 +117,7 @@ def strip_picture(rows: Sequence[Strip], *, title: str, description: str) -> Mar
 def matrix_picture(
     rows: Sequence[str],
     columns: Sequence[str],
-    values: Sequence[Sequence[float]],
+    values: Sequence[Sequence[float | None]],
     *,
     description: str,
     lowest: float | None = None,
@@ -128,9 +126,9 @@ def matrix_picture(
     best_is_high: bool = True,
 ) -> Markup:
     """Draw cells with numbers; better numbers have stronger colours."""
-    finite = [v for line in values for v in line if math.isfinite(v)] or [0.0]
-    lowest = min(finite) if lowest is None else lowest
-    highest = max(finite) if highest is None else highest
+    known = [v for line in values for v in line if v is not None] or [0.0]
+    lowest = min(known) if lowest is None else lowest
+    highest = max(known) if highest is None else highest
     left = label_width(rows)
     head = 24 if max((len(c) for c in columns), default=0) <= 9 else 112
     room = (WIDTH - left - SLANT) / max(len(columns), 1)
@@ -154,7 +152,7 @@ def matrix_picture(
         for number, value in enumerate(values[place]):
             x = round(left + number * cell, 1)
             strength = _strength(value, lowest, highest, best_is_high)
-            words = f"{value:.{digits}f}" if math.isfinite(value) else "–"
+            words = "–" if value is None else f"{value:.{digits}f}"
             body = Markup(
                 '<rect x="{x}" y="{y}" width="{w}" height="{h}" class="cell" '
                 'fill-opacity="{o}"/><text x="{tx}" y="{ty}" class="middle">{t}</text>'
@@ -166,9 +164,9 @@ def matrix_picture(
     return drawing.svg()
 
 
-def _strength(value: float, lowest: float, highest: float, best_is_high: bool) -> float:
+def _strength(value: float | None, lowest: float, highest: float, best_is_high: bool) -> float:
     """Opacity of a cell, limited so that the number remains readable."""
-    if not math.isfinite(value):
+    if value is None:
         return 0.0
     share = (value - lowest) / (highest - lowest) if highest > lowest else 0.5
     return round(0.06 + 0.5 * (share if best_is_high else 1 - share), 3)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge._docstrings import documented
+from landbridge._extras import import_extra
 from landbridge._html import visible
 from landbridge._storage import whole_file
 from landbridge.report.layout import lay_out
@@ -124,12 +125,7 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _environment(*, escape: bool) -> Any:
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            "Reports need the package jinja2. Install it with: pip install 'landbridge[report]'"
-        ) from error
+    jinja2 = import_extra("jinja2", "report")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=escape,

@@ -16,7 +16,7 @@ from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import known_interval
 from landbridge.model_selection.search_records import VOTE
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.report.blocks import plain
+from landbridge.report.blocks import plain, values_of
 
 MOST_PAIRS = 8
 MOST_TO_LABEL = 20
@@ -108,19 +108,15 @@ def _row(result: SearchResult, cell: Any, place: int, level: float) -> dict[str,
     others = [result.score_of(cell, metric) for metric in result.metrics[1:]]
     several = len({one.source for one in result.cells} - {None}) > 1
     source = None if values["source"] is None else source_name(values["source"])
+    taken = ("score", "low", "high", "seconds", "role", "status")
     return {
         "rank": place,
         "name": name,
         "source": source,
         "show_source": several and source is not None,
-        "score": values["score"],
-        "low": values["low"],
-        "high": values["high"],
         "other_scores": others,
         "weight": None if cell == VOTE else values["weight"],
-        "seconds": values["seconds"],
-        "role": values["role"],
-        "status": values["status"],
+        **{key: values[key] for key in taken},
         "note": _note(result, cell, values["status"]),
     }
 
@@ -188,15 +184,13 @@ def _vote(result: SearchResult) -> dict[str, Any] | None:
     vote = result.vote()
     if vote is None or result.answer != VOTE:
         return None
+    labels, weights, apart = result.labels, vote.weights, vote.disagreement
+    members = [
+        {"name": labels[cell], "weight": weights[cell], "disagreement": apart[cell]}
+        for cell in vote.members
+    ]
     return {
-        "members": [
-            {
-                "name": result.labels[cell],
-                "weight": vote.weights[cell],
-                "disagreement": vote.disagreement[cell],
-            }
-            for cell in vote.members
-        ],
+        "members": members,
         "learnt": "labels" if vote.predictions is not None else "criterion",
     }
 
@@ -205,20 +199,14 @@ def _classes(result: SearchResult) -> dict[str, Any] | None:
     report = result.class_report()
     if report is None:
         return None
-    balance = class_balance(report.confusion, [str(name) for name in report.classes])
+    names = [str(name) for name in report.classes]
+    balance = class_balance(report.confusion, names)
+    figures = ("recall", "precision", "confusion")
     return {
-        "names": [str(name) for name in report.classes],
-        "rows": report.n_rows,
-        "predicted": report.n_predicted,
-        "recall": report.recall,
-        "precision": report.precision,
-        "confusion": report.confusion,
-        "rarest": balance.rarest,
+        "names": names,
+        **values_of(report, *figures, rows="n_rows", predicted="n_predicted"),
         "rarest_share": balance.shares[balance.rarest],
-        "is_rare": balance.imbalanced,
-        "never": list(balance.never),
-        "seldom": list(balance.seldom),
-        "suggested_metric": balance.suggested_metric,
+        **values_of(balance, "rarest", "never", "seldom", "suggested_metric", is_rare="imbalanced"),
     }
 
 
@@ -226,14 +214,8 @@ def _lead(result: SearchResult) -> dict[str, Any] | None:
     lead = result.lead()
     if lead is None:
         return None
-    return {
-        "best": lead.best,
-        "rival": lead.rival,
-        "e_value": lead.e_value,
-        "probability": lead.probability,
-        "decided": lead.decided,
-        "rows": lead.n_rows,
-    }
+    names = ("best", "rival", "e_value", "probability", "decided")
+    return values_of(lead, *names, rows="n_rows")
 
 
 def _agreement(result: SearchResult) -> dict[str, Any] | None:
@@ -250,20 +232,15 @@ def _agreement(result: SearchResult) -> dict[str, Any] | None:
     own = int(np.argmax(intervals.agreement))
     if result.answer in cells:
         own = cells.index(result.answer)
+    figures = values_of(intervals, "agreement", "low", "high", "estimate")
+    candidates = [
+        {"name": result.labels[cell], **{name: of[k] for name, of in figures.items()}}
+        for k, cell in enumerate(cells)
+    ]
     return {
-        "level": intervals.level,
-        "rows": intervals.n_rows,
-        "agreement": intervals.agreement[own],
-        "estimate": intervals.estimate[own],
-        "low": intervals.low[own],
-        "high": intervals.high[own],
-        "basis": intervals.basis,
-        "candidates": [
-            {"name": result.labels[cell], "agreement": agreement, "low": low, "high": high}
-            for cell, agreement, low, high in zip(
-                cells, intervals.agreement, intervals.low, intervals.high, strict=True
-            )
-        ],
+        **values_of(intervals, "level", "basis", rows="n_rows"),
+        **{name: of[own] for name, of in figures.items()},
+        "candidates": candidates,
     }
 
 
@@ -284,22 +261,16 @@ def summarise_label_check(check: LabelCheck | None) -> dict[str, Any] | None:
     """The check of the labelled target rows, or None."""
     if check is None:
         return None
+    names = ("representative", "by_design", "withheld", "p_value", "auc", "overlap")
+    sizes = {
+        "effective_rows": "effective_sample_size",
+        "labelled": "n_labelled",
+        "unlabelled": "n_unlabelled",
+    }
     return {
-        "representative": check.representative,
-        "by_design": check.by_design,
-        "withheld": check.withheld,
-        "p_value": check.p_value,
-        "auc": check.auc,
-        "overlap": check.overlap,
-        "effective_rows": check.effective_sample_size,
-        "labelled": check.n_labelled,
-        "unlabelled": check.n_unlabelled,
-        "columns": [
-            {"name": c.name, "shift": c.shift, "outside": c.outside, "p_value": c.p_value}
-            for c in check.columns
-        ],
+        **values_of(check, *names, **sizes, words="verdict"),
+        "columns": [values_of(c, "name", "shift", "outside", "p_value") for c in check.columns],
         "rows_to_label": check.rows_to_label[:MOST_TO_LABEL],
-        "words": check.verdict,
     }
 
 

@@ -12,10 +12,14 @@ import numpy as np
 
 from landbridge._docstrings import documented
 from landbridge._version import __version__, versions
+from landbridge.inference import Interval
 from landbridge.inspection import ShiftDiagnosis
 from landbridge.inspection._verdict import LEVEL
+from landbridge.inspection.multi_source_display import QUESTION_WORDS
+from landbridge.metrics.metric import Metric
+from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.report.blocks import plain
+from landbridge.report.blocks import plain, values_of
 from landbridge.report.checks import checks_of
 from landbridge.report.search_summary import summarise_search
 from landbridge.report.verdict import verdict_sentences
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     from landbridge.feature_selection.path import FeaturePath
 
 FORMAT = 2
+MOST_NAMED = 5
 
 
 @documented
@@ -48,34 +53,86 @@ def summarise_shift(diagnoses: Mapping[str, ShiftDiagnosis], *, target: str) -> 
 
 
 def _diagnosis(name: str, found: ShiftDiagnosis) -> dict[str, Any]:
-    weighted = found.weighted
+    sizes = {"effective_rows": "effective_sample_size", "weighted_rows": "n_rows"}
+    balance = ("effective_share", "largest_share", "gap_before", "gap_after")
+    figures = ("name", "mean_difference", "variance_ratio", "p_value")
     return {
         "source": name,
-        "rows": found.n_source,
-        "auc": found.auc.value,
-        "auc_low": found.auc.low,
-        "auc_high": found.auc.high,
+        **values_of(found, "detected", rows="n_source", words="verdict"),
+        **values_of(found.auc, auc="value", auc_low="low", auc_high="high"),
         "mmd_p_value": found.mmd.p_value,
-        "detected": found.detected,
         "n_moved": sum(feature.p_value <= LEVEL for feature in found.features),
-        "effective_rows": weighted.effective_sample_size,
-        "effective_share": weighted.effective_share,
-        "weighted_rows": weighted.n_rows,
-        "largest_share": weighted.largest_share,
-        "gap_before": weighted.gap_before,
-        "gap_after": weighted.gap_after,
-        "words": found.verdict,
-        "features": [
-            {
-                "name": feature.name,
-                "distance": feature.ks,
-                "mean_difference": feature.mean_difference,
-                "variance_ratio": feature.variance_ratio,
-                "p_value": feature.p_value,
-            }
-            for feature in found.features
-        ],
+        **values_of(found.weighted, *balance, **sizes),
+        "features": [values_of(one, *figures, distance="ks") for one in found.features],
     }
+
+
+@documented
+def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict[str, Any]:
+    """Summarise the scores on held-out sources and the three intervals.
+
+    Parameters
+    ----------
+    result : MultiSourceResult
+        Result of multiple-source cross-validation.
+
+    Returns
+    -------
+    dict
+        A section of the summary.
+    """
+    first, *others = result.metrics
+    scores, baseline = result.source_scores(first), result.baseline_scores(first)
+    low, high = result.source_intervals(first, level)
+    rows = np.bincount(result.source, minlength=len(result.source_names))
+    known = np.flatnonzero(~np.isnan(scores))
+    beside = [result.source_scores(metric) for metric in others]
+    questions = result.questions
+    answers = [result.interval(question, level, first) for question in questions]
+    more = [result.interval(q, level, metric) for metric in others for q in questions[:1]]
+    parts = {
+        "metric": first.label,
+        "other_metrics": [metric.label for metric in others],
+        "level": level,
+        "words": [answer.describe() + "." for answer in answers[:1]]
+        + [_against_constant(result, first, scores, baseline)],
+        "per_source": [
+            {
+                "source": str(result.source_names[k]),
+                "rows": rows[k],
+                "mean": scores[k],
+                "low": low[k],
+                "high": high[k],
+                "baseline": baseline[k],
+                "other_metrics": [values[k] for values in beside],
+            }
+            for k in known
+        ],
+        "intervals": [_interval(answer, QUESTION_WORDS[answer.question]) for answer in answers]
+        + [_interval(a, f"{QUESTION_WORDS[a.question]}, {a.name}") for a in more],
+    }
+    return plain(parts)
+
+
+def _interval(answer: Interval, question: str) -> dict[str, Any]:
+    ends = values_of(answer, "estimate", "low", "high")
+    return {"question": question, **ends, "words": answer.advice()}
+
+
+def _against_constant(
+    result: MultiSourceResult, metric: Metric, scores: np.ndarray, baseline: np.ndarray
+) -> str:
+    guess = "mean label" if result.task == "regression" else "majority class"
+    known = ~np.isnan(scores + baseline)
+    behind = known & (metric.loss(scores) >= metric.loss(baseline))
+    if not behind.any():
+        return f"It beats always predicting a source's own {guess} on every source."
+    names = [str(name) for name in result.source_names[behind]]
+    shown = ", ".join(names[:MOST_NAMED]) + (", …" if len(names) > MOST_NAMED else "")
+    return (
+        f"It does not beat always predicting a source's own {guess} on {len(names)} of "
+        f"{known.sum()} sources: {shown}."
+    )
 
 
 @documented
