@@ -5,9 +5,7 @@ functions report whether classes are imbalanced, which metric is more informativ
 a model ignores.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,34 +15,23 @@ from landbridge._typing import Vector, VectorLike
 RARE = 0.2
 # A class is seldom predicted if its predictions number less than this share of its rows.
 SELDOM = 0.2
-# Metrics that hardly penalise ignoring a rare class.
-BLIND_METRICS = ("accuracy", "zero_one", "error")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassBalance:
-    """Class frequencies of the labelled rows, and how well a model predicts each class.
+    """Class frequencies of the labelled rows, and the classes that a model ignores.
 
     Parameters
     ----------
-    classes : tuple
-        Class labels.
     shares : array of shape (n_classes,)
         Share of each class among the rows.
-    recall : array of shape (n_classes,)
-        Share of correctly predicted rows per class; NaN for a class without rows.
-    majority_error : float
-        Error of always predicting the most frequent class.
     rarest : int
         Position of the rarest class that has rows.
     never, seldom : tuples of int
         Positions of classes that are predicted for no row, or for fewer than a fifth of their rows.
     """
 
-    classes: tuple[Any, ...]
     shares: Vector
-    recall: Vector
-    majority_error: float
     rarest: int
     never: tuple[int, ...]
     seldom: tuple[int, ...]
@@ -66,62 +53,14 @@ class ClassBalance:
         two = np.sum(self.shares > 0) == 2
         return "average_precision" if two else "balanced_accuracy"
 
-    def headline(self) -> str:
-        """Recall of the rarest class in words; empty if classes are balanced.
 
-        Returns
-        -------
-        str
-            One sentence, empty if nothing is rare.
-        """
-        if not self.imbalanced:
-            return ""
-        k = self.rarest
-        return (
-            f"recall of {self.classes[k]!r} ({100 * self.shares[k]:.1f} % of rows): "
-            f"{self.recall[k]:.2f}"
-        )
-
-    def warnings(self, metric: str | None = None) -> tuple[str, ...]:
-        """Describe classes that the model ignores, and suggest a metric.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Metric by which models are compared.
-
-        Returns
-        -------
-        tuple of str
-            One sentence per problem.
-        """
-        found = [
-            f"The model never predicts {self.classes[k]!r}, which has "
-            f"{100 * self.shares[k]:.1f} % of the rows."
-            for k in self.never
-        ]
-        found += [
-            f"The model hardly ever predicts {self.classes[k]!r}, which has "
-            f"{100 * self.shares[k]:.1f} % of the rows (recall {self.recall[k]:.2f})."
-            for k in self.seldom
-        ]
-        if self.imbalanced and metric in BLIND_METRICS:
-            found.append(
-                f"Always predicting the most frequent class has an accuracy of "
-                f"{1 - self.majority_error:.3f}; use {self.suggested_metric} to compare models."
-            )
-        return tuple(found)
-
-
-def class_balance(confusion: VectorLike, classes: Sequence[Any]) -> ClassBalance:
+def class_balance(confusion: VectorLike) -> ClassBalance:
     """Find rare and ignored classes in a confusion matrix.
 
     Parameters
     ----------
     confusion : array of shape (n_classes, n_classes)
         Number (or weight) of rows by true class (rows) and predicted class (columns).
-    classes : sequence of length n_classes
-        Names of the classes.
 
     Returns
     -------
@@ -130,33 +69,25 @@ def class_balance(confusion: VectorLike, classes: Sequence[Any]) -> ClassBalance
     Examples
     --------
     >>> from landbridge.inference import class_balance
-    >>> found = class_balance([[960, 0], [40, 0]], ["fine", "fraud"])
+    >>> found = class_balance([[960, 0], [40, 0]])
     >>> found.imbalanced, found.suggested_metric
     (True, 'average_precision')
-    >>> print(found.warnings()[0])
-    The model never predicts 'fraud', which has 4.0 % of the rows.
-    >>> print(found.headline())
-    recall of 'fraud' (4.0 % of rows): 0.00
+    >>> found.never
+    (1,)
     """
     table = np.asarray(confusion, dtype=np.float64)
-    k = len(classes)
-    if table.shape != (k, k) or not (table >= 0).all() or table.sum() == 0:
+    square = table.ndim == 2 and table.shape[0] == table.shape[1]
+    if not square or not (table >= 0).all() or table.sum() == 0:
         raise ValueError(
-            f"`confusion` must be a table of counts with {k} rows and columns, one per class; got "
+            "`confusion` must be a table of counts with one row and one column per class; got "
             f"shape {table.shape}. Pass true classes as rows and predicted ones as columns."
         )
     rows, predicted = table.sum(axis=1), table.sum(axis=0)
-    shares = rows / table.sum()
-    with np.errstate(invalid="ignore"):
-        recall = np.diag(table) / rows
     present = np.flatnonzero(rows > 0)
     never = present[predicted[present] == 0]
     few = present[(predicted[present] > 0) & (predicted[present] < SELDOM * rows[present])]
     return ClassBalance(
-        classes=tuple(classes),
-        shares=shares,
-        recall=recall,
-        majority_error=float(1 - shares.max()),
+        shares=rows / table.sum(),
         rarest=int(present[np.argmin(rows[present])]),
         never=tuple(never.tolist()),
         seldom=tuple(few.tolist()),

@@ -14,7 +14,8 @@ were labelled at random, the probability of a false alarm is at most 3 %.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy import linalg, sparse
@@ -74,17 +75,17 @@ class LabelCheck:
         Number of labelled and of unlabelled target rows.
     p_value : float
         Permutation p-value of "the labelled rows are a random sample".
+    weights : array of shape (n_labelled,)
+        Weights with mean 1 that make the labelled rows resemble the unlabelled ones; all 1 if the
+        labels are representative.
+    effective_sample_size : float
+        (Σw)²/Σw².
     auc : float
         Cross-fitted AUC of the classifier of labelled against unlabelled rows.
     representative : bool
         Whether the p-value is above 0.03.
     columns : tuple of LabelledColumn
         The columns that differ most, the most significant first.
-    weights : array of shape (n_labelled,)
-        Weights with mean 1 that make the labelled rows resemble the unlabelled ones; all 1 if the
-        labels are representative.
-    effective_sample_size : float
-        (Σw)²/Σw².
     overlap : float
         Share of the unlabelled rows that are similar to labelled ones.
     withheld : bool
@@ -101,14 +102,14 @@ class LabelCheck:
     n_labelled: int
     n_unlabelled: int
     p_value: float
-    auc: float
-    representative: bool
-    columns: tuple[LabelledColumn, ...]
     weights: Vector
     effective_sample_size: float
-    overlap: float
-    withheld: bool
-    rows_to_label: Vector
+    auc: float = 0.5
+    representative: bool = False
+    columns: tuple[LabelledColumn, ...] = ()
+    overlap: float = 1.0
+    withheld: bool = False
+    rows_to_label: Vector = field(default_factory=lambda: np.empty(0, dtype=int))
     by_design: bool = False
     n_disputed: int = 0
 
@@ -187,12 +188,29 @@ def check_labels(
     X, scores, auc, columns = _compare(rows, drawn, N_PERMUTATIONS, rng)
     p_value = smallest_p(np.stack([auc, columns.max(axis=0)]))
     found = _columns(rows, columns)
+    n_labelled, n_unlabelled = rows.labelled.shape[0], rows.unlabelled.shape[0]
     if p_value > LEVEL:
-        return _representative(rows, p_value, float(auc[0]), found)
+        return LabelCheck(
+            n_labelled,
+            n_unlabelled,
+            p_value,
+            weights=np.ones(n_labelled),
+            effective_sample_size=float(n_labelled),
+            auc=float(auc[0]),
+            representative=True,
+            columns=found,
+        )
     if groups is not None or groups_unlabelled is not None:  # every row gets a weight
         drawn = _draw_both(rows, rng)
         X, scores, _, columns = _compare(rows, drawn, 0, rng)
-    return _weigh(rows, X, drawn, scores[:, 0], columns, p_value, float(auc[0]), found, rng)
+    return LabelCheck(
+        n_labelled,
+        n_unlabelled,
+        p_value,
+        **_weigh(n_labelled, X, drawn, scores[:, 0], columns, rng),
+        auc=float(auc[0]),
+        columns=found,
+    )
 
 
 def _compare(
@@ -204,25 +222,6 @@ def _compare(
     division = np.column_stack([z, *(rng.permutation(z) for _ in range(n_permutations))])
     scores = cross_fitting_matrix(X, rng) @ (division - z.mean())
     return X, scores, column_auc(scores, division), column_statistics(X, division)
-
-
-def _representative(
-    rows: ComparableRows, p_value: float, auc: float, columns: tuple[LabelledColumn, ...]
-) -> LabelCheck:
-    n = rows.labelled.shape[0]
-    return LabelCheck(
-        n_labelled=n,
-        n_unlabelled=rows.unlabelled.shape[0],
-        p_value=p_value,
-        auc=auc,
-        representative=True,
-        columns=columns,
-        weights=np.ones(n),
-        effective_sample_size=float(n),
-        overlap=1.0,
-        withheld=False,
-        rows_to_label=np.empty(0, dtype=int),
-    )
 
 
 def check_of_design(weights: Vector, n_unlabelled: int, n_disputed: int = 0) -> LabelCheck:
@@ -238,30 +237,22 @@ def check_of_design(weights: Vector, n_unlabelled: int, n_disputed: int = 0) -> 
         n_labelled=weights.size,
         n_unlabelled=n_unlabelled,
         p_value=0.0,
-        auc=0.5,
-        representative=False,
-        columns=(),
         weights=np.ones(weights.size),
         effective_sample_size=effective,
-        overlap=1.0,
         withheld=n_disputed > 0,
-        rows_to_label=np.empty(0, dtype=int),
         by_design=True,
         n_disputed=n_disputed,
     )
 
 
 def _weigh(
-    rows: ComparableRows,
+    n_labelled: int,
     X: Matrix,
     drawn: list[Vector],
     scores: Vector,
     columns: Vector,
-    p_value: float,
-    auc: float,
-    found: tuple[LabelledColumn, ...],
     rng: np.random.Generator,
-) -> LabelCheck:
+) -> dict[str, Any]:
     """Overlap, weights and rows to label if labels are not representative."""
     n_drawn = drawn[0].size
     log_odds = _log_odds(X, scores, columns[:, 0], n_drawn)
@@ -269,26 +260,20 @@ def _weigh(
     like = others >= np.quantile(mine, STRANGEST)
     # Bayes' rule: the density ratio of unlabelled to labelled rows is the inverse of the odds.
     ratio = np.exp(-mine + mine.min())
-    weights = np.full(rows.labelled.shape[0], ratio.mean())
+    weights = np.full(n_labelled, ratio.mean())
     weights[drawn[0]] = ratio
     weights /= weights.mean()
     effective = float(weights.sum() ** 2 / (weights**2).sum())
     overlap = float(like.mean())
     strange = drawn[1][~like] if (~like).any() else drawn[1]
     chosen = rng.choice(strange, min(N_TO_LABEL, strange.size), replace=False)
-    return LabelCheck(
-        n_labelled=rows.labelled.shape[0],
-        n_unlabelled=rows.unlabelled.shape[0],
-        p_value=p_value,
-        auc=auc,
-        representative=False,
-        columns=found,
-        weights=weights,
-        effective_sample_size=effective,
-        overlap=overlap,
-        withheld=bool(overlap < LEAST_OVERLAP or effective < LEAST_EFFECTIVE),
-        rows_to_label=np.sort(chosen),
-    )
+    return {
+        "weights": weights,
+        "effective_sample_size": effective,
+        "overlap": overlap,
+        "withheld": bool(overlap < LEAST_OVERLAP or effective < LEAST_EFFECTIVE),
+        "rows_to_label": np.sort(chosen),
+    }
 
 
 def cross_fitting_matrix(X: Matrix, rng: np.random.Generator) -> Vector:

@@ -200,7 +200,7 @@ def _classes(result: SearchResult) -> dict[str, Any] | None:
     if report is None:
         return None
     names = [str(name) for name in report.classes]
-    balance = class_balance(report.confusion, names)
+    balance = class_balance(report.confusion)
     figures = ("recall", "precision", "confusion")
     return {
         "names": names,
