@@ -138,7 +138,7 @@ MUTANTS = [
            "unit/kernels/test_laplacian_rls.py"),
     mutant("kernels/laplacian_rls.py", "ridge = self.ridge * Y.shape[0]", "ridge = self.ridge",
            "unit/kernels/test_laplacian_rls.py"),
-    mutant("kernels/_graph.py", "nearest.maximum(nearest.T)", "nearest",
+    mutant("kernels/laplacian_rls.py", "nearest.maximum(nearest.T)", "nearest",
            "unit/kernels/test_laplacian_rls.py", "unit/kernels/test_tca.py"),
     # Ensemble, neighbours, features
     mutant("ensemble/locally_weighted.py", "return 2 * counts / np.maximum(either, 1)",

@@ -45,7 +45,7 @@ def positive_eigenpairs(K: np.ndarray) -> tuple[Vector, np.ndarray]:
 
 @dataclass(frozen=True)
 class LowRankFeatures:
-    """The feature map φ; ``projection`` is None where φ(x) = x."""
+    """The feature map φ; without a ``projection`` it is k(x, landmarks), or x itself."""
 
     kernel: KernelSpec
     gamma: float | None
@@ -75,6 +75,13 @@ class LowRankFeatures:
             total += block.sum(axis=0)
         return gram, total
 
+    def combine(self, X: Matrix, coefficients: np.ndarray) -> np.ndarray:
+        """φ(x)'coefficients of every row, without storing φ."""
+        parts = (self._simple(X[rows]) for rows in self.blocks(X))
+        if self.projection is not None:
+            parts = (part @ self.projection for part in parts)
+        return np.concatenate([np.asarray(part @ coefficients) for part in parts])
+
     def blocks(self, X: Matrix) -> Iterator[slice]:
         """Slices of rows that are computed at a time."""
         return row_blocks(X, self.n_features if self.landmarks is None else self.landmarks.shape[0])
@@ -87,6 +94,13 @@ class LowRankFeatures:
         if self.projection is not None:
             return np.asarray(simple @ self.projection)
         return simple.toarray() if sparse.issparse(simple) else np.asarray(simple)
+
+
+def exact_features(rows: Matrix, spec: KernelSpec, gamma: float | None) -> LowRankFeatures:
+    """The features k(x, rows); for the linear kernel, x itself."""
+    if spec == "linear":
+        return LowRankFeatures(spec, None, None, None, rows.shape[1])
+    return LowRankFeatures(spec, gamma, rows, None, rows.shape[0])
 
 
 def fit_low_rank_features(

@@ -37,11 +37,9 @@ OWN = {
     "feature_selection.path": "FeaturePath",
     "feature_selection.selector": "_Solution",
     "interop.boosters": "BoosterClassifier BoosterRegressor",
-    "kernels.tca": "KernelRows",
     "model_selection.search_result": "SearchResult",
     "model_selection.vote": "VotingModel",
     "weighting._base": "WeightDiagnostics",
-    "weighting._gaussian_basis": "GaussianBasis",
     "weighting.classifier_ratio": "ColumnSquares SigmoidCalibration",
 }
 # Parts of fitted estimators that are not estimators themselves, by module.

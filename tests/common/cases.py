@@ -62,7 +62,7 @@ CASES = [
     Case(lambda: lb.UniformWeights(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(), "weighting"),
     Case(lambda: lb.KernelMeanMatching(n_components=30), "weighting"),
-    Case(lambda: lb.KLIEP(cv=2), "weighting"),
+    Case(lambda: lb.KLIEP(), "weighting"),
     Case(lambda: lb.RuLSIF(), "weighting"),
     Case(lambda: lb.ClassifierRatio(), "weighting"),
     Case(lambda: lb.ReweightedClassifier(LogisticRegression()), "classifier"),

@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import rbf_kernel
 
 import landbridge as lb
-from landbridge.kernels._graph import neighbor_laplacian
+from landbridge.kernels.laplacian_rls import neighbor_laplacian
 
 
 def residual(K, difference, mu, W):

@@ -61,13 +61,13 @@ def grow(task: Task) -> Nodes:
     rows, limits, c = task.rows, task.limits, task.n_classes
     max_depth = task.order.size if limits.max_depth is None else limits.max_depth
     target_weight = task.weights[task.order[task.order >= task.first_target]].sum()
-    pool = np.empty((n_histograms(task), c + (limits.min_samples_leaf > 1), rows.n_slots))
+    pool = np.empty((n_histograms(task), c, rows.n_slots))
     stored = rows.entries
     numbers, sums = _grow(
         (rows.is_sparse, rows.offsets, rows.codes, stored.indptr, stored.slots, stored.starts,
          stored.holders, stored.codes, stored.zero),
         task.order, task.labels, task.weights, task.first_target,
-        (max_depth, limits.min_depth, limits.min_samples_leaf),
+        (max_depth, limits.min_depth),
         bound_on_mistakes(limits, target_weight), pool, c,
     )  # fmt: skip
     return Nodes(
@@ -84,7 +84,7 @@ def n_histograms(task: Task) -> int:
     """Number of histograms to keep: one temporary, the others for nodes waiting to be split."""
     rows, limits, n_rows = task.rows, task.limits, task.order.size
     depth = n_rows if limits.max_depth is None else limits.max_depth
-    width = 8 * (task.n_classes + (limits.min_samples_leaf > 1)) * rows.n_slots
+    width = 8 * task.n_classes * rows.n_slots
     budget = max(HISTOGRAM_BYTES, rows.nbytes // 2 - 28 * rows.n_rows)
     # A level has at most half as many nodes as the next.
     return max(2, min(2 * min(n_rows, 2 ** min(depth, 30)), budget // width))
@@ -94,7 +94,7 @@ def n_histograms(task: Task) -> int:
 def _grow(  # type: ignore[no-untyped-def]
     rows, order, labels, weights, first_target, limits, bound, pool, n_classes
 ):
-    _, min_depth, min_leaf = limits
+    _, min_depth = limits
     numbers = np.full((FIRST_NODES, 8), LEAF, dtype=np.int32)
     sums = np.zeros((FIRST_NODES, 2 * n_classes + 2))
     free = np.arange(pool.shape[0])  # unused entries; the first element is their number
@@ -111,7 +111,7 @@ def _grow(  # type: ignore[no-untyped-def]
         this, its_sums = numbers[node], sums[node]
         if _may_split(this, its_sums, limits):
             here = _histogram(rows, order, labels, weights, this, its_sums, pool, free)
-            slot = _best_split(here, its_sums, rows[1], min_leaf, score, this)
+            slot = _best_split(here, its_sums, rows[1], score, this)
             if this[FEATURE] != LEAF:
                 mistakes -= _mistakes(its_sums)
                 this[LEFT] = n_nodes
@@ -165,9 +165,8 @@ def _mistakes(sums):  # type: ignore[no-untyped-def]
 
 @native
 def _may_split(node, sums, limits):  # type: ignore[no-untyped-def]
-    max_depth, _, min_leaf = limits
     n_classes = sums.size // 2 - 1
-    if node[DEPTH] >= max_depth or sums[n_classes] < 2 * min_leaf:
+    if node[DEPTH] >= limits[0]:
         return False
     return np.round(sums[:n_classes].max() / sums[:n_classes].sum(), DIGITS) < 1
 
@@ -219,7 +218,6 @@ def _hand_down(  # type: ignore[no-untyped-def]
 @native
 def _fill(rows, order, labels, weights, node, sums, out):  # type: ignore[no-untyped-def]
     is_sparse, offsets, codes, indptr, slots = rows[:5]
-    counted, counts = out.shape[0] > sums.size // 2 - 1, out[-1]
     out[:] = 0.0
     for i in range(np.uint32(node[START]), np.uint32(node[STOP])):
         row = order[i]
@@ -227,13 +225,9 @@ def _fill(rows, order, labels, weights, node, sums, out):  # type: ignore[no-unt
         if is_sparse:
             for e in range(indptr[row], indptr[row + ONE]):
                 of_label[slots[e]] += weight
-                if counted:
-                    counts[slots[e]] += 1.0
         else:
             for f in range(codes.shape[1]):
                 of_label[offsets[f] + codes[row, f]] += weight
-                if counted:
-                    counts[offsets[f] + codes[row, f]] += 1.0
     if is_sparse:
         _add_zeros(rows, sums, out)
 
@@ -253,13 +247,13 @@ def _add_zeros(rows, sums, out):  # type: ignore[no-untyped-def]
 
 
 @native
-def _best_split(histogram, sums, offsets, min_leaf, score, node):  # type: ignore[no-untyped-def]
+def _best_split(histogram, sums, offsets, score, node):  # type: ignore[no-untyped-def]
     n_classes = sums.size // 2 - 1
     weight, purity = sums[:n_classes].sum(), (sums[:n_classes] ** 2).sum()
-    if histogram.shape[0] == 2 and n_classes == 2:
+    if n_classes == 2:
         best = _score_two_classes(histogram, sums, offsets, score)
     else:
-        best = _score(histogram, sums, offsets, min_leaf, score)
+        best = _score(histogram, sums, offsets, score)
     if best == -np.inf:
         return 0
     f, slot = 0, 0
@@ -272,14 +266,12 @@ def _best_split(histogram, sums, offsets, min_leaf, score, node):  # type: ignor
 
 
 @native
-def _score(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untyped-def]
+def _score(histogram, sums, offsets, score):  # type: ignore[no-untyped-def]
     n_classes = sums.size // 2 - 1
-    counted = histogram.shape[0] > n_classes
     left = np.zeros(n_classes)
     weight, best = sums[:n_classes].sum(), -np.inf
     for f in range(offsets.size - 1):
         left[:] = 0.0
-        rows_left = 0.0
         score[offsets[f + 1] - 1] = -np.inf  # the right side would be empty
         for slot in range(offsets[f], offsets[f + 1] - 1):
             score[slot] = -np.inf
@@ -291,10 +283,6 @@ def _score(histogram, sums, offsets, min_leaf, score):  # type: ignore[no-untype
                 pure_left += left[c] * left[c]
                 pure_right += right * right
             weight_right = weight - weight_left
-            if counted:
-                rows_left += histogram[n_classes, slot]
-                if min(rows_left, sums[n_classes] - rows_left) < min_leaf:
-                    continue
             if min(weight_left, weight_right) > TIE * weight:
                 both = pure_left * weight_right + pure_right * weight_left
                 score[slot] = both / (weight_left * weight_right)

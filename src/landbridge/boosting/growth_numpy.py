@@ -56,24 +56,21 @@ def target_mistakes(sums: Vector, target: Vector) -> float:
 
 
 def may_split(task: Task, sums: Vector, depth: int) -> bool:
-    """Whether a node is impure, large enough and not too deep."""
-    limits = task.limits
-    if limits.max_depth is not None and depth >= limits.max_depth:
-        return False
-    return bool(sums[-1] >= 2 * limits.min_samples_leaf and shares(sums[:-1]).max() < 1)
+    """Whether a node is impure and not too deep."""
+    deepest = task.limits.max_depth
+    return bool((deepest is None or depth < deepest) and shares(sums[:-1]).max() < 1)
 
 
 def histogram(task: Task, inside: Vector, sums: Vector) -> Vector:
-    """Weight per class and number of rows in each slot, of shape (slots, c + 1)."""
+    """Weight per class in each slot, of shape (slots, c)."""
     rows, c = task.rows, task.n_classes
-    weight, count = np.zeros(rows.n_slots * c), np.zeros(rows.n_slots)
+    weight = np.zeros(rows.n_slots * c)
     for piece in pieces(inside.size, 4096):
         some = inside[piece]
         of_entry, slots = _entries(rows, some)
         key = slots * c + task.labels[some][of_entry]
         weight += np.bincount(key, task.weights[some][of_entry], minlength=weight.size)
-        count += np.bincount(slots, minlength=rows.n_slots)
-    out = np.column_stack([weight.reshape(-1, c), count])
+    out = weight.reshape(-1, c)
     if rows.is_sparse:  # the remaining weight belongs to the slot of zero
         out[rows.entries.zero] += sums - np.add.reduceat(out, rows.offsets[:-1], axis=0)
     return out
@@ -84,21 +81,21 @@ def best_split(task: Task, inside: Vector, sums: Vector) -> tuple[int, int, floa
 
     The gain is the weighted impurity of the node minus that of its children.
     """
-    offsets, weight = task.rows.offsets, sums[:-1].sum()
+    offsets, sums = task.rows.offsets, sums[:-1]
+    weight = sums.sum()
     feature_of = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
     running = np.cumsum(np.vstack([np.zeros_like(sums), histogram(task, inside, sums)]), axis=0)
     left = running[1:] - running[offsets[feature_of]]
     right = sums - left
-    weight_left, weight_right = left[:, :-1].sum(axis=1), right[:, :-1].sum(axis=1)
+    weight_left, weight_right = left.sum(axis=1), right.sum(axis=1)
     allowed = np.minimum(weight_left, weight_right) > TIE * weight
-    allowed &= np.minimum(left[:, -1], right[:, -1]) >= task.limits.min_samples_leaf
     if not allowed.any():
         return None
     score = np.full(allowed.size, -np.inf)
-    score[allowed] = (left[allowed, :-1] ** 2).sum(axis=1) / weight_left[allowed]
-    score[allowed] += (right[allowed, :-1] ** 2).sum(axis=1) / weight_right[allowed]
+    score[allowed] = (left[allowed] ** 2).sum(axis=1) / weight_left[allowed]
+    score[allowed] += (right[allowed] ** 2).sum(axis=1) / weight_right[allowed]
     best = int(np.argmax(score >= score.max() - TIE * weight))
-    gain = score[best] - (sums[:-1] ** 2).sum() / weight
+    gain = score[best] - (sums**2).sum() / weight
     return int(feature_of[best]), best, float(gain)
 
 

@@ -28,7 +28,6 @@ class Limits:
 
     max_depth: int | None = None
     min_depth: int = 1
-    min_samples_leaf: int = 1
     target_error: float | None = 0.5
 
 

@@ -10,6 +10,7 @@ from landbridge._transfer_estimator import WeightedTransferEstimator
 from landbridge._typing import MatrixLike, Vector
 from landbridge._validation import (
     TransferData,
+    check_count,
     check_rows,
     is_count,
     is_number,
@@ -45,8 +46,6 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
     min_depth : int, default=1
         Levels above this depth are grown regardless of the target error. With 0, the tree may be a
         single leaf.
-    min_samples_leaf : int, default=1
-        Smallest number of rows in a leaf.
     target_error : float in (0, 1], "auto" or None, default=0.5
         Growth stops when the target error is below this value; ``None`` never trims. "auto" is
         min(½, 1.5/√m) for m target rows.
@@ -87,12 +86,10 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
         self,
         max_depth: int | None = None,
         min_depth: int = 1,
-        min_samples_leaf: int = 1,
         target_error: float | Literal["auto"] | None = 0.5,
     ):
         self.max_depth = max_depth
         self.min_depth = min_depth
-        self.min_samples_leaf = min_samples_leaf
         self.target_error = target_error
 
     def _check_parameters(self) -> None:
@@ -189,24 +186,18 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
         return int((self.tree_.feature == LEAF).sum())
 
     def _limits(self, n_target: int) -> Limits:
-        for name, least, optional in (
-            ("max_depth", 1, True),
-            ("min_depth", 0, False),
-            ("min_samples_leaf", 1, False),
-        ):
-            value = getattr(self, name)
-            if not (optional and value is None) and not is_count(value, least):
-                raise ValueError(
-                    f"`{name}` must be an integer of at least {least}"
-                    f"{' or None' if optional else ''}; got {value!r}."
-                )
+        if self.max_depth is not None and not is_count(self.max_depth):
+            raise ValueError(
+                f"`max_depth` must be an integer of at least 1 or None; got {self.max_depth!r}."
+            )
+        check_count(self.min_depth, "min_depth", least=0)
         error = auto_error(n_target) if self.target_error == "auto" else self.target_error
         if error is not None and not (is_number(error) and 0 < error <= 1):
             raise ValueError(
                 "`target_error` must be between 0 and 1, 'auto' or None; got "
                 f"{self.target_error!r}. Use 0.5 to trim as in the paper, or None for a full tree."
             )
-        return Limits(self.max_depth, self.min_depth, self.min_samples_leaf, error)
+        return Limits(self.max_depth, self.min_depth, error)
 
 
 def auto_error(n_target: int) -> float:

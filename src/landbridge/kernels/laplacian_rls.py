@@ -26,8 +26,10 @@ common factorisation.
 
 import numpy as np
 from scipy import linalg, sparse
+from scipy.sparse.csgraph import laplacian
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.neighbors import kneighbors_graph
 
 from landbridge._kernel import (
     KernelSpec,
@@ -37,7 +39,12 @@ from landbridge._kernel import (
     kernel_matrix,
     resolve_width,
 )
-from landbridge._low_rank import LowRankFeatures, fit_low_rank_features, resolve_rank
+from landbridge._low_rank import (
+    LowRankFeatures,
+    exact_features,
+    fit_low_rank_features,
+    resolve_rank,
+)
 from landbridge._tasks.threads import on_one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
@@ -53,23 +60,35 @@ from landbridge._validation import (
 from landbridge._warn import warn_caller
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.exceptions import NotConvergedWarning
-from landbridge.kernels._graph import neighbor_laplacian
 
 # Up to this many columns the normal equations are formed and factorised.
 DIRECT_COLUMNS = 2000
 MAX_STEPS = 2000
 
 
-def penalty_matrix(
-    laplacian: sparse.csr_array, weights: Vector, smoothness: float
-) -> sparse.csr_array:
+def neighbor_laplacian(X: Matrix, n_neighbors: int) -> sparse.csr_array:
+    """Laplacian I − D^-½ M D^-½ of the nearest-neighbour graph.
+
+    Two rows are connected if either is among the ``n_neighbors`` nearest rows of the other.
+    With fewer rows than neighbours, all pairs are connected. The Laplacian of a single row is
+    0.
+    """
+    n_rows = X.shape[0]
+    if n_rows < 2:
+        return sparse.csr_array((n_rows, n_rows))
+    nearest = sparse.csr_array(kneighbors_graph(X, min(n_neighbors, n_rows - 1)))
+    joined = nearest.maximum(nearest.T)
+    return sparse.csr_array(laplacian(joined, normed=True))
+
+
+def penalty_matrix(graph: sparse.csr_array, weights: Vector, smoothness: float) -> sparse.csr_array:
     """M = J + (γ_I l/n²) 𝓛 with γ_I = smoothness·n and the labelled rows first.
 
     J holds the weights of the l labelled rows (all 1 in the paper) and zeros for the others.
     """
-    n_rows, n_labelled = laplacian.shape[0], weights.size
+    n_rows, n_labelled = graph.shape[0], weights.size
     labelled = sparse.diags_array(np.pad(weights, (0, n_rows - n_labelled)))
-    return sparse.csr_array(labelled + (smoothness * n_labelled / n_rows) * laplacian)
+    return sparse.csr_array(labelled + (smoothness * n_labelled / n_rows) * graph)
 
 
 def solve_kernel(K: np.ndarray, M: sparse.csr_array, Y: np.ndarray, ridge: float) -> np.ndarray:
@@ -156,12 +175,10 @@ class _LaplacianRLS(TransferEstimator):
         self.intercept_ = np.average(Y, axis=0, weights=weights)
         padded = np.zeros((rows.shape[0], Y.shape[1]))
         padded[: Y.shape[0]] = weights[:, None] * (Y - self.intercept_)
-        laplacian = neighbor_laplacian(rows, self.n_neighbors)
-        M = penalty_matrix(laplacian, weights, self.smoothness)
+        M = penalty_matrix(neighbor_laplacian(rows, self.n_neighbors), weights, self.smoothness)
         ridge = self.ridge * Y.shape[0]
         self.features_ = self._features(parts, rows)
-        if self.features_ is None:
-            self.rows_ = rows
+        if self.features_.landmarks is rows:
             K = kernel_matrix(rows, rows, self.kernel, self.width_)
             self.coef_ = solve_kernel(K, M, padded, ridge)
         else:
@@ -169,17 +186,16 @@ class _LaplacianRLS(TransferEstimator):
             features = rows if sparse_text else self.features_.transform(rows)
             self.coef_ = solve_features(features, M, padded, ridge)
 
-    def _features(self, parts: list[Matrix], rows: Matrix) -> LowRankFeatures | None:
-        """Return low-rank features, or None if the exact (nonlinear) kernel is used."""
-        if self.n_components is None and self.kernel != "linear":
-            return None
+    def _features(self, parts: list[Matrix], rows: Matrix) -> LowRankFeatures:
+        """Features of all rows: exact, or of low rank."""
+        gamma = gamma_of(self.kernel, self.width_)
         if self.n_components is None:
-            return LowRankFeatures("linear", None, None, None, rows.shape[1])
+            return exact_features(rows, self.kernel, gamma)
         return fit_low_rank_features(
             parts[0],
             parts[1] if len(parts) == 2 else None,
             spec=self.kernel,
-            gamma=gamma_of(self.kernel, self.width_),
+            gamma=gamma,
             rank=resolve_rank(self.n_components, rows.shape[0]),
             random_state=self.random_state,
         )
@@ -188,13 +204,7 @@ class _LaplacianRLS(TransferEstimator):
     def _columns(self, X: MatrixLike) -> np.ndarray:
         """Evaluate f on new rows, one column per class or response."""
         X = check_rows(self, X, "coef_")
-        if self.features_ is None:
-            left = kernel_matrix(X, self.rows_, self.kernel, self.width_)
-        elif self.features_.projection is None:
-            left = X
-        else:
-            left = self.features_.transform(X)
-        return np.asarray(left @ self.coef_) + self.intercept_
+        return self.features_.combine(X, self.coef_) + self.intercept_
 
 
 class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):

@@ -17,8 +17,6 @@ Deviation 1: components are scaled by W'(KLK + μI)W = I. ``whiten=True`` uses t
 W'KHKW = I, which gives every component the same variance.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, aslinearoperator, eigsh
@@ -32,10 +30,10 @@ from landbridge._kernel import (
     gamma_of,
     kernel_matrix,
     resolve_width,
-    row_blocks,
 )
 from landbridge._low_rank import (
     LowRankFeatures,
+    exact_features,
     fit_low_rank_features,
     positive_eigenpairs,
     resolve_rank,
@@ -132,19 +130,6 @@ def flip_signs(W: np.ndarray) -> np.ndarray:
     return W * np.where(signs == 0, 1.0, signs)
 
 
-@dataclass(frozen=True)
-class KernelRows:
-    """The features k(x, rows) of the exact embedding; x itself where ``rows`` is None."""
-
-    rows: Matrix | None
-    kernel: KernelSpec
-    width: float
-
-    def transform(self, X: Matrix) -> Matrix:
-        """k(x, rows) for every row x."""
-        return X if self.rows is None else kernel_matrix(X, self.rows, self.kernel, self.width)
-
-
 def low_rank_moments(
     features: LowRankFeatures, source: Matrix, target: Matrix | None
 ) -> tuple[np.ndarray, np.ndarray, Vector]:
@@ -216,8 +201,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     _transfer_checks = {"plain_counterpart": "an uncentred kernel PCA"}
 
-    features_: KernelRows | LowRankFeatures
-
     def __init__(
         self,
         n_components: int = 50,
@@ -265,7 +248,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         else:
             theta, W = transfer_components(product, difference, self.mu, n_components)
         W = flip_signs(W)
-        self.features_ = KernelRows(None if linear else rows, self.kernel, self.width_)
+        self.features_ = exact_features(rows, self.kernel, gamma_of(self.kernel, self.width_))
         self._keep(theta, np.asarray(rows.T @ W) if linear else W)
 
     @on_one_thread
@@ -303,10 +286,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             Rows to transform.
         """
         X = check_rows(self, X, "components_")
-        embedding = np.empty((X.shape[0], self.components_.shape[1]))
-        for block in row_blocks(X, self.components_.shape[0]):
-            embedding[block] = self.features_.transform(X[block]) @ self.components_
-        return embedding
+        return self.features_.combine(X, self.components_)
 
     def _check_parameters(self) -> None:
         check_kernel(self.kernel, self.width)

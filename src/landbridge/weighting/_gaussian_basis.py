@@ -1,66 +1,24 @@
 """Gaussian basis functions centred at target rows, the model of KLIEP and RuLSIF."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from landbridge._kernel import (
-    choose_rows,
-    kernel,
-    median_square,
-    resolve_gamma,
-    row_blocks,
-)
-from landbridge._typing import Matrix, Vector
+from landbridge._kernel import choose_rows, median_square, resolve_gamma
+from landbridge._low_rank import LowRankFeatures, exact_features
+from landbridge._typing import Matrix
 from landbridge._validation import check_count
 
 # Multiples of the median heuristic among which the width is chosen.
 MULTIPLES = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 
-@dataclass(frozen=True)
-class GaussianBasis:
-    """φ_l(x) = exp(−γ‖x − c_l‖²)."""
-
-    centers: Matrix
-    gamma: float
-
-    @classmethod
-    def draw(
-        cls, X_target: Matrix, size: int, gamma: float, rng: np.random.RandomState
-    ) -> "GaussianBasis":
-        """Draw centres from the target, independently of the row order."""
-        check_count(size, "n_centers")
-        return cls(choose_rows(X_target, size, rng), gamma)
-
-    def __call__(self, X: Matrix) -> np.ndarray:
-        return kernel(X, self.centers, "rbf", self.gamma)
-
-    def matrix(self, X: Matrix, *, scale: Vector | float = 1.0) -> np.ndarray:
-        """Φ with its columns scaled."""
-        values = np.empty((X.shape[0], self.centers.shape[0]))
-        for rows in row_blocks(X, self.centers.shape[0]):
-            values[rows] = self(X[rows]) * scale
-        return values
-
-    def mean(self, X: Matrix) -> Vector:
-        """The mean of φ over the rows, without storing Φ."""
-        blocks = row_blocks(X, self.centers.shape[0])
-        return np.asarray(sum(self(X[rows]).sum(axis=0) for rows in blocks)) / X.shape[0]
-
-    def second_moment(self, X: Matrix) -> np.ndarray:
-        """Φ'Φ over the rows, without storing Φ."""
-        total = np.zeros((self.centers.shape[0],) * 2)
-        for rows in row_blocks(X, self.centers.shape[0]):
-            values = self(X[rows])
-            total += values.T @ values
-        return total
-
-    def combine(self, X: Matrix, coefficients: Vector) -> Vector:
-        """Σ_l coefficients_l φ_l(x) for each row."""
-        blocks = row_blocks(X, self.centers.shape[0])
-        return np.concatenate([self(X[rows]) @ coefficients for rows in blocks])
+def gaussian_basis(
+    X_target: Matrix, size: int, gamma: float, rng: np.random.RandomState
+) -> LowRankFeatures:
+    """φ_l(x) = exp(−γ‖x − c_l‖²), with centres drawn independently of the order of the rows."""
+    check_count(size, "n_centers")
+    return exact_features(choose_rows(X_target, size, rng), "rbf", gamma)
 
 
 def check_widths(

@@ -13,8 +13,10 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from landbridge._kernel import deal_folds
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
-from landbridge._validation import check_probabilistic, is_count, stack_rows
+from landbridge._validation import check_probabilistic, stack_rows
 from landbridge.weighting._base import Weighting
+
+N_FOLDS = 5
 
 
 def log_odds(probability: Vector) -> Vector:
@@ -102,8 +104,6 @@ class ClassifierRatio(Weighting):
     classifier : classifier with ``predict_proba``, default=None
         ``None`` is a logistic regression on standardised columns and their squares, which is exact
         for Gaussians with independent columns. Use a flexible classifier for anything else.
-    cv : int, default=5
-        Number of folds.
     random_state : int, RandomState or None, default=0
         Seed for the folds.
 
@@ -125,14 +125,8 @@ class ClassifierRatio(Weighting):
     True
     """
 
-    def __init__(
-        self,
-        classifier: Any = None,
-        cv: int = 5,
-        random_state: RandomState = 0,
-    ):
+    def __init__(self, classifier: Any = None, random_state: RandomState = 0):
         self.classifier = classifier
-        self.cv = cv
         self.random_state = random_state
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
@@ -159,12 +153,13 @@ class ClassifierRatio(Weighting):
         return self.classifier
 
     def _folds(self, X: Matrix, X_target: Matrix) -> Vector:
-        n_folds, fewest = self.cv, min(X.shape[0], X_target.shape[0])
-        if not is_count(n_folds, 2) or n_folds > fewest:
+        fewest = min(X.shape[0], X_target.shape[0])
+        if fewest < 2:
             raise ValueError(
-                "`cv` must be a number of folds between 2 and the rows of the smaller domain; got "
-                f"{n_folds!r} with n_samples = {fewest}. Pass fewer folds or more rows."
+                "`X` and `X_target` must have at least 2 rows each for cross-fitting; got "
+                f"n_samples = {fewest}. Pass more rows."
             )
+        n_folds = min(N_FOLDS, fewest)
         rng = check_random_state(self.random_state)
         return np.concatenate([deal_folds(part, n_folds, rng) for part in (X, X_target)])
 

@@ -198,10 +198,7 @@ class KernelMeanMatching(Weighting):
                 "defined only at the rows of fit. Fit with ridge=1.0, for example."
             )
         if self._map is not None:
-            blocks = self._map.blocks(X)
-            pull = np.concatenate(
-                [self._map.transform(X[rows]) @ self._coefficients for rows in blocks]
-            )
+            pull = self._map.combine(X, self._coefficients)
         else:
             source, target = self._domains
             n = len(self.weights_)

@@ -8,16 +8,16 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 
 from landbridge._kernel import choose_rows, deal_folds, row_blocks
+from landbridge._low_rank import LowRankFeatures
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
-from landbridge._validation import is_count
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
-from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
+from landbridge.weighting._gaussian_basis import check_widths, gaussian_basis
 from landbridge.weighting._interior_point import step_to_zero
 
 # The width is chosen on at most this many rows of each domain, which bounds its cost.
-SELECTION_ROWS = 5000
+SELECTION_ROWS, N_FOLDS = 5000, 5
 
 
 def mixture_weights(
@@ -100,11 +100,9 @@ class KLIEP(Weighting):
     ----------
     gamma : "cv", "median", "scale", float or sequence of floats, default="cv"
         The width. "cv" chooses among multiples of the median heuristic, a sequence among its
-        values, both by the cross-validated likelihood.
+        values, both by the likelihood in 5-fold cross-validation.
     n_centers : int, default=100
         Number of centres; at most the number of target rows.
-    cv : int, default=5
-        Number of folds of target rows used to choose the width.
     random_state : int, RandomState or None, default=0
         Seed; the same seed gives the same result.
 
@@ -129,16 +127,9 @@ class KLIEP(Weighting):
     True
     """
 
-    def __init__(
-        self,
-        gamma: Any = "cv",
-        n_centers: int = 100,
-        cv: int = 5,
-        random_state: RandomState = 0,
-    ):
+    def __init__(self, gamma: Any = "cv", n_centers: int = 100, random_state: RandomState = 0):
         self.gamma = gamma
         self.n_centers = n_centers
-        self.cv = cv
         self.random_state = random_state
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
@@ -170,14 +161,14 @@ class KLIEP(Weighting):
 
     def _fit(
         self, X: Matrix, X_target: Matrix, gamma: float, rng: np.random.RandomState
-    ) -> tuple[GaussianBasis, Vector, float]:
+    ) -> tuple[LowRankFeatures, Vector, float]:
         """Basis, coefficients and regret; zeros and infinite regret if no row is near a centre."""
-        basis = GaussianBasis.draw(X_target, self.n_centers, gamma, rng)
+        basis = gaussian_basis(X_target, self.n_centers, gamma, rng)
         source_mean = basis.mean(X)
         # A centre with no source rows nearby cannot be normalised and is dropped from the
         # constraint.
         source_mean = np.where(source_mean > 1e-100, source_mean, np.inf)
-        P = basis.matrix(X_target, scale=1.0 / source_mean)
+        P = basis.transform(X_target) * (1.0 / source_mean)
         # A target row far from every centre has likelihood 0 for any α.
         reached = P.max(axis=1) > 0
         if not reached.any():
@@ -189,17 +180,18 @@ class KLIEP(Weighting):
         self, X: Matrix, X_target: Matrix, widths: list[float], rng: np.random.RandomState
     ) -> dict[float, float]:
         """Mean log-likelihood of held-out target rows, per width."""
-        if not is_count(self.cv, 2) or self.cv > X_target.shape[0]:
+        if X_target.shape[0] < 2:
             raise ValueError(
-                f"`cv` must be between 2 and the number of target rows; got {self.cv!r} with "
-                f"n_samples = {X_target.shape[0]}. Pass fewer folds or a number as gamma."
+                "`X_target` must have at least 2 rows to choose the width; got "
+                f"n_samples = {X_target.shape[0]}. Pass a number as gamma."
             )
-        folds = deal_folds(X_target, self.cv, rng)
+        n_folds = min(N_FOLDS, X_target.shape[0])
+        folds = deal_folds(X_target, n_folds, rng)
         seed = rng.randint(np.iinfo(np.int32).max)
         scores = {}
         for width in widths:
             likelihoods = np.empty(X_target.shape[0])
-            for fold in range(self.cv):
+            for fold in range(n_folds):
                 inside = folds != fold
                 basis, alpha, _ = self._fit(X, X_target[inside], width, np.random.RandomState(seed))
                 ratio = basis.combine(X_target[~inside], alpha)

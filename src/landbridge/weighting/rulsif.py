@@ -10,11 +10,12 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 from sklearn.utils import check_random_state
 
 from landbridge._kernel import choose_rows
+from landbridge._low_rank import LowRankFeatures
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_number
 from landbridge.weighting._base import Weighting
-from landbridge.weighting._gaussian_basis import GaussianBasis, check_widths
+from landbridge.weighting._gaussian_basis import check_widths, gaussian_basis
 
 # Width and regularisation are chosen on at most this many rows of each domain.
 SELECTION_ROWS = 10_000
@@ -168,8 +169,8 @@ class RuLSIF(Weighting):
             self.gamma_, self.ridge_ = self.scores_[self.scores_[:, 2].argmin(), :2].tolist()
         self._basis = self._draw(X_target, self.gamma_, seed)
         self.theta_ = relative_ratio_coefficients(
-            self._basis.second_moment(X) / X.shape[0],
-            self._basis.second_moment(X_target) / X_target.shape[0],
+            self._basis.moments(X)[0] / X.shape[0],
+            self._basis.moments(X_target)[0] / X_target.shape[0],
             self._basis.mean(X_target),
             alpha=self.alpha,
             ridge=self.ridge_,
@@ -180,8 +181,8 @@ class RuLSIF(Weighting):
     def _new_weights(self, X: Matrix) -> Vector:
         return np.maximum(self._basis.combine(X, self.theta_), 0.0)
 
-    def _draw(self, X_target: Matrix, gamma: float, seed: int) -> GaussianBasis:
-        return GaussianBasis.draw(X_target, self.n_centers, gamma, np.random.RandomState(seed))
+    def _draw(self, X_target: Matrix, gamma: float, seed: int) -> LowRankFeatures:
+        return gaussian_basis(X_target, self.n_centers, gamma, np.random.RandomState(seed))
 
     def _leave_one_out(
         self, X: Matrix, X_target: Matrix, widths: list[float], ridges: list[float], seed: int
@@ -196,9 +197,8 @@ class RuLSIF(Weighting):
         scores = []
         for width in widths:
             basis = self._draw(X_target, width, seed)
-            values = leave_one_out_scores(
-                basis(source), basis(target), alpha=self.alpha, ridges=ridges
-            )
+            parts = basis.transform(source), basis.transform(target)
+            values = leave_one_out_scores(*parts, alpha=self.alpha, ridges=ridges)
             scores += [(width, *one) for one in zip(ridges, values, strict=True)]
         return np.array(scores)
 

@@ -64,15 +64,14 @@ def assert_same_tree(one, other):
     st.sampled_from([2, 3]),
     st.booleans(),
     st.sampled_from([None, 1, 3]),
-    st.sampled_from([1, 4]),
     st.sampled_from([None, 0.5, 0.3]),
     st.sampled_from([0, 1, 2]),
 )
 @settings(max_examples=40, deadline=None)
-def test_both_routes_grow_the_same_tree(seed, c, thin, depth, leaf, error, least_depth):
+def test_both_routes_grow_the_same_tree(seed, c, thin, depth, error, least_depth):
     X, labels, weights = problem(seed, c=c, thin=thin)
     X = sparse.csr_array(X) if thin else X
-    limits = Limits(depth, least_depth, leaf, error)
+    limits = Limits(depth, least_depth, error)
     with pytest.MonkeyPatch.context() as patch:
         native, native_leaf = grown(X, labels, weights, c, limits)
         patch.setattr(tree_growth, "route", lambda: growth_numpy.grow)
@@ -115,14 +114,13 @@ def each_route(request):
 
 
 @pytest.mark.parametrize("depth", [1, 4, None])
-@pytest.mark.parametrize("leaf", [1, 5])
-def test_the_tree_is_scikit_learns_where_values_are_few(each_route, depth, leaf):
+def test_the_tree_is_scikit_learns_where_values_are_few(each_route, depth):
     rng = np.random.default_rng(3)
     X = np.round(rng.normal(size=(150, 4)), 1)
     labels = (X[:, 0] + 0.5 * rng.normal(size=150) > 0).astype(np.int32)
     weights = rng.exponential(size=150)
-    tree, leaves = grown(X, labels, weights, 2, Limits(depth, 1, leaf, None))
-    reference = DecisionTreeClassifier(max_depth=depth, min_samples_leaf=leaf, random_state=0)
+    tree, leaves = grown(X, labels, weights, 2, Limits(depth, 1, None))
+    reference = DecisionTreeClassifier(max_depth=depth, random_state=0)
     reference.fit(X, labels, sample_weight=weights)
     assert np.array_equal(tree.labels[leaves], reference.predict(X))
     assert tree.depth == reference.get_depth()
@@ -133,7 +131,7 @@ def test_the_tree_is_scikit_learns_where_values_are_few(each_route, depth, leaf)
 def test_rows_end_where_apply_sends_them(each_route, thin):
     X, labels, weights = problem(5, c=3, thin=thin)
     X = sparse.csr_array(X) if thin else X
-    tree, leaves = grown(X, labels, weights, 3, Limits(None, 1, 1, None))
+    tree, leaves = grown(X, labels, weights, 3, Limits(None, 1, None))
     assert np.array_equal(leaf_of(tree, X), leaves)
     assert (tree.feature[leaves] == LEAF).all()
     assert np.array_equal(
@@ -152,8 +150,8 @@ def test_growth_ends_with_the_first_split_that_is_good_enough(each_route, error)
     n_trimmed = 0
     for seed in range(12):
         X, labels, weights = problem(seed)
-        full, full_leaves = grown(X, labels, weights, 2, Limits(None, 0, 1, None))
-        tree, leaves = grown(X, labels, weights, 2, Limits(None, 0, 1, error))
+        full, full_leaves = grown(X, labels, weights, 2, Limits(None, 0, None))
+        tree, leaves = grown(X, labels, weights, 2, Limits(None, 0, error))
         if target_error(full, full_leaves, labels, weights) < error:
             assert target_error(tree, leaves, labels, weights) < error
         n_splits = int((tree.feature != LEAF).sum())
@@ -169,7 +167,7 @@ def test_growth_ends_with_the_first_split_that_is_good_enough(each_route, error)
 def test_levels_above_min_depth_are_grown_in_any_case(each_route):
     X, labels, weights = problem(2)
     for least in (1, 2, 3):
-        tree, _ = grown(X, labels, weights, 2, Limits(None, least, 1, 1.0))
+        tree, _ = grown(X, labels, weights, 2, Limits(None, least, 1.0))
         assert tree.depth == least
 
 
@@ -177,28 +175,21 @@ def test_an_error_of_exactly_one_half_is_not_below_one_half(each_route):
     X = np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [1.0], [0.0], [1.0]])
     labels = np.array([0, 0, 1, 1, 0, 0, 1, 1], dtype=np.int32)
     weights = np.full(8, 0.1)
-    tree, _ = grow_tree(bin_rows([X]), labels, weights, 2, Limits(None, 0, 1, 0.5), first_target=4)
+    tree, _ = grow_tree(bin_rows([X]), labels, weights, 2, Limits(None, 0, 0.5), first_target=4)
     assert tree.feature.size > 1  # the root's error is one half; it goes on and splits
-
-
-@pytest.mark.parametrize("leaf", [1, 7])
-def test_no_leaf_is_smaller_than_asked(each_route, leaf):
-    X, labels, weights = problem(4, values=30)
-    tree, _ = grown(X, labels, weights, 2, Limits(None, 1, leaf, None))
-    assert tree.n_rows.min() >= leaf
 
 
 def test_rows_outside_have_no_part(each_route):
     X, labels, weights = problem(6)
     inside = np.arange(0, 120, 2)
-    tree, leaves = grown(X, labels, weights, 2, Limits(None, 1, 1, None), inside=inside)
+    tree, leaves = grown(X, labels, weights, 2, Limits(None, 1, None), inside=inside)
     assert (leaves[1::2] == LEAF).all()
     alone, _ = grow_tree(
         bin_rows([X[inside]]),
         labels[inside],
         weights[inside],
         2,
-        Limits(None, 1, 1, None),
+        Limits(None, 1, None),
         first_target=45,
     )
     assert_same_tree(tree, alone)
@@ -206,8 +197,8 @@ def test_rows_outside_have_no_part(each_route):
 
 def test_scaling_all_weights_changes_nothing(each_route):
     X, labels, weights = problem(7)
-    one, _ = grown(X, labels, weights, 2, Limits(None, 1, 1, None))
-    other, _ = grown(X, labels, weights * 1e-9, 2, Limits(None, 1, 1, None))
+    one, _ = grown(X, labels, weights, 2, Limits(None, 1, None))
+    other, _ = grown(X, labels, weights * 1e-9, 2, Limits(None, 1, None))
     assert np.array_equal(one.feature, other.feature)
     assert np.array_equal(one.threshold, other.threshold)
 
@@ -215,7 +206,7 @@ def test_scaling_all_weights_changes_nothing(each_route):
 def test_a_light_sibling_does_not_inherit_the_parents_rounding(each_route):
     X, labels, weights = problem(8, values=20)
     weights[X[:, 0] < 10] *= 1e-9
-    tree, leaves = grown(X, labels, weights, 2, Limits(6, 1, 1, None))
+    tree, leaves = grown(X, labels, weights, 2, Limits(6, 1, None))
     assert np.array_equal(leaf_of(tree, X), leaves)
     assert (tree.n_rows > 0).all()
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import landbridge as lb
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.kernels import laplacian_rls
-from landbridge.kernels._graph import neighbor_laplacian
+from landbridge.kernels.laplacian_rls import neighbor_laplacian
 
 SEEDS = range(5)
 seeds = pytest.mark.parametrize("seed", SEEDS)

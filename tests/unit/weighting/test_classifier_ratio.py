@@ -92,9 +92,6 @@ def test_rows_are_judged_by_a_classifier_that_has_not_seen_them(data):
     ("parameters", "message"),
     [
         ({"classifier": LinearSVC()}, "`classifier` must have predict_proba; got LinearSVC"),
-        ({"cv": 1}, "`cv` must be a number of folds between 2 and the rows .* got 1 with"),
-        ({"cv": 5000}, "got 5000 with n_samples = 1000"),
-        ({"cv": "five"}, "`cv` must be a number of folds"),
     ],
 )
 def test_bad_parameters_are_refused(data, parameters, message):

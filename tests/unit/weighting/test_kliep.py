@@ -48,7 +48,7 @@ def test_regret_bounds_the_distance_to_the_optimum():
 def test_solves_the_paper_s_problem(data):
     """The likelihood under mean_s w = 1, against SLSQP in the coefficients of the paper."""
     kliep = lb.KLIEP(gamma=0.5, n_centers=12).fit(data.X, data.X_target)
-    centers = kliep._basis.centers
+    centers = kliep._basis.landmarks
     A = rbf_kernel(data.X_target, centers, gamma=0.5)
     b = rbf_kernel(data.X, centers, gamma=0.5).mean(axis=0)
     independent = minimize(
@@ -104,9 +104,6 @@ def test_centres_and_rows_that_feel_nothing_are_left_out():
         ({"gamma": -1.0}, "`gamma` must be 'cv', 'median', 'scale'.*got -1.0"),
         ({"gamma": []}, "`gamma` must contain at least one width; got none"),
         ({"n_centers": 0}, "`n_centers` must be a whole number of at least 1; got 0"),
-        ({"cv": 1}, "`cv` must be between 2 and the number of target rows; got 1"),
-        ({"cv": 2.5}, "`cv` must be between 2 .* got 2.5"),
-        ({"cv": 500}, "`cv` must be between 2 .* got 500 with n_samples = 200"),
     ],
 )
 def test_bad_parameters_are_refused(data, parameters, message):
