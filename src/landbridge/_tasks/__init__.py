@@ -17,30 +17,3 @@ from landbridge._tasks.seeds import spawn_seeds
 from landbridge._tasks.shared_file import SharedData
 from landbridge._tasks.signals import unswallowed_signals
 from landbridge._tasks.threads import on_one_thread, one_thread
-
-__all__ = [
-    "CacheContents",
-    "NoStableDescription",
-    "Progress",
-    "SharedData",
-    "StoredTask",
-    "Task",
-    "TaskCache",
-    "TaskFailure",
-    "TaskProgress",
-    "TaskResult",
-    "describe",
-    "describe_candidate",
-    "describe_rows",
-    "duration",
-    "is_cache",
-    "map_tasks",
-    "not_working",
-    "on_one_thread",
-    "one_thread",
-    "run_tasks",
-    "spawn_seeds",
-    "task_key",
-    "unswallowed_signals",
-    "working_time",
-]

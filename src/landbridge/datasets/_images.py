@@ -27,12 +27,8 @@ _CIFAR_CLASSES = [
     "truck",
 ]
 _OFFICE = DataFile("office_caltech10_surf/office_caltech10_surf.npz")
-_OFFICE_DOMAINS = {
-    "caltech": "caltech10",
-    "amazon": "amazon",
-    "webcam": "webcam",
-    "dslr": "dslr",
-}
+# Names of the domains, and of their arrays in the file.
+_OFFICE_DOMAINS = {"caltech": "caltech10", "amazon": "amazon", "webcam": "webcam", "dslr": "dslr"}
 
 
 @documented

@@ -9,14 +9,7 @@ from sklearn.utils import Bunch
 
 from landbridge._validation import check_choice
 
-_FEATURES = [
-    "cylinders",
-    "displacement",
-    "horsepower",
-    "weight",
-    "acceleration",
-    "model_year",
-]
+_FEATURES = ["cylinders", "displacement", "horsepower", "weight", "acceleration", "model_year"]
 # Columns that reveal the domain are not features.
 _LEFT_OUT = {"season": ("season", "month"), "day": ("day", "weekday"), "year": ("year",)}
 _LEVELS = ("very low", "low", "medium", "high", "very high")

@@ -24,6 +24,7 @@ _UJI = {
     ),
 }
 _N_ACCESS_POINTS = 520
+NOT_RECEIVED = -105.0
 
 
 @documented
@@ -79,22 +80,13 @@ def fetch_wifi(*, data_home: DataHome = None, download_if_missing: bool = True) 
 
 
 @documented
-def fetch_ujiindoorloc(
-    *,
-    not_seen: float = -105.0,
-    data_home: DataHome = None,
-    download_if_missing: bool = True,
-) -> Bunch:
+def fetch_ujiindoorloc(*, data_home: DataHome = None, download_if_missing: bool = True) -> Bunch:
     """Load WiFi signals of 520 access points in three buildings, with the phone as the domain.
 
     19937 training rows were recorded by 18 users with 16 phones, and 1111 validation rows months
     later with 11 phones, 9 of them new. Signals are between -104 dBm and 0 dBm. The file marks
-    access points that were not received with +100, which the loader replaces by ``not_seen``.
-
-    Parameters
-    ----------
-    not_seen : float, default=-105.0
-        Signal of an access point that was not received; 1 dBm below the weakest by default.
+    access points that were not received with +100, which the loader replaces by -105, 1 dBm below
+    the weakest signal.
 
     Returns
     -------
@@ -122,7 +114,7 @@ def fetch_ujiindoorloc(
     column = {name: table[:, k] for k, name in enumerate(names)}
     targets = ["BUILDINGID", "FLOOR", "LONGITUDE", "LATITUDE"]
     return Bunch(
-        data=np.where(signals == 100, not_seen, signals),
+        data=np.where(signals == 100, NOT_RECEIVED, signals),
         target=np.column_stack([column[name] for name in targets]),
         target_names=["building", "floor", "longitude", "latitude"],
         domain=column["PHONEID"].astype(int).astype(str),

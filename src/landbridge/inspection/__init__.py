@@ -2,34 +2,19 @@
 
 from landbridge.inference.label_check import LabelCheck, check_labels
 from landbridge.inspection.audit import AuditedColumn, ColumnAudit, Finding, audit_columns
-from landbridge.inspection.feature_stability import (
-    FeatureStabilityDisplay,
-)
-from landbridge.inspection.kernel_alignment import (
-    EigenfunctionDisplay,
-    KernelAlignmentDisplay,
-)
+from landbridge.inspection.feature_stability import FeatureStabilityDisplay
+from landbridge.inspection.kernel_alignment import EigenfunctionDisplay, KernelAlignmentDisplay
 from landbridge.inspection.loss_split import Advice, Cause, LossSplit, explain_loss, split_loss
-from landbridge.inspection.multi_source_display import (
-    MultiSourceDisplay,
-)
+from landbridge.inspection.multi_source_display import MultiSourceDisplay
 from landbridge.inspection.search_displays import (
     CriteriaDisplay,
     PairwiseDisplay,
     SearchRankingDisplay,
     SourceCandidateDisplay,
 )
-from landbridge.inspection.shift import (
-    ShiftDiagnosis,
-    WeightedSource,
-    diagnose_shift,
-)
-from landbridge.inspection.shift_display import (
-    ShiftDisplay,
-)
-from landbridge.inspection.weight_drift import (
-    WeightDriftDisplay,
-)
+from landbridge.inspection.shift import ShiftDiagnosis, WeightedSource, diagnose_shift
+from landbridge.inspection.shift_display import ShiftDisplay
+from landbridge.inspection.weight_drift import WeightDriftDisplay
 
 __all__ = [
     "Advice",

@@ -83,8 +83,7 @@ def test_wifi_turns_features_into_columns(tmp_path):
     assert wifi.split.tolist() == ["train"] * 4 + ["test"] * 2
 
 
-@pytest.mark.parametrize(("options", "not_seen"), [({}, -105), ({"not_seen": -200.0}, -200)])
-def test_ujiindoorloc_puts_what_was_not_seen_below_the_weakest(tmp_path, options, not_seen):
+def test_ujiindoorloc_puts_what_was_not_seen_below_the_weakest(tmp_path):
     points = [f"WAP{k:03d}" for k in range(1, 521)]
     place = "LONGITUDE,LATITUDE,FLOOR,BUILDINGID,SPACEID,RELATIVEPOSITION,USERID,PHONEID,TIMESTAMP"
     header = ",".join([*points, place])
@@ -92,9 +91,9 @@ def test_ujiindoorloc_puts_what_was_not_seen_below_the_weakest(tmp_path, options
     row = f"{signals},-7541.2,4864920.7,2,1,106,2,3,23,1371713733"
     write(tmp_path / "ujiindoorloc/trainingData.csv.gz", f"{header}\n{row}\n{row}\n")
     write(tmp_path / "ujiindoorloc/validationData.csv", f"{header}\n{row}\n")
-    places = datasets.fetch_ujiindoorloc(data_home=tmp_path, **options)
+    places = datasets.fetch_ujiindoorloc(data_home=tmp_path)
     assert places.data.shape == (3, 520)
-    assert places.data[0, :2].tolist() == [-90, not_seen]
+    assert places.data[0, :2].tolist() == [-90, -105]
     assert places.target[0].tolist() == [1, 2, -7541.2, 4864920.7]
     assert places.domain.tolist() == ["23"] * 3
     assert places.user.tolist() == [3] * 3
