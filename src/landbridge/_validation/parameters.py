@@ -31,10 +31,11 @@ def check_positive(value: Any, name: str, reason: str = "") -> None:
         raise ValueError(f"`{name}` must be a finite number above 0{because}; got {value!r}.")
 
 
-def check_count(value: Any, name: str, *, least: int = 1) -> None:
-    """Raise unless ``value`` is an integer of at least ``least``."""
-    if not is_count(value, least):
-        raise ValueError(f"`{name}` must be a whole number of at least {least}; got {value!r}.")
+def check_count(value: Any, name: str, *, least: int = 1, optional: bool = False) -> None:
+    """Raise unless ``value`` is an integer of at least ``least``, or None where ``optional``."""
+    if not (is_count(value, least) or (optional and value is None)):
+        allowed = f"a whole number of at least {least}{' or None' if optional else ''}"
+        raise ValueError(f"`{name}` must be {allowed}; got {value!r}.")
 
 
 def count_jobs(n_jobs: Any) -> int:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from landbridge._transfer_estimator import WeightedSourcesEstimator
 from landbridge._typing import Matrix, RandomState, Vector
-from landbridge._validation import TransferData, stack_rows
+from landbridge._validation import TransferData, check_count, stack_rows
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import (
     Learner,
@@ -28,7 +28,6 @@ from landbridge.boosting.tradaboost import (
     Boosted,
     Rules,
     boost,
-    check_rounds,
     training_rows,
     warn_weak_learner,
 )
@@ -159,7 +158,7 @@ class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
         self.random_state = random_state
 
     def _check_parameters(self) -> None:
-        check_rounds(self.n_estimators)
+        check_count(self.n_estimators, "n_estimators")
 
     def _name_sources(self, data: TransferData) -> list[Vector]:
         """Set ``classes_`` and ``sources_``; return the rows of each source."""

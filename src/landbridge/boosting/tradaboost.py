@@ -9,8 +9,8 @@ from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_choice,
+    check_count,
     check_not_negative,
-    is_count,
     is_number,
     warn_no_target,
 )
@@ -304,7 +304,7 @@ class TrAdaBoostClassifier(VotingClassifier):
         self._keep(boost(learner, codes, n_source, self.classes_.size, rules, data.row_weights))
 
     def _rules(self) -> Rules:
-        check_rounds(self.n_estimators)
+        check_count(self.n_estimators, "n_estimators")
         check_correction(self.correction)
         check_choice(self.vote, "vote", ("second_half", "all"))
         check_target_share(self.target_share)
@@ -348,15 +348,6 @@ class TrAdaBoostClassifier(VotingClassifier):
             self.source_weights_ = np.array(done.source_weights)
             self.target_weights_ = np.array(done.target_weights)
         warn_weak_learner(done, self.classes_.size)
-
-
-def check_rounds(n_estimators: Any) -> None:
-    """Raise unless there is at least one round."""
-    if not is_count(n_estimators):
-        raise ValueError(
-            f"`n_estimators` must be an integer of at least 1; got {n_estimators!r}. "
-            "A common choice is 30."
-        )
 
 
 def check_correction(correction: Any) -> None:

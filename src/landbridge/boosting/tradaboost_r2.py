@@ -32,7 +32,6 @@ from landbridge.boosting.tradaboost import (
     Rules,
     boost,
     check_correction,
-    check_rounds,
     warn_few_rows,
     warn_weak_learner,
 )
@@ -243,7 +242,7 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
             self._fit_r2(learner, n_source)
 
     def _check_parameters(self) -> None:
-        check_rounds(self.n_estimators)
+        check_count(self.n_estimators, "n_estimators")
         check_correction(self.correction)
         check_choice(self.variant, "variant", ("r2", "two_stage"))
         check_choice(self.vote, "vote", ("second_half", "all"))

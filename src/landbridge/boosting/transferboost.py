@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from landbridge._typing import RandomState, Vector
-from landbridge._validation import TransferData
+from landbridge._validation import TransferData, check_count
 from landbridge.baselines import check_target_share
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner
@@ -16,7 +16,6 @@ from landbridge.boosting.tradaboost import (
     PERFECT,
     TINY,
     Boosted,
-    check_rounds,
     first_weights,
     training_rows,
     warn_weak_learner,
@@ -175,7 +174,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
         self.target_share = target_share
 
     def _check_parameters(self) -> None:
-        check_rounds(self.n_estimators)
+        check_count(self.n_estimators, "n_estimators")
         check_target_share(self.target_share)
 
     def _fit_transfer(self, data: TransferData) -> None:

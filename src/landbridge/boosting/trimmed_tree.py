@@ -12,7 +12,6 @@ from landbridge._validation import (
     TransferData,
     check_count,
     check_rows,
-    is_count,
     is_number,
     warn_no_target,
 )
@@ -186,10 +185,7 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
         return int((self.tree_.feature == LEAF).sum())
 
     def _limits(self, n_target: int) -> Limits:
-        if self.max_depth is not None and not is_count(self.max_depth):
-            raise ValueError(
-                f"`max_depth` must be an integer of at least 1 or None; got {self.max_depth!r}."
-            )
+        check_count(self.max_depth, "max_depth", optional=True)
         check_count(self.min_depth, "min_depth", least=0)
         error = auto_error(n_target) if self.target_error == "auto" else self.target_error
         if error is not None and not (is_number(error) and 0 < error <= 1):

@@ -9,7 +9,7 @@ from scipy.stats import norm
 from sklearn.utils import Bunch, check_random_state
 
 from landbridge._typing import RandomState, Vector
-from landbridge._validation import Task, check_choice, is_count, is_number
+from landbridge._validation import Task, check_choice, check_count, check_positive
 
 TASKS = ["classification", "regression"]
 # Nodes of the Gauss-Hermite rule for `target_mean`; with 120 the error is below 1e-8.
@@ -71,7 +71,8 @@ def make_covariate_shift(
     True
     """
     check_sizes(n_source=n_source, n_target=n_target, n_features=n_features)
-    check_positive(scale=scale, noise=noise)
+    check_positive(scale, "scale")
+    check_positive(noise, "noise")
     check_choice(task, "task", TASKS)
     rng = check_random_state(random_state)
     direction = np.full(n_features, 1 / np.sqrt(n_features))
@@ -180,7 +181,7 @@ def make_label_shift(
     check_choice(task, "task", TASKS)
     rng = check_random_state(random_state)
     if task == "regression":
-        check_positive(scale=scale)
+        check_positive(scale, "scale")
         y = rng.standard_normal(n_source)
         y_target = shift + scale * rng.standard_normal(n_target)
         weights, class_weights = norm.pdf(y, shift, scale) / norm.pdf(y), None
@@ -427,11 +428,4 @@ def _check_rows_per_source(n_per_source: int | Sequence[int], n_sources: int) ->
 
 def check_sizes(**sizes: int) -> None:
     for name, value in sizes.items():
-        if not is_count(value):
-            raise ValueError(f"`{name}` must be a positive integer; got {value!r}.")
-
-
-def check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not (is_number(value) and value > 0):
-            raise ValueError(f"`{name}` must be positive; got {value!r}.")
+        check_count(value, name)

@@ -25,7 +25,6 @@ from landbridge._validation import (
     check_labels,
     check_rows,
     check_transfer,
-    is_count,
     is_number,
     plain_numbers,
 )
@@ -472,9 +471,7 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         if not (is_number(self.alpha) and 0 < self.alpha < 1):
             raise ValueError(f"`alpha` must be between 0 and 1; got {self.alpha!r}.")
         for name in ("n_features", "max_steps"):
-            value = getattr(self, name)
-            if value is not None and not is_count(value):
-                raise ValueError(f"`{name}` must be a positive integer or None; got {value!r}.")
+            check_count(getattr(self, name), name, optional=True)
 
     def _options(self) -> dict[str, Any]:
         """Parameters of a path for the given number of columns."""

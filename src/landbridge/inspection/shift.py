@@ -17,10 +17,10 @@ from landbridge._typing import Matrix, MatrixLike, RandomState, VectorLike
 from landbridge._validation import (
     Task,
     check_choice,
+    check_count,
     check_probabilistic,
     check_two_domains,
     column_names,
-    is_count,
     stack_rows,
 )
 from landbridge.exceptions import WeightingWarning
@@ -223,7 +223,8 @@ def diagnose_shift(
     Shift between 245 source rows, 79 target rows, 6 features
     """
     check_choice(task, "task", ["auto", "classification", "regression"])
-    _check_counts(n_permutations, max_rows)
+    check_count(n_permutations, "n_permutations")
+    check_count(max_rows, "max_rows", least=MIN_ROWS, optional=True)
     check_probabilistic(classifier, "classifier")
     _check_weighting(weighting)
     if (y is None) != (y_target is None):
@@ -303,18 +304,6 @@ def _check_names(names: list[str] | None, n_columns: int) -> list[str]:
             "Pass one name per column, or None."
         )
     return names
-
-
-def _check_counts(n_permutations: int, max_rows: int | None) -> None:
-    if not is_count(n_permutations):
-        raise ValueError(
-            f"`n_permutations` must be an integer of at least 1; got {n_permutations!r}. With 500, "
-            "the smallest p-value is 0.002."
-        )
-    if max_rows is not None and not is_count(max_rows, MIN_ROWS):
-        raise ValueError(
-            f"`max_rows` must be an integer of at least {MIN_ROWS}, or None; got {max_rows!r}."
-        )
 
 
 def _check_weighting(weighting: Any) -> None:

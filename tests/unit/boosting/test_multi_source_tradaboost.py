@@ -79,7 +79,7 @@ def test_a_learner_at_chance_warns_and_stays(estimator):
 def test_rounds_and_groups_are_checked(estimator):
     X, y, groups, X_target, y_target, *_ = problem()
     given = {"X_target": X_target, "y_target": y_target}
-    with pytest.raises(ValueError, match="`n_estimators` must be an integer of at least 1"):
+    with pytest.raises(ValueError, match="`n_estimators` must be a whole number of at least 1"):
         estimator(n_estimators=0).fit(X, y, **given)
     with pytest.raises(ValueError, match="`groups` must name the source of each of the 200 rows"):
         estimator().fit(X, y, groups=groups[1:], **given)

@@ -307,8 +307,8 @@ def test_all_weight_on_one_row_warns():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"n_estimators": 0}, "`n_estimators` must be an integer of at least 1; got 0"),
-        ({"n_estimators": 2.5}, "`n_estimators` must be an integer of at least 1; got 2.5"),
+        ({"n_estimators": 0}, "`n_estimators` must be a whole number of at least 1; got 0"),
+        ({"n_estimators": 2.5}, "`n_estimators` must be a whole number of at least 1; got 2.5"),
         (
             {"correction": "dynamik"},
             "`correction` must be 'dynamic', 'paper', 'none' or a positive",

@@ -216,7 +216,7 @@ def test_a_regressor_at_chance_warns():
         ({"variant": "r3"}, "`variant` must be one of 'r2', 'two_stage'"),
         ({"estimator": GaussianNB()}, "`estimator` must be a regressor; got GaussianNB"),
         ({"n_steps": 1}, "`n_steps` must be a whole number of at least 2; got 1"),
-        ({"n_estimators": 0}, "`n_estimators` must be an integer of at least 1"),
+        ({"n_estimators": 0}, "`n_estimators` must be a whole number of at least 1"),
     ],
 )
 def test_wrong_parameters_are_refused(parameters, message):

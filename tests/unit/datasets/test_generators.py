@@ -100,10 +100,10 @@ def test_no_shift_means_weight_one():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_source": 0}, "`n_source` must be a positive integer; got 0"),
-        ({"n_features": 1.5}, "`n_features` must be a positive integer; got 1.5"),
-        ({"scale": 0}, "`scale` must be positive; got 0"),
-        ({"noise": -1}, "`noise` must be positive; got -1"),
+        ({"n_source": 0}, "`n_source` must be a whole number of at least 1; got 0"),
+        ({"n_features": 1.5}, "`n_features` must be a whole number of at least 1; got 1.5"),
+        ({"scale": 0}, "`scale` must be a finite number above 0; got 0"),
+        ({"noise": -1}, "`noise` must be a finite number above 0; got -1"),
     ],
 )
 def test_impossible_covariate_shifts(options, message):
@@ -261,5 +261,5 @@ def test_impossible_sizes_of_sources(n_per_source):
 @pytest.mark.parametrize("name", ["n_sources", "n_features", "n_target"])
 @pytest.mark.parametrize("size", [0, -1, 2.5, "many"])
 def test_impossible_numbers_of_sources_features_and_target_rows(name, size):
-    with pytest.raises(ValueError, match=f"`{name}` must be a positive integer; got"):
+    with pytest.raises(ValueError, match=f"`{name}` must be a whole number of at least 1; got"):
         make_sources(**{name: size})

@@ -217,8 +217,8 @@ def test_more_steps_than_features_warn():
         ({"refit": "ridge"}, "`refit` must be one of"),
         ({"dtype": "float16"}, "`dtype` must be one of"),
         ({"alpha": 1.5}, "`alpha` must be between 0 and 1; got 1.5"),
-        ({"n_features": 0}, "`n_features` must be a positive integer or None; got 0"),
-        ({"max_steps": 2.5}, "`max_steps` must be a positive integer or None; got 2.5"),
+        ({"n_features": 0}, "`n_features` must be a whole number of at least 1 or None; got 0"),
+        ({"max_steps": 2.5}, "`max_steps` must be a whole number of at least 1 or None; got 2.5"),
         ({"n_features": 8}, "`n_features` must be at most the number of columns of X, 7; got 8"),
     ],
 )
