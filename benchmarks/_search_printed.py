@@ -18,6 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
+from benchmarks._fast_nnge import compiled_boxes
 from benchmarks._paper_tasks import PaperTask
 from benchmarks._weka import WekaClassifier
 from landbridge.model_selection import _fit_tasks
@@ -130,8 +131,8 @@ CANDIDATES = {
     "L beside S_i": transfer_learners,
     "L in the source": transfer_learners,
     "algorithms": eight_learners,
-    "sources in part": eight_learners,
-    "folds and labels in part": eight_learners,
+    "sources": eight_learners,
+    "folds and labels": eight_learners,
     "Weka": plain_learners_of_weka,
     "Weka in part": learners_of_weka,
     "LatentMap": neighbours,
@@ -153,9 +154,9 @@ def run_search(
     n = max(FEWEST_LABELLED, round(share * order.size))
     few, rest = order[:n], order[n:]
     given = {"X_target": task.X_target[few], "y_target": task.y_target[few]}
-    groups = task.groups if kind.startswith("sources") else None
+    groups = task.groups if kind == "sources" else None
     criteria = ("trcv", "rv") if kind.startswith("L ") else CRITERIA
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), compiled_boxes():
         warnings.simplefilter("ignore")
         search = lb.TransferSearchCV(
             candidates, criterion=criteria, cv=cv, refit=False, random_state=seed

@@ -136,7 +136,7 @@ def _selected(accuracy: list[float], scores: list[float]) -> float:
 
 def source_selection(lines: Lines) -> list[str]:
     """Table 5: the source with each learner held fixed, and pairs of source and learner."""
-    searches, words = source_searches(lines)
+    searches = source_searches(lines)
     if not searches:
         return []
     rows = []
@@ -146,6 +146,7 @@ def source_selection(lines: Lines) -> list[str]:
             rows.append([criterion, trained, *map(_short, found)])
         if criterion in PAPER_SOURCES:
             rows.append([criterion, "paper", *PAPER_SOURCES[criterion]])
+    words = _draws(len(searches))
     return [
         f"## Table 5, selection of the source (of 6 with a fixed learner, of 552 pairs; {words})",
         markdown_table(["criterion", "truth", *learners_of(searches), "pairs"], rows),
@@ -153,13 +154,15 @@ def source_selection(lines: Lines) -> list[str]:
     ]
 
 
-def source_searches(lines: Lines) -> tuple[list[Lines], str]:
+def source_searches(lines: Lines) -> list[Lines]:
     """Searches of both tasks in each draw that has both."""
-    own = chosen(lines, "sources in part")
+    own = chosen(lines, "sources")
     draws = [[x for x in own if x["draw"] == draw] for draw in {x["draw"] for x in own}]
-    whole = [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
-    words = "one draw" if len(whole) == 1 else f"mean of {len(whole)} draws"
-    return whole, f"{words}, at most 500 rows per domain"
+    return [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
+
+
+def _draws(n_draws: int) -> str:
+    return "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
 
 
 def learners_of(searches: list[Lines]) -> list[str]:
@@ -257,7 +260,7 @@ def tally(lines: Lines) -> str:
             }
             paper = " / ".join(map(str, _wins(PAPER[kind])[:2]))
             rows.append([kind, words, len(tasks), *_wins(means), paper])
-    searches, _ = source_searches(lines)
+    searches = source_searches(lines)
     if searches:
         paper_best, paper_above = _wins(PAPER_SOURCES)[:2]
         for truth, words in TRUTHS.items():
@@ -295,7 +298,7 @@ def bars(lines: Lines) -> None:
                 for c in PAPER_CRITERIA
             },
         )
-    searches, _ = source_searches(lines)
+    searches = source_searches(lines)
     if searches:
         panels["sources"] = (
             learners_of(searches),
@@ -373,29 +376,50 @@ def _correlation(a: Any, b: Any) -> str:
 
 def curves(lines: Lines) -> list[str]:
     """Figures 6 (a) and (b): corr over folds and over labels."""
-    own = [x for x in lines if x["kind"] == "folds and labels in part"]
-    parts = []
+    parts, drawn = [], {}
     for heading, key, same in (
         ("Figure 6a, number of folds", "cv", {"share": 0.1}),
         ("Figure 6b, share of labelled target rows", "share", {"cv": 10}),
     ):
-        some = [x for x in own if same.items() <= x.items()]
-        values = sorted({x[key] for x in some})
-        n_draws = min(sum(x[key] == value for x in some) for value in values)
-        drawn = "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
-        rows = [[c, *(_short(_corr(some, key, v, c, n_draws)) for v in values)] for c in CRITERIA]
+        # The point that both curves share is one of Table 4.
+        own = [x for x in lines if x["kind"] in ("algorithms", "folds and labels")]
+        own = [x for x in own if x["task"] == "WR" and same.items() <= x.items()]
+        values = sorted({x[key] for x in own})
+        whole = [
+            d for d in {x["draw"] for x in own} if sum(x["draw"] == d for x in own) == len(values)
+        ]
+        found = {c: [_corr(own, key, v, c, whole) for v in values] for c in CRITERIA}
+        rows = [[c, *map(_short, points)] for c, points in found.items()]
         parts += [
-            f"## {heading} (white to red wine, at most 500 rows per domain, of 28; {drawn})",
+            f"## {heading} (white to red wine, all rows, of 28; {_draws(len(whole))})",
             markdown_table(["criterion", *(f"{value:g}" for value in values)], rows),
         ]
-    return parts
+        drawn[heading] = (values, found)
+    lines_of_figure_6(drawn)
+    return [*parts, f"![corr over folds and labels]({NAME}_figure6.png)"]
 
 
-def _corr(lines: Lines, key: str, value: float, criterion: str, n_draws: int) -> float:
-    """Mean corr over the first draws at one point of a curve."""
-    own = [x for x in lines if x[key] == value and x["draw"] < n_draws]
+def _corr(lines: Lines, key: str, value: float, criterion: str, draws: list[int]) -> float:
+    """Mean corr over draws at one point of a curve."""
+    own = [x for x in lines if x[key] == value and x["draw"] in draws]
     found = [rank_agreement(x["trained_on_source"], x["scores"][criterion]) for x in own]
     return float(np.mean(found))
+
+
+def lines_of_figure_6(drawn: dict[str, tuple[list[float], dict[str, list[float]]]]) -> None:
+    """One panel per curve, one line per criterion of the paper."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
+    for axis, (heading, (values, found)) in zip(axes, drawn.items(), strict=True):
+        for criterion in PAPER_CRITERIA:
+            label = criterion.upper().replace("TRCV", "TrCV")
+            axis.plot(values, found[criterion], marker="o", label=label)
+        title, _, unit = heading.partition(", ")
+        axis.set(title=title, xlabel=unit, xticks=values)
+    axes[0].set_ylabel("corr (of 28)")
+    figure.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="outside lower center")
+    figure.savefig(PAGES / f"{NAME}_figure6.png", dpi=70)
+    plt.close(figure)
 
 
 def _pyplot() -> Any:
