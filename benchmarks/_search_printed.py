@@ -72,11 +72,6 @@ def plain_learners_of_weka() -> dict[str, Any]:
     return {name: WekaClassifier(learner) for name, learner in names.items()}
 
 
-def learners_of_weka() -> dict[str, Any]:
-    """The eight with Weka's traditional classifiers; LWE stands over ours."""
-    return {**eight_learners(), **plain_learners_of_weka()}
-
-
 def accuracies_of_weka(task: PaperTask) -> dict[str, Any]:
     """Accuracy on the whole target of Weka's classifiers trained on the source."""
     learners = plain_learners_of_weka()
@@ -134,7 +129,6 @@ CANDIDATES = {
     "sources": eight_learners,
     "folds and labels": eight_learners,
     "Weka": plain_learners_of_weka,
-    "Weka in part": learners_of_weka,
     "LatentMap": neighbours,
     "SVM": margins,
 }

@@ -30,8 +30,6 @@ SHARES = (0.3, 0.5, 0.7, 0.9)
 # The role of L is compared on parts of the tasks, where a search takes seconds.
 ROLES = ("L beside S_i", "L in the source")
 ROLE_ROWS, ROLE_DRAWS = 150, 5
-# Weka's learners have a part of the rows of large tasks: Weka is started for every prediction.
-PART_ROWS = 500
 
 
 def run() -> None:
@@ -52,8 +50,7 @@ def plans() -> list[dict[str, Any]]:
     small = [(task, draw) for task in ("Sp", "Bl", "Gs") for draw in range(DRAWS[task])]
     large = [(task, 0) for task in ("RW", "WR", "ope", "opl", "pp")]
     weka = [plan("Weka accuracy", task) for task in ("RW", "WR")]
-    weka += [plan("Weka", task) for task in ("Sp", "Bl", "Gs")]
-    weka += [plan("Weka in part", *one) for one in large]
+    weka += [plan("Weka", task) for task in DRAWS]
     points = [*({"share": share} for share in SHARES), *({"cv": cv} for cv in FOLDS)]
     sources = [(task, draw) for draw in range(SOURCE_DRAWS) for task in ("comp-rec", "sci-talk")]
     return [
@@ -73,8 +70,6 @@ def search(task: PaperTask, plan: dict[str, Any]) -> dict[str, Any]:
         return accuracies_of_weka(task)
     if plan["kind"] in ROLES:
         task = part_of(task, ROLE_ROWS)
-    if plan["kind"].endswith("in part"):
-        task = part_of(task, PART_ROWS)
     found = run_search(task, plan["draw"], plan["kind"], cv=plan["cv"], share=plan["share"])
     for values in found["scores"].values():
         values[:] = np.nan_to_num(values, nan=-1.0).tolist()
