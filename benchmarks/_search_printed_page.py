@@ -7,10 +7,23 @@ import numpy as np
 from benchmarks._harness import PAGES, markdown_table, write_page
 from benchmarks._search_printed import CRITERIA
 from landbridge import rank_agreement
+from landbridge.inference import score_interval
+from landbridge.model_selection.search_inference import prob_better_paper
 
 NAME = "search_printed"
 PAPER_CRITERIA = ("scv", "tcv", "stv", "wcv", "trcv")
 TASKS = ("RW", "WR", "ope", "opl", "pp", "Sp", "Bl", "Gs")
+# n of Eq. (15), the rows of the source.
+SOURCE_ROWS = {
+    "RW": 1599,
+    "WR": 4898,
+    "ope": 1237,
+    "opl": 1016,
+    "pp": 1077,
+    "Sp": 61,
+    "Bl": 61,
+    "Gs": 61,
+}
 # Table 4, in the order of TASKS.
 PAPER = {
     "algorithms": {
@@ -80,6 +93,7 @@ def write(lines: Lines) -> None:
     parts.append(f"Figure 4, our bars (trained on S):\n\n![corr by criterion]({NAME}_figure4.png)")
     parts += with_weka(lines)
     parts += figure_5(lines)
+    parts += confidence(lines)
     parts += curves(lines)
     parts += role_of_labels(lines)
     write_page(NAME, "\n\n".join([*parts, NOTES]))
@@ -343,6 +357,26 @@ def figure_5(lines: Lines) -> list[str]:
         scatter(drawn)
         parts.append(FIGURE_5)
     return parts
+
+
+def confidence(lines: Lines) -> list[str]:
+    """How often the interval of Eq. (15) holds the true accuracy, and Eq. (16) is right."""
+    rows = []
+    for truth, words in TRUTHS.items():
+        held, right = [], []
+        for x in chosen(lines, "algorithms"):
+            true, value = np.array(x[truth]), np.array(x["scores"]["trcv"])
+            low, high = score_interval(value, SOURCE_ROWS[x["task"]], 0.9)
+            held += list((low <= true) & (true <= high))
+            surer = prob_better_paper(value, np.full(value.size, SOURCE_ROWS[x["task"]]), 0.9)
+            sure = np.argwhere(surer > 0.9)
+            right += [true[i] >= true[j] for i, j in sure]
+        rows.append([words, len(held), f"{np.mean(held):.2f}", len(right), f"{np.mean(right):.2f}"])
+    header = ["truth", "models", "held by Eq. (15)", "pairs above 0.9 in Eq. (16)", "right"]
+    return [
+        "## Eq. (15) and (16), confidence by TrCV (λ = 0.9, n the rows of the source)",
+        markdown_table(header, rows),
+    ]
 
 
 def _digits(values: Any) -> list[str]:
