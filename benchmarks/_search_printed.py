@@ -18,6 +18,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
+from benchmarks._fast_nnge import compiled_boxes
 from benchmarks._paper_tasks import PaperTask
 from benchmarks._weka import WekaClassifier
 from landbridge.model_selection import _fit_tasks
@@ -69,11 +70,6 @@ def plain_learners_of_weka() -> dict[str, Any]:
     """The five traditional classifiers of Weka, the program that the paper used."""
     names = {"NB": "NaiveBayes", "SVM": "SMO", "C4.5": "J48", "k-NN": "IBk", "NNge": "NNge"}
     return {name: WekaClassifier(learner) for name, learner in names.items()}
-
-
-def learners_of_weka() -> dict[str, Any]:
-    """The eight with Weka's traditional classifiers; LWE stands over ours."""
-    return {**eight_learners(), **plain_learners_of_weka()}
 
 
 def accuracies_of_weka(task: PaperTask) -> dict[str, Any]:
@@ -130,10 +126,9 @@ CANDIDATES = {
     "L beside S_i": transfer_learners,
     "L in the source": transfer_learners,
     "algorithms": eight_learners,
-    "sources in part": eight_learners,
-    "folds and labels in part": eight_learners,
+    "sources": eight_learners,
+    "folds and labels": eight_learners,
     "Weka": plain_learners_of_weka,
-    "Weka in part": learners_of_weka,
     "LatentMap": neighbours,
     "SVM": margins,
 }
@@ -153,9 +148,9 @@ def run_search(
     n = max(FEWEST_LABELLED, round(share * order.size))
     few, rest = order[:n], order[n:]
     given = {"X_target": task.X_target[few], "y_target": task.y_target[few]}
-    groups = task.groups if kind.startswith("sources") else None
+    groups = task.groups if kind == "sources" else None
     criteria = ("trcv", "rv") if kind.startswith("L ") else CRITERIA
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), compiled_boxes():
         warnings.simplefilter("ignore")
         search = lb.TransferSearchCV(
             candidates, criterion=criteria, cv=cv, refit=False, random_state=seed

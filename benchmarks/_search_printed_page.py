@@ -7,10 +7,23 @@ import numpy as np
 from benchmarks._harness import PAGES, markdown_table, write_page
 from benchmarks._search_printed import CRITERIA
 from landbridge import rank_agreement
+from landbridge.inference import score_interval
+from landbridge.model_selection.search_inference import prob_better_paper
 
 NAME = "search_printed"
 PAPER_CRITERIA = ("scv", "tcv", "stv", "wcv", "trcv")
 TASKS = ("RW", "WR", "ope", "opl", "pp", "Sp", "Bl", "Gs")
+# n of Eq. (15), the rows of the source.
+SOURCE_ROWS = {
+    "RW": 1599,
+    "WR": 4898,
+    "ope": 1237,
+    "opl": 1016,
+    "pp": 1077,
+    "Sp": 61,
+    "Bl": 61,
+    "Gs": 61,
+}
 # Table 4, in the order of TASKS.
 PAPER = {
     "algorithms": {
@@ -80,6 +93,7 @@ def write(lines: Lines) -> None:
     parts.append(f"Figure 4, our bars (trained on S):\n\n![corr by criterion]({NAME}_figure4.png)")
     parts += with_weka(lines)
     parts += figure_5(lines)
+    parts += confidence(lines)
     parts += curves(lines)
     parts += role_of_labels(lines)
     write_page(NAME, "\n\n".join([*parts, NOTES]))
@@ -136,7 +150,7 @@ def _selected(accuracy: list[float], scores: list[float]) -> float:
 
 def source_selection(lines: Lines) -> list[str]:
     """Table 5: the source with each learner held fixed, and pairs of source and learner."""
-    searches, words = source_searches(lines)
+    searches = source_searches(lines)
     if not searches:
         return []
     rows = []
@@ -146,6 +160,7 @@ def source_selection(lines: Lines) -> list[str]:
             rows.append([criterion, trained, *map(_short, found)])
         if criterion in PAPER_SOURCES:
             rows.append([criterion, "paper", *PAPER_SOURCES[criterion]])
+    words = _draws(len(searches))
     return [
         f"## Table 5, selection of the source (of 6 with a fixed learner, of 552 pairs; {words})",
         markdown_table(["criterion", "truth", *learners_of(searches), "pairs"], rows),
@@ -153,13 +168,15 @@ def source_selection(lines: Lines) -> list[str]:
     ]
 
 
-def source_searches(lines: Lines) -> tuple[list[Lines], str]:
+def source_searches(lines: Lines) -> list[Lines]:
     """Searches of both tasks in each draw that has both."""
-    own = chosen(lines, "sources in part")
+    own = chosen(lines, "sources")
     draws = [[x for x in own if x["draw"] == draw] for draw in {x["draw"] for x in own}]
-    whole = [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
-    words = "one draw" if len(whole) == 1 else f"mean of {len(whole)} draws"
-    return whole, f"{words}, at most 500 rows per domain"
+    return [draw for draw in draws if {x["task"] for x in draw} == set(SOURCE_TASKS)]
+
+
+def _draws(n_draws: int) -> str:
+    return "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
 
 
 def learners_of(searches: list[Lines]) -> list[str]:
@@ -183,19 +200,13 @@ def with_weka(lines: Lines) -> list[str]:
     """Table 4, first block, with Weka's traditional classifiers."""
     ours = {x["task"]: x for x in chosen(lines, "algorithms") if x["draw"] == 0}
     own = [with_transfer(x, ours[x["task"]]) for x in chosen(lines, "Weka")]
-    part = chosen(lines, "Weka in part")
-    if not own + part:
+    if not own:
         return []
-    text = (
-        "NaiveBayes, SMO, J48, IBk and NNge of Weka 3.6.14 with their defaults in place of ours; "
-        "the three transfer learners as above."
-    )
-    if part:
-        text += f" At most 500 rows per domain: {', '.join(done_tasks(part))}."
     return [
         "## Table 4, selection among eight learners, with Weka's own (of 28)",
-        text,
-        table(own + part, "algorithms"),
+        "NaiveBayes, SMO, J48, IBk and NNge of Weka 3.6.14 with their defaults in place of ours; "
+        "the three transfer learners as above (LWE over ours).",
+        table(own, "algorithms"),
     ]
 
 
@@ -257,7 +268,7 @@ def tally(lines: Lines) -> str:
             }
             paper = " / ".join(map(str, _wins(PAPER[kind])[:2]))
             rows.append([kind, words, len(tasks), *_wins(means), paper])
-    searches, _ = source_searches(lines)
+    searches = source_searches(lines)
     if searches:
         paper_best, paper_above = _wins(PAPER_SOURCES)[:2]
         for truth, words in TRUTHS.items():
@@ -295,7 +306,7 @@ def bars(lines: Lines) -> None:
                 for c in PAPER_CRITERIA
             },
         )
-    searches, _ = source_searches(lines)
+    searches = source_searches(lines)
     if searches:
         panels["sources"] = (
             learners_of(searches),
@@ -348,6 +359,26 @@ def figure_5(lines: Lines) -> list[str]:
     return parts
 
 
+def confidence(lines: Lines) -> list[str]:
+    """How often the interval of Eq. (15) holds the true accuracy, and Eq. (16) is right."""
+    rows = []
+    for truth, words in TRUTHS.items():
+        held, right = [], []
+        for x in chosen(lines, "algorithms"):
+            true, value = np.array(x[truth]), np.array(x["scores"]["trcv"])
+            low, high = score_interval(value, SOURCE_ROWS[x["task"]], 0.9)
+            held += list((low <= true) & (true <= high))
+            surer = prob_better_paper(value, np.full(value.size, SOURCE_ROWS[x["task"]]), 0.9)
+            sure = np.argwhere(surer > 0.9)
+            right += [true[i] >= true[j] for i, j in sure]
+        rows.append([words, len(held), f"{np.mean(held):.2f}", len(right), f"{np.mean(right):.2f}"])
+    header = ["truth", "models", "held by Eq. (15)", "pairs above 0.9 in Eq. (16)", "right"]
+    return [
+        "## Eq. (15) and (16), confidence by TrCV (λ = 0.9, n the rows of the source)",
+        markdown_table(header, rows),
+    ]
+
+
 def _digits(values: Any) -> list[str]:
     return [f"{value:.3f}" for value in values]
 
@@ -373,29 +404,50 @@ def _correlation(a: Any, b: Any) -> str:
 
 def curves(lines: Lines) -> list[str]:
     """Figures 6 (a) and (b): corr over folds and over labels."""
-    own = [x for x in lines if x["kind"] == "folds and labels in part"]
-    parts = []
+    parts, drawn = [], {}
     for heading, key, same in (
         ("Figure 6a, number of folds", "cv", {"share": 0.1}),
         ("Figure 6b, share of labelled target rows", "share", {"cv": 10}),
     ):
-        some = [x for x in own if same.items() <= x.items()]
-        values = sorted({x[key] for x in some})
-        n_draws = min(sum(x[key] == value for x in some) for value in values)
-        drawn = "one draw" if n_draws == 1 else f"mean of {n_draws} draws"
-        rows = [[c, *(_short(_corr(some, key, v, c, n_draws)) for v in values)] for c in CRITERIA]
+        # The point that both curves share is one of Table 4.
+        own = [x for x in lines if x["kind"] in ("algorithms", "folds and labels")]
+        own = [x for x in own if x["task"] == "WR" and same.items() <= x.items()]
+        values = sorted({x[key] for x in own})
+        whole = [
+            d for d in {x["draw"] for x in own} if sum(x["draw"] == d for x in own) == len(values)
+        ]
+        found = {c: [_corr(own, key, v, c, whole) for v in values] for c in CRITERIA}
+        rows = [[c, *map(_short, points)] for c, points in found.items()]
         parts += [
-            f"## {heading} (white to red wine, at most 500 rows per domain, of 28; {drawn})",
+            f"## {heading} (white to red wine, all rows, of 28; {_draws(len(whole))})",
             markdown_table(["criterion", *(f"{value:g}" for value in values)], rows),
         ]
-    return parts
+        drawn[heading] = (values, found)
+    lines_of_figure_6(drawn)
+    return [*parts, f"![corr over folds and labels]({NAME}_figure6.png)"]
 
 
-def _corr(lines: Lines, key: str, value: float, criterion: str, n_draws: int) -> float:
-    """Mean corr over the first draws at one point of a curve."""
-    own = [x for x in lines if x[key] == value and x["draw"] < n_draws]
+def _corr(lines: Lines, key: str, value: float, criterion: str, draws: list[int]) -> float:
+    """Mean corr over draws at one point of a curve."""
+    own = [x for x in lines if x[key] == value and x["draw"] in draws]
     found = [rank_agreement(x["trained_on_source"], x["scores"][criterion]) for x in own]
     return float(np.mean(found))
+
+
+def lines_of_figure_6(drawn: dict[str, tuple[list[float], dict[str, list[float]]]]) -> None:
+    """One panel per curve, one line per criterion of the paper."""
+    plt = _pyplot()
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained", sharey=True)
+    for axis, (heading, (values, found)) in zip(axes, drawn.items(), strict=True):
+        for criterion in PAPER_CRITERIA:
+            label = criterion.upper().replace("TRCV", "TrCV")
+            axis.plot(values, found[criterion], marker="o", label=label)
+        title, _, unit = heading.partition(", ")
+        axis.set(title=title, xlabel=unit, xticks=values)
+    axes[0].set_ylabel("corr (of 28)")
+    figure.legend(*axes[0].get_legend_handles_labels(), ncols=5, loc="outside lower center")
+    figure.savefig(PAGES / f"{NAME}_figure6.png", dpi=70)
+    plt.close(figure)
 
 
 def _pyplot() -> Any:

@@ -21,17 +21,15 @@ from benchmarks._paper_tasks import PaperTask, table_2, table_3
 from benchmarks._search_printed import accuracies_of_weka, part_of, run_search
 
 NAME = "search_printed"
-# Most draws first where a search takes seconds; the paper has one.
+# Most draws where a search takes seconds; the paper has one.
 DRAWS = {"Sp": 5, "Bl": 5, "Gs": 5, "RW": 1, "WR": 1, "ope": 1, "opl": 1, "pp": 1}
+SOURCE_DRAWS, CURVE_DRAWS = 2, 1
 # Besides 10 folds and a share of 0.1, which Table 4 has.
 FOLDS = (5, 15, 20, 25, 30)
 SHARES = (0.3, 0.5, 0.7, 0.9)
 # The role of L is compared on parts of the tasks, where a search takes seconds.
 ROLES = ("L beside S_i", "L in the source")
 ROLE_ROWS, ROLE_DRAWS = 150, 5
-# Table 5, Figure 6 and Weka's learners on large tasks have a part of the rows: NNge takes seconds
-# per fit with 2000 rows, and Weka is started for every prediction.
-PART_ROWS, PART_DRAWS = 500, 3
 
 
 def run() -> None:
@@ -52,19 +50,16 @@ def plans() -> list[dict[str, Any]]:
     small = [(task, draw) for task in ("Sp", "Bl", "Gs") for draw in range(DRAWS[task])]
     large = [(task, 0) for task in ("RW", "WR", "ope", "opl", "pp")]
     weka = [plan("Weka accuracy", task) for task in ("RW", "WR")]
-    weka += [plan("Weka", task) for task in ("Sp", "Bl", "Gs")]
-    weka += [plan("Weka in part", *one) for one in large]
-    points = [{"cv": 10}, *({"share": share} for share in SHARES), *({"cv": cv} for cv in FOLDS)]
-    parts = [
-        *(("folds and labels in part", "WR", point) for point in points),
-        *(("sources in part", task, {}) for task in ("comp-rec", "sci-talk")),
-    ]
+    weka += [plan("Weka", task) for task in DRAWS]
+    points = [*({"share": share} for share in SHARES), *({"cv": cv} for cv in FOLDS)]
+    sources = [(task, draw) for draw in range(SOURCE_DRAWS) for task in ("comp-rec", "sci-talk")]
     return [
         *(plan("algorithms", *one) for one in small),
         *(plan(kind, *one) for kind in ("SVM", "LatentMap") for one in small + large),
         *(plan("algorithms", *one) for one in large),
         *(weka if _weka.installed() else []),
-        *(plan(k, task, d, **point) for d in range(PART_DRAWS) for k, task, point in parts),
+        *(plan("sources", *one) for one in sources),
+        *(plan("folds and labels", "WR", d, **at) for d in range(CURVE_DRAWS) for at in points),
         *(plan(k, task, d) for d in range(ROLE_DRAWS) for task in DRAWS for k in ROLES),
     ]
 
@@ -75,8 +70,6 @@ def search(task: PaperTask, plan: dict[str, Any]) -> dict[str, Any]:
         return accuracies_of_weka(task)
     if plan["kind"] in ROLES:
         task = part_of(task, ROLE_ROWS)
-    if plan["kind"].endswith("in part"):
-        task = part_of(task, PART_ROWS)
     found = run_search(task, plan["draw"], plan["kind"], cv=plan["cv"], share=plan["share"])
     for values in found["scores"].values():
         values[:] = np.nan_to_num(values, nan=-1.0).tolist()
