@@ -7,7 +7,6 @@ cell.
 
 import contextlib
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -97,12 +96,40 @@ def read_numbers(
 
 
 def find_types(frame: "pl.DataFrame", place: str, *, keep: set[str], comma: bool) -> "pl.DataFrame":
-    """Give the text columns of ``frame`` their types, except for those to ``keep`` as text."""
+    """Give text columns their types, except for those to ``keep`` as text."""
     import polars as pl
 
-    text = [c.name for c in frame if c.dtype == pl.String and c.name not in keep]
-    found = {name: find_type(frame[name], place, comma_separated=comma) for name in text}
-    return frame.with_columns(**found) if found else frame
+    text = frame.select(c for c in frame if c.dtype == pl.String and c.name not in keep)
+    numbers, codes = _plain_columns(text)
+    if codes:
+        warnings.warn(
+            f"{place}: whole numbers with leading zeros are read as text in {listing(codes)}. "
+            "Remove the zeros where they are quantities.",
+            stacklevel=2,
+        )
+    others = text.drop(*codes, *(column.name for column in numbers))
+    found = [find_type(column, place, comma_separated=comma) for column in others]
+    return frame.with_columns(*numbers, *found)
+
+
+def _plain_columns(text: "pl.DataFrame") -> tuple[list["pl.Series"], list[str]]:
+    """Columns of numbers in plain digits, and names of columns of codes such as 007.
+
+    All columns are converted at once, since a table may have tens of thousands.
+    """
+    import polars as pl
+
+    found: list[pl.Series] = []
+    codes: list[str] = []
+    for kind in (pl.Int64, pl.Float64):
+        values = text.cast(kind, strict=False)
+        fits = [c for c in values if c.null_count() == text[c.name].null_count() < len(c)]
+        if kind == pl.Int64:
+            zero = [c.name for c in fits if text[c.name].str.contains(LEADING_ZERO).any()]
+            codes, fits = zero, [column for column in fits if column.name not in zero]
+        found += fits
+        text = text.drop(codes, *(column.name for column in fits), strict=False)
+    return found, codes
 
 
 def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) -> "pl.Series":
@@ -123,7 +150,7 @@ def find_type(text: "pl.Series", place: str, *, comma_separated: bool = True) ->
         return text.str.to_lowercase() == "true"
     dates = read_dates(text)
     if dates is not None and share_read(text, dates) >= max(MOST_CELLS * known, MANY_CELLS):
-        announce_day_first([text.name] if is_day_first(text) else [], place)
+        announce_day_first(text, place)
         return _announce(text, dates, "dates", place)
     if numbers.share >= MANY_CELLS:
         odd = unreadable(text, numbers.values)
@@ -150,19 +177,16 @@ def announce_notation(numbers: Numbers, text: "pl.Series", place: str, change: s
     )
 
 
-def is_day_first(text: "pl.Series") -> bool:
-    """Whether dates are written like 31/12/2020."""
-    return bool(text.str.contains(DAY_FIRST).any())
-
-
-def announce_day_first(names: Sequence[str], place: object) -> None:
-    """Announce columns whose dates are read as day, month, year, if there are any."""
-    if names:
+def announce_day_first(text: "pl.Series", place: str) -> bool:
+    """Announce dates like 31/12/2020, which are read as day, month, year."""
+    is_day_first = bool(text.str.contains(DAY_FIRST).any())
+    if is_day_first:
         warnings.warn(
-            f"{place}: the dates in {listing(names)} are read as day, month, year. Write them "
-            "like 2020-12-31 if they are not.",
+            f"{place}: the dates in {text.name!r} are read as day, month, year. Write them like "
+            "2020-12-31 if they are not.",
             stacklevel=3,
         )
+    return is_day_first
 
 
 def is_code(filled: "pl.Series") -> bool:

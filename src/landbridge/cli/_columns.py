@@ -17,7 +17,6 @@ from landbridge.cli._cells import (
     Notation,
     announce_day_first,
     announce_notation,
-    is_day_first,
     read_dates,
     read_numbers,
     unreadable,
@@ -259,9 +258,8 @@ def _cast(column: "pl.Series", kind: str, comma_separated: bool, found: _Finding
             return names.replace_strict({"true": True, "false": False}, default=None)
         dates = read_dates(column)
         if dates is not None:
-            if not found.day_first and is_day_first(column):
-                found.day_first = True
-                announce_day_first([column.name], "new rows")
+            if not found.day_first:
+                found.day_first = announce_day_first(column, "new rows")
             return dates.cast(types[kind]) if kind == "date" else _as_time(dates)
     elif column_kind(column) in types and kind in ("date", "time") and column.dtype.is_temporal():
         return column.cast(types[kind])

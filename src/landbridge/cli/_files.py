@@ -146,22 +146,8 @@ class TextFile:
         names = next(_records(path, header, separator), (1, []))[1]
         return cls(path, names, separator, encoding, missing)
 
-    def scan(self, text: set[str], *, guess_from: int | None = 0) -> "pl.LazyFrame":
-        """Scan the table; columns in ``text`` stay text, other types are inferred from the first
-        rows."""
-        import polars as pl
-
-        return pl.scan_csv(
-            self.path if self.encoding is None else io.BytesIO(b"".join(self.blocks())),
-            separator=self.separator,
-            null_values=[*MISSING, *self.missing],
-            try_parse_dates=True,
-            infer_schema_length=guess_from,
-            schema_overrides=dict.fromkeys(text, pl.String),
-        )
-
-    def frames(self) -> Iterator["pl.DataFrame"]:
-        """Yield the table block by block, with every cell as text.
+    def frames(self, n_rows: int) -> Iterator["pl.DataFrame"]:
+        """Yield the table in frames of at most ``n_rows`` rows, with every cell as text.
 
         polars reads far ahead in a large file, so a scan would need memory for much of it.
         """
@@ -169,12 +155,13 @@ class TextFile:
 
         header = b""
         for block in self.blocks():
-            yield pl.read_csv(
+            frame = pl.read_csv(
                 header + block,
                 separator=self.separator,
                 null_values=[*MISSING, *self.missing],
                 infer_schema_length=0,
             )
+            yield from frame.iter_slices(n_rows)
             header = header or _first_record(block)
 
     def blocks(self) -> Iterator[bytes]:

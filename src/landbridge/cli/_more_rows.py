@@ -20,8 +20,8 @@ from landbridge._tasks import Progress
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly, repeats
 from landbridge.cli._options import bytes_of, seconds_of
 from landbridge.cli._passes import Passes, stage_of
-from landbridge.cli._pieces import LargeTable, find_large
 from landbridge.cli._problem import Problem, read_problem
+from landbridge.cli._sampling import LargeTable, find_large
 from landbridge.cli._session import listing
 from landbridge.cli._study import Study, make_card
 from landbridge.model_selection import TransferSearchCV, VotingModel

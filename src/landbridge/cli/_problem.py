@@ -16,8 +16,7 @@ from landbridge.cli._cells import (
     warn_similar_names,
 )
 from landbridge.cli._options import TableOptions
-from landbridge.cli._pieces import ROW, advice_on_text, find_large
-from landbridge.cli._sampling import Sample, Sampler
+from landbridge.cli._sampling import ROW, Sample, Sampler, advice_on_text, find_large
 from landbridge.cli._session import InputError, listing, nearest
 from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
 from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns

@@ -5,24 +5,17 @@ and `1.0` are different names. Cells that do not fit their column are reported, 
 silently.
 """
 
-import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from landbridge.cli._cells import (
-    DAY_FIRST,
-    LARGEST,
-    LEADING_ZERO,
-    announce_day_first,
-    find_types,
-    is_code,
-)
+from landbridge.cli._cells import LARGEST, find_types, is_code
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
-    JSON_SUFFIXES,
     MISSING,
-    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
     BlankRows,
     TextFile,
     check_encoding,
@@ -39,9 +32,12 @@ if TYPE_CHECKING:
     import polars as pl
 
 DEFAULT_DOMAIN = "domain"
-# Number of rows from which column types are inferred; if a later row does not fit, the whole file
-# is read.
-GUESS_FROM = 10_000
+# Number of cells per piece: 4 MB of numbers, and several times that while a model predicts.
+CELLS = 500_000
+LEAST_ROWS, MOST_ROWS = 1000, 2**31
+# Number of pieces per query. Polars reads ahead, so one query over a large file would fill the
+# memory.
+WINDOW = 10
 
 
 def read_data(
@@ -65,7 +61,7 @@ def read_data(
     unnamed = [str(path) for name, path in named if name is None]
     files = [file for name, path in named if name is None for file in find_files(path)]
     if len(unnamed) == len(named) and is_parquet(files):
-        return plain_numbers(_read_parquet(Path(unnamed[0]), files), unnamed[0])
+        return Pieces.of_parquet(files, unnamed[0]).whole()
     if unnamed:
         raise InputError(
             "Several files must each be given as name=path, with the name of the domain; got "
@@ -88,34 +84,100 @@ def read_data(
 def read_table(
     path: Path,
     *,
-    text: Collection[str] | None = (),
+    text: Collection[str] = (),
     encoding: str | None = None,
     missing: Sequence[str] = (),
 ) -> "pl.DataFrame":
-    """Read one file; raise with a clear message if it is malformed.
+    """Read a whole table; raise with a clear message if it is malformed.
 
-    Columns named in ``text`` stay as they are written in text files; None stands for all.
+    Columns named in ``text`` stay as they are written in text files and spreadsheets.
     """
-    files = find_files(path)
-    suffix = files[0].suffix.lower()
-    check_encoding(files[0], encoding)
-    if suffix in PARQUET_SUFFIXES:
-        frame = _read_parquet(path, files)
-    elif suffix in JSON_SUFFIXES:
-        frame = _read_json_lines(path)
-    elif suffix in EXCEL_SUFFIXES:
-        frame = _read_excel(path, missing)
-        keep = set(frame.columns if text is None else text)
-        frame = find_types(frame, str(path), keep=keep, comma=False)
-    else:
-        file = TextFile.open(path, encoding, missing)
-        frame = _read_text(file, set(file.names if text is None else text))
-    if frame.is_empty():
-        raise InputError(
-            f"{path}: the table must have rows below its header; got none. "
-            "Check how the file was exported."
-        )
-    return plain_numbers(frame, path)
+    return Pieces.open(path, encoding, missing).whole(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A table that is read piece by piece; cells of text files and spreadsheets stay text."""
+
+    place: str
+    names: list[str]
+    read: Callable[[int], Iterator["pl.DataFrame"]]
+    is_text: bool = False
+    file: TextFile | None = None
+
+    @classmethod
+    def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
+        """Read the header, and check that all lines of a text file have equally many cells."""
+        files, place = find_files(path), str(path)
+        suffix = files[0].suffix.lower()
+        check_encoding(files[0], encoding)
+        if is_parquet(files):
+            return cls.of_parquet(files, place)
+        if suffix in TEXT_SUFFIXES:
+            file = TextFile.open(path, encoding, missing)
+            check_names(path, file.names)
+            with readable(path, file):
+                check_rectangular(file)
+            return cls(place, file.names, file.frames, True, file)
+        is_sheet = suffix in EXCEL_SUFFIXES
+        frame = _read_excel(path, missing) if is_sheet else _read_json_lines(path)
+        return cls(place, frame.columns, frame.iter_slices, is_sheet)
+
+    @classmethod
+    def of_parquet(cls, files: Sequence[Path], place: str) -> "Pieces":
+        """Several Parquet files as one table."""
+        table = scan_parquet(files)
+        with readable(place):
+            return cls(place, list(table.collect_schema()), partial(batches, table))
+
+    @property
+    def comma_separated(self) -> bool:
+        return self.file is not None and self.file.separator == ","
+
+    def __iter__(self) -> Iterator["pl.DataFrame"]:
+        """Pieces with at least one row; raise for a table without any."""
+        return self._filled(rows_per_piece(len(self.names)))
+
+    def whole(self, text: Collection[str] = ()) -> "pl.DataFrame":
+        """All rows; cells that are text get types, except in the columns named in ``text``."""
+        import polars as pl
+
+        frame = pl.concat(self._filled(MOST_ROWS))
+        if self.is_text:
+            frame = find_types(frame, self.place, keep=set(text), comma=self.comma_separated)
+        return plain_numbers(frame, self.place)
+
+    def _filled(self, n_rows: int) -> Iterator["pl.DataFrame"]:
+        blank = BlankRows(self.place)
+        with readable(self.place, self.file):
+            for piece in self.read(n_rows):
+                piece = plain_numbers(piece, self.place, first_row=blank.n_rows)
+                filled = blank.drop(piece) if self.is_text else blank.pass_on(piece)
+                if filled.height:
+                    yield filled
+        if blank.n_filled == 0:
+            raise InputError(
+                f"{self.place}: the table must have rows below its header; got none. "
+                "Check how the file was exported."
+            )
+        blank.warn()
+
+
+def rows_per_piece(n_columns: int) -> int:
+    """Number of rows to read at once."""
+    return max(CELLS // max(n_columns, 1), LEAST_ROWS)
+
+
+def batches(table: "pl.LazyFrame", n_rows: int) -> Iterator["pl.DataFrame"]:
+    """A table in frames of at most ``n_rows`` rows."""
+    window = min(WINDOW * n_rows, MOST_ROWS)
+    start, height = 0, window
+    while height == window:
+        height = 0
+        for piece in table.slice(start, window).collect_batches(chunk_size=n_rows):
+            height += piece.height
+            yield piece
+        start += height
 
 
 def require_column(columns: Sequence[str], name: str, option: str) -> None:
@@ -134,11 +196,6 @@ def split_name(argument: str) -> tuple[str | None, Path]:
     if not equals or "/" in name or Path(argument).exists():
         return None, Path(argument)
     return name, Path(path)
-
-
-def _read_parquet(path: Path, files: Sequence[Path]) -> "pl.DataFrame":
-    with readable(path):
-        return scan_parquet(files).collect(engine="streaming")
 
 
 def _read_json_lines(path: Path) -> "pl.DataFrame":
@@ -200,63 +257,6 @@ def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "
     found = floats.select(pl.all().is_nan().any()).row(0) if floats.width else ()
     with_nan = [name for name, there in zip(floats.columns, found, strict=True) if there]
     return frame.with_columns(pl.col(with_nan).fill_nan(None)) if with_nan else frame
-
-
-def _read_text(file: TextFile, text: set[str]) -> "pl.DataFrame":
-    check_names(file.path, file.names)
-    with readable(file.path, file):
-        check_rectangular(file)
-        frame = _scan(file, text & set(file.names))
-    blank = BlankRows(file.path)
-    frame = blank.drop(frame)
-    blank.warn()
-    return find_types(frame, str(file.path), keep=text, comma=file.separator == ",")
-
-
-def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
-    """Read with the types that polars finds; names, codes and times of day stay text."""
-    import polars as pl
-
-    for guess_from in (GUESS_FROM, None):
-        try:
-            frame = file.scan(text, guess_from=guess_from).collect(engine="streaming")
-            break
-        except pl.exceptions.ComputeError as error:
-            if "utf-8" in str(error):
-                raise
-    else:
-        # An integer may be too long for every type, for example: read all cells as text.
-        return file.scan(set(file.names)).collect(engine="streaming")
-    written = [c.name for c in frame if c.dtype == pl.Time] + _codes_as_numbers(file, frame)
-    dates = [c.name for c in frame if c.dtype.is_temporal()]
-    announce_day_first(_written_like(file, dates, DAY_FIRST), file.path)
-    if written:
-        frame = file.scan({*text, *written}, guess_from=None).collect(engine="streaming")
-    return frame
-
-
-def _codes_as_numbers(file: TextFile, frame: "pl.DataFrame") -> list[str]:
-    """Columns of whole numbers that are written with leading zeros."""
-    whole = [column.name for column in frame if column.dtype.is_integer()]
-    codes = _written_like(file, whole, LEADING_ZERO)
-    if codes:
-        warnings.warn(
-            f"{file.path}: whole numbers with leading zeros are read as text in {listing(codes)}. "
-            "Remove the zeros where they are quantities.",
-            stacklevel=2,
-        )
-    return codes
-
-
-def _written_like(file: TextFile, names: list[str], pattern: str) -> list[str]:
-    """Columns with a cell that matches ``pattern``, found in a second pass over the file."""
-    import polars as pl
-
-    if not names:
-        return []
-    cells = file.scan(set(names)).select(pl.col(names).str.contains(pattern).any())
-    found = cells.collect(engine="streaming").row(0)
-    return [name for name, fits in zip(names, found, strict=True) if fits]
 
 
 def _codes(table: "pl.DataFrame") -> list[str]:

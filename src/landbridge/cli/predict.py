@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from landbridge.cli._columns import RowChecker
-    from landbridge.cli._pieces import Pieces
+    from landbridge.cli._tables import Pieces
 
 ENDINGS = (".csv", ".tsv", ".parquet")
 
@@ -46,8 +46,7 @@ class Predict(AnswerOptions):
                 "--keep copies columns into the output."
             )
         from landbridge.cli._columns import RowChecker, check_card, require_columns
-        from landbridge.cli._pieces import Pieces
-        from landbridge.cli._tables import require_column
+        from landbridge.cli._tables import Pieces, require_column
         from landbridge.persistence import load_model
 
         saved = load_model(self.model)
