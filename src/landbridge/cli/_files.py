@@ -338,17 +338,15 @@ class BlankRows:
 
     def __init__(self, place: object):
         self.place = place
-        self.n_rows = self.n_filled = self.n_inner = self.n_waiting = 0
+        self.n_inner = self.n_waiting = 0
         self.first: int | None = None
 
-    def drop(self, piece: "pl.DataFrame") -> "pl.DataFrame":
-        """The next rows of the table without the empty ones."""
+    def drop(self, piece: "pl.DataFrame", start: int) -> "pl.DataFrame":
+        """The rows of the table from ``start`` on without the empty ones."""
         import polars as pl
 
         blank = piece.select(pl.all_horizontal(pl.all().is_null())).to_series()
         n_blank = int(blank.sum())
-        start, self.n_rows = self.n_rows, self.n_rows + piece.height
-        self.n_filled += piece.height - n_blank
         if not n_blank and not self.n_waiting:
             return piece
         if n_blank and self.first is None:

@@ -136,26 +136,29 @@ class Pieces:
 
     def __iter__(self) -> Iterator["pl.DataFrame"]:
         """Pieces with at least one row; raise for a table without any."""
-        return self._filled(rows_per_piece(len(self.names)))
+        return self._filled(rows_per_piece(len(self.names)), drop_blank=True)
 
     def whole(self, text: Collection[str] = ()) -> "pl.DataFrame":
         """All rows; cells that are text get types, except in the columns named in ``text``."""
         import polars as pl
 
-        frame = pl.concat(self._filled(MOST_ROWS))
-        if self.is_text:
-            frame = find_types(frame, self.place, keep=set(text), comma=self.comma_separated)
+        frame = pl.concat(self._filled(MOST_ROWS, drop_blank=self.is_text))
+        if not self.is_text:
+            return frame
+        frame = find_types(frame, self.place, keep=set(text), comma=self.comma_separated)
         return plain_numbers(frame, self.place)
 
-    def _filled(self, n_rows: int) -> Iterator["pl.DataFrame"]:
-        blank = BlankRows(self.place)
+    def _filled(self, size: int, *, drop_blank: bool) -> Iterator["pl.DataFrame"]:
+        blank, n_rows, n_filled = BlankRows(self.place), 0, 0
         with readable(self.place, self.file):
-            for piece in self.read(n_rows):
-                piece = plain_numbers(piece, self.place, first_row=blank.n_rows)
-                filled = blank.drop(piece) if self.is_text else blank.pass_on(piece)
+            for piece in self.read(size):
+                piece = plain_numbers(piece, self.place, first_row=n_rows)
+                filled = blank.drop(piece, n_rows) if drop_blank else piece
+                n_rows += piece.height
+                n_filled += filled.height
                 if filled.height:
                     yield filled
-        if blank.n_filled == 0:
+        if not n_filled:
             raise InputError(
                 f"{self.place}: the table must have rows below its header; got none. "
                 "Check how the file was exported."
