@@ -18,12 +18,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
+
+import polars as pl
 
 from landbridge.cli._session import InputError, listing, nearest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 TEXT_SUFFIXES = {".csv", ".tsv", ".txt"}
 PARQUET_SUFFIXES = {".parquet", ".pq"}
@@ -76,10 +75,8 @@ def is_parquet(files: Sequence[Path]) -> bool:
     return all(file.suffix.lower() in PARQUET_SUFFIXES for file in files)
 
 
-def scan_parquet(files: Sequence[Path]) -> "pl.LazyFrame":
+def scan_parquet(files: Sequence[Path]) -> pl.LazyFrame:
     """The table in the order of the files; folders like ``region=north`` become a column."""
-    import polars as pl
-
     # Limit how many row groups polars reads ahead, so that memory depends on the size of a piece.
     # Reading takes only a small part of the time.
     os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
@@ -146,13 +143,11 @@ class TextFile:
         names = next(_records(path, header, separator), (1, []))[1]
         return cls(path, names, separator, encoding, missing)
 
-    def frames(self, n_rows: int) -> Iterator["pl.DataFrame"]:
+    def frames(self, n_rows: int) -> Iterator[pl.DataFrame]:
         """Yield the table in frames of at most ``n_rows`` rows, with every cell as text.
 
         polars reads far ahead in a large file, so a scan would need memory for much of it.
         """
-        import polars as pl
-
         header = b""
         for block in self.blocks():
             frame = pl.read_csv(
@@ -262,8 +257,6 @@ def check_rectangular(file: TextFile) -> None:
 
 def _ragged_line(file: TextFile, block: bytes, line: int) -> tuple[int, int] | None:
     """Line number and number of cells of the first line with a different number of cells."""
-    import polars as pl
-
     lines = pl.read_csv(
         block,
         separator=NO_SEPARATOR,
@@ -333,6 +326,38 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
+def read_json_lines(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_ndjson(path, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{path}: must hold one JSON object per line, with the same type in every line of a "
+            f"column; got a file that cannot be read ({str(error).splitlines()[0]}). Correct it."
+        ) from error
+
+
+def read_excel(path: Path, missing: Sequence[str]) -> pl.DataFrame:
+    """The first sheet with every cell as text; types are found as for text files."""
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise InputError(
+            f"{path}: spreadsheets need the package fastexcel. Install it with: pip install "
+            "'landbridge[excel]', or save the sheet as CSV."
+        ) from error
+    try:
+        sheet = fastexcel.read_excel(path).load_sheet(0, dtypes="string")
+        frame = sheet.to_polars()
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
+            "sheet as CSV."
+        ) from error
+    check_names(path, [str(column.name) for column in sheet.selected_columns])
+    frame = frame.with_columns(pl.all().replace(dict.fromkeys([*MISSING, *missing])))
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
 class BlankRows:
     """Track the empty rows that polars reads from blank lines; trailing ones are ignored."""
 
@@ -341,10 +366,8 @@ class BlankRows:
         self.n_inner = self.n_waiting = 0
         self.first: int | None = None
 
-    def drop(self, piece: "pl.DataFrame", start: int) -> "pl.DataFrame":
+    def drop(self, piece: pl.DataFrame, start: int) -> pl.DataFrame:
         """The rows of the table from ``start`` on without the empty ones."""
-        import polars as pl
-
         blank = piece.select(pl.all_horizontal(pl.all().is_null())).to_series()
         n_blank = int(blank.sum())
         if not n_blank and not self.n_waiting:
@@ -372,8 +395,6 @@ class BlankRows:
 @contextmanager
 def readable(place: object, file: TextFile | None = None) -> Iterator[None]:
     """Turn errors of polars into messages about the table."""
-    import polars as pl
-
     try:
         yield
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from landbridge._storage import whole_file
 from landbridge._version import __version__
@@ -15,8 +16,6 @@ from landbridge.cli._session import InputError, listing, nearest
 from landbridge.labelling import LabelPlanner, design_weights
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from landbridge.cli._problem import Problem
 
 KIND = "landbridge labelling"
@@ -81,10 +80,9 @@ def fingerprint(cells: Sequence[Any]) -> str:
 
 
 def write_batch(
-    path: Path, state: State, rows: Sequence[int], table: "pl.DataFrame", names: Sequence[str]
+    path: Path, state: State, rows: Sequence[int], table: pl.DataFrame, names: Sequence[str]
 ) -> None:
     """Write the file to fill in: row, cells, an empty label, and the reason for selection."""
-    import polars as pl
 
     from landbridge.cli.predict import write_answers
 
@@ -103,11 +101,9 @@ def write_batch(
 
 
 def read_answers(
-    path: Path, state: State, table: "pl.DataFrame", names: Sequence[str]
+    path: Path, state: State, table: pl.DataFrame, names: Sequence[str]
 ) -> tuple[list[int], list[Any], int]:
     """Read labels, and the number of rows without one; raise if anything is inconsistent."""
-    import polars as pl
-
     label = state.about["label"]
     try:
         frame = pl.read_csv(path, infer_schema=False)
@@ -160,13 +156,12 @@ def _rows(places: dict[str, int], given: Sequence[str]) -> set[int]:
 
 def _check_cells(
     path: Path,
-    frame: "pl.DataFrame",
+    frame: pl.DataFrame,
     given: Sequence[str],
     places: dict[str, int],
-    table: "pl.DataFrame",
+    table: pl.DataFrame,
 ) -> None:
     """Raise if a cell differs from the table, for example after sorting a single column."""
-    import polars as pl
 
     from landbridge.cli.predict import without_formulas
 
@@ -207,8 +202,6 @@ def with_answers(problem: "Problem", path: Path) -> "Problem":
 
     Labels already in the table count as a first batch drawn uniformly.
     """
-    import polars as pl
-
     if not path.is_file():
         raise InputError(f"{path}: --design must be a file that `landbridge label` wrote.")
     state = State.load(path)

@@ -14,6 +14,7 @@ from math import log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from landbridge._delegate import takes_sample_weight
 from landbridge._tasks import Progress
@@ -21,9 +22,9 @@ from landbridge.baselines import Pooled, SourceOnly, TargetOnly, repeats
 from landbridge.cli._options import bytes_of, seconds_of
 from landbridge.cli._passes import Passes, stage_of
 from landbridge.cli._problem import Problem, read_problem
-from landbridge.cli._sampling import LargeTable, find_large
 from landbridge.cli._session import listing
 from landbridge.cli._study import Study, make_card
+from landbridge.cli._tables import LargeTable, find_large
 from landbridge.model_selection import TransferSearchCV, VotingModel
 from landbridge.model_selection.candidates import takes_target
 
@@ -276,8 +277,6 @@ class Piece:
 def _encoded(
     search: TransferSearchCV, problem: Problem, table: LargeTable, shuffled: bool
 ) -> Iterator[Piece]:
-    import polars as pl
-
     encode, features = search.preprocessor_.transform, problem.features.columns
     label = problem.labels.name  # type: ignore[union-attr]
     width = encode(problem.features[:1]).shape[1]
