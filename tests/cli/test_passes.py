@@ -23,8 +23,14 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
 from landbridge.cli import _more_rows, _tables
-from landbridge.cli._more_rows import learn_in_passes, members_that_learn
-from landbridge.cli._passes import MOST_STEPS, Newton, Passes, stage_of
+from landbridge.cli._more_rows import (
+    MOST_STEPS,
+    Newton,
+    Passes,
+    learn_in_passes,
+    members_that_learn,
+    stage_of,
+)
 from landbridge.cli._problem import Problem
 from landbridge.cli._tables import find_large
 from landbridge.model_selection import TransferSearchCV

@@ -7,11 +7,10 @@ from polars.testing import assert_frame_equal
 
 from landbridge.cli import _tables
 from landbridge.cli._more_rows import Cost, predicted
-from landbridge.cli._options import bytes_of
+from landbridge.cli._options import Select, bytes_of
 from landbridge.cli._problem import read_problem
 from landbridge.cli._session import InputError
 from landbridge.cli._tables import ROW, Sampler, find_large, shares
-from landbridge.cli.select import Select
 
 from .conftest import make_frame
 
