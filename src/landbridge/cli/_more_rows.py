@@ -89,7 +89,7 @@ def with_more_rows(study: Study, problem: Problem, asked: Select, session: Sessi
     if large is not None and not others:
         learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
     if learnt is None or not learnt.names:
-        with session.working("fitting on more rows"):
+        with Progress("fitting on more rows", None):
             problem, reason = fit_on_more(
                 study.search, problem, draw, seconds=left(), memory=bytes_of(asked.memory)
             )

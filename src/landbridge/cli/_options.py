@@ -26,65 +26,14 @@ if TYPE_CHECKING:
 TABLE, RUNNING, OUTPUT = "Reading the table", "Running", "Output"
 SIZES = {"k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-
-
-class Format(StrEnum):
-    """Output format of a command."""
-
-    table = "table"
-    json = "json"
-
-
-class Task(StrEnum):
-    """Kind of label."""
-
-    classification = "classification"
-    regression = "regression"
-
-
-class Sources(StrEnum):
-    """Sets of source rows that are compared."""
-
-    each = "each"
-    pooled = "pooled"
-    both = "both"
-
-
-class Criterion(StrEnum):
-    """Criterion by which candidates are selected."""
-
-    scv = "scv"
-    wcv = "wcv"
-    rv = "rv"
-    trcv = "trcv"
-    tcv = "tcv"
-    stv = "stv"
-    tlv = "tlv"
-    anchored = "anchored"
-
-
-class Answer(StrEnum):
-    """Kind of the final model."""
-
-    vote = "vote"
-    best = "best"
-
-
-class FeatureCriterion(StrEnum):
-    """Selection criterion."""
-
-    t = "t"
-    loss = "loss"
-    gate = "gate"
-
-
-class Goal(StrEnum):
-    """Purpose of the labels."""
-
-    choose = "choose"
-    prove = "prove"
-    measure = "measure"
-    train = "train"
+# Options with a choice of words.
+Format = StrEnum("Format", "table json")
+Task = StrEnum("Task", "classification regression")
+Sources = StrEnum("Sources", "each pooled both")
+Criterion = StrEnum("Criterion", "scv wcv rv trcv tcv stv tlv anchored")
+Answer = StrEnum("Answer", "vote best")
+FeatureCriterion = StrEnum("FeatureCriterion", "t loss gate")
+Goal = StrEnum("Goal", "choose prove measure train")
 
 
 def option(default: Any, words: str, *names: str, panel: str | None = None, **more: Any) -> Any:

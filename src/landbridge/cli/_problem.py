@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from landbridge._validation import task_of
 from landbridge.cli._columns import (
     LARGEST,
     MOST_CELLS,
@@ -129,10 +130,6 @@ class Problem:
             "y": self.answers(source),
             "groups": self.domains[self.in_order(source)],
         }
-        if self.groups is not None:
-            arguments["cv_groups"] = self.groups[self.in_order(source)]
-            if labelled.any():
-                arguments["cv_groups_target"] = self.groups[self.in_order(labelled)]
         if labelled.any():
             arguments["X_target"] = self.rows(labelled)
             arguments["y_target"] = self.answers(labelled)
@@ -140,8 +137,10 @@ class Problem:
                 arguments["sample_weight_target"] = self.target_weights[self.in_order(labelled)]
         if unlabelled.any():
             arguments["X_unlabeled"] = self.rows(unlabelled)
-            if self.groups is not None:
-                arguments["cv_groups_unlabeled"] = self.groups[self.in_order(unlabelled)]
+        if self.groups is not None:
+            for end, rows in (("", source), ("_target", labelled), ("_unlabeled", unlabelled)):
+                if f"X{end}" in arguments:
+                    arguments[f"cv_groups{end}"] = self.groups[self.in_order(rows)]
         return arguments
 
     def compared_sources(self) -> dict[str, np.ndarray]:
@@ -329,9 +328,6 @@ def _check_filled(frame: pl.DataFrame, name: str, option: str) -> None:
 
 def find_task(labels: pl.Series, note: Note | None) -> str:
     """Classification or regression, by the library's rule for labels."""
-
-    from landbridge._validation import task_of
-
     converted = _as_numbers(labels)
     lost = len(labels.filter(labels.is_not_null() & converted.is_null()))
     known = (labels if lost else converted).drop_nulls()
@@ -350,8 +346,6 @@ def find_task(labels: pl.Series, note: Note | None) -> str:
 
 def _refuse_stray_labels(labels: pl.Series, numbers: pl.Series) -> None:
     """Raise if nearly all labels are numbers but a few are not."""
-    from landbridge._validation import task_of
-
     if task_of(numbers.drop_nulls().to_numpy()) == "regression":
         raise InputError(
             f"--label must hold numbers or classes; {labels.name!r} holds numbers except for "

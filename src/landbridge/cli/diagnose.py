@@ -31,11 +31,7 @@ from landbridge.inspection.audit import Finding
 from landbridge.inspection.loss_split import FEWEST
 from landbridge.model_selection import MultiSourceCV
 from landbridge.model_selection.candidates import default_candidates
-from landbridge.report import (
-    summarise_features,
-    summarise_shift,
-    summarise_sources,
-)
+from landbridge.report import summarise_features, summarise_shift, summarise_sources
 from landbridge.report.blocks import P_VALUE, Block, Column, Heading, Text, make_table, plain
 from landbridge.report.layout import features_section, shift_section, sources_section
 from landbridge.report.search_summary import summarise_label_check
@@ -63,7 +59,7 @@ OF_FOLDS = (Finding.TIME, Finding.GROUP)
 def run_diagnose(asked: Diagnose, current: Session) -> None:
     problem = asked.read(current, target=asked.target, announce_task=False, group=asked.group)
     found = shift_part(problem, asked.seed)
-    with current.working("checking columns and labels"):
+    with Progress("checking columns and labels", None):
         parts = (
             problem.audit,
             check_target_labels(problem, asked.seed),
@@ -91,7 +87,7 @@ def run_features(asked: Features, current: Session) -> None:
         current.warn(sentence)
     if asked.positive is None:
         problem = problem.with_numeric_labels()
-    with current.working("picking features"):
+    with Progress("picking features", None):
         found = pick_features(problem, asked)
     current.show(found, features_section(found).blocks)
 

@@ -33,7 +33,7 @@ from landbridge.cli.predict import without_formulas, write_answers
 from landbridge.cli.select import run_search
 from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
 from landbridge.report._svg import Drawing, Scale, spanning_scale, tick_label
-from landbridge.report.blocks import FOUR_DIGITS, Column, Text, make_table
+from landbridge.report.blocks import FOUR_DIGITS, Column, Text, make_table, plain
 
 KIND = "landbridge labelling"
 ROW, WHY = "row", "why"
@@ -128,7 +128,7 @@ def _state(asked: Label) -> State:
                 "Pass it with --state, or omit --answers to get a first batch."
             )
         planner = LabelPlanner(
-            asked.goal.value,
+            asked.goal.value,  # type: ignore[arg-type]
             batch_size=asked.batch,
             budget=asked.planned,
             random_state=asked.seed,
@@ -237,20 +237,14 @@ def _show(
         current.show({"rows": n_open, "output": str(asked.output)}, [Text(words)])
         return
     history = state.planner.history(search)
-    values = {name: _plain(value) for name, value in asdict(status).items()}
     current.show(
-        {**values, "sentences": list(status.sentences), "rows": n_open},
+        {**plain(asdict(status)), "sentences": list(status.sentences), "rows": n_open},
         [*map(Text, status.sentences), _history_table(history)],
     )
     picture = asked.output.with_suffix(".svg")
     with whole_file(picture) as file:
         file.write(label_picture(history).encode())
     current.wrote("picture", picture)
-
-
-def _plain(value: Any) -> Any:
-    """A value that JSON can hold: no NaN or infinity."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _history_table(history: tuple[LabelStatus, ...]) -> Any:
@@ -317,7 +311,7 @@ def read_answers(
     twice = sorted({name for name in given if given.count(name) > 1})
     if twice:
         raise InputError(f"{path}: every row must occur once; {listing(twice)} occurs twice.")
-    last = max(one.batch for one in state.planner.asked_ if one.row in _rows(places, given))
+    last = max(one.batch for one in state.planner.asked_ if names[one.row] in given)
     wanted = [names[one.row] for one in state.planner.asked_ if one.batch == last]
     missing = [name for name in wanted if name not in given]
     if missing:
@@ -336,10 +330,6 @@ def read_answers(
         raise InputError(f"{path}: the column {label!r} must hold labels; it is empty. Fill it in.")
     answers = [_answer(path, name, text, state) for name, text in filled]
     return [places[name] for name, _ in filled], answers, len(given) - len(filled)
-
-
-def _rows(places: dict[str, int], given: Sequence[str]) -> set[int]:
-    return {places[name] for name in given}
 
 
 def _check_cells(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 
+from landbridge._tasks import Progress
 from landbridge._tasks.dask_cluster import dask_cluster
 from landbridge.cli._candidates import read_candidates
 from landbridge.cli._columns import describe_columns
@@ -38,12 +39,7 @@ from landbridge.model_selection import TransferSearchCV
 from landbridge.model_selection._sources import POOLED, GroupTimeSeriesSplit
 from landbridge.model_selection.candidates import role_of
 from landbridge.persistence import save_model
-from landbridge.report import (
-    summarise,
-    summarise_data,
-    summarise_origin,
-    write_report,
-)
+from landbridge.report import summarise, summarise_data, summarise_origin, write_report
 from landbridge.report.blocks import Block, Text, plain
 from landbridge.report.layout import ranking_section
 from landbridge.report.tables import checks_table
@@ -197,7 +193,7 @@ def report_parts(
 
 def attempt(session: Session, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Compute a part of the report; on failure, warn and return None."""
-    with session.working(name):
+    with Progress(name, None):
         try:
             return function(*arguments)
         except ValueError as error:
@@ -229,7 +225,7 @@ def run_search(
         candidates,
         criterion=None if asked.criterion is None else asked.criterion.value,
         scoring=asked.metric or None,
-        refit=asked.answer.value,
+        refit=asked.answer.value,  # type: ignore[arg-type]
         **folds_of(problem, asked.folds),
         sources=asked.sources.value,
         preprocessor=TableEncoder(dense=dense, random_state=asked.seed),

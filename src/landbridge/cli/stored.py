@@ -149,44 +149,35 @@ def run_cache(asked: Cache, current: Session) -> None:
     fits = TaskCache(asked.directory)
     removed = None if asked.prune is None else fits.prune(seconds_of(asked.prune))
     contents = fits.contents()
-    data = {
+    kinds: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "fits": contents.tasks[name],
+            "bytes": contents.bytes[name],
+            "seconds": contents.seconds[name],
+        }
+        for name in sorted(contents.tasks)
+    ]
+    data: dict[str, Any] = {
         "directory": str(asked.directory),
         "fits": sum(contents.tasks.values()),
         "bytes": sum(contents.bytes.values()),
         "damaged": contents.damaged,
         "removed": removed,
-        "kinds": [
-            {
-                "name": name,
-                "fits": contents.tasks[name],
-                "bytes": contents.bytes[name],
-                "seconds": contents.seconds[name],
-            }
-            for name in sorted(contents.tasks)
-        ],
+        "kinds": kinds,
     }
     facts = [
         ("directory", str(asked.directory)),
-        ("finished fits", f"{data['fits']}, {size_words(sum(contents.bytes.values()))}"),
+        ("finished fits", f"{data['fits']}, {size_words(data['bytes'])}"),
     ]
     if contents.damaged:
         facts.append(("damaged files, which are fitted again", str(contents.damaged)))
     if removed is not None:
         facts.append(("files removed", str(removed)))
-    columns = [
-        Column("candidate"),
-        Column("fits", ".0f"),
-        Column("size"),
-        Column("time saved"),
-    ]
+    columns = [Column("candidate"), Column("fits", ".0f"), Column("size"), Column("time saved")]
     rows = [
-        [
-            name,
-            contents.tasks[name],
-            size_words(contents.bytes[name]),
-            duration(contents.seconds[name]),
-        ]
-        for name in sorted(contents.tasks)
+        [kind["name"], kind["fits"], size_words(kind["bytes"]), duration(kind["seconds"])]
+        for kind in kinds
     ]
     current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
 
