@@ -518,15 +518,12 @@ def _cast(column: pl.Series, kind: str, comma_separated: bool, found: _Findings)
         if dates is not None:
             if not found.day_first:
                 found.day_first = announce_day_first(column, "new rows")
-            return dates.cast(types[kind]) if kind == "date" else _as_time(dates)
+            is_time = kind == "time" and dates.dtype != pl.Date
+            return dates if is_time else dates.cast(types[kind])
     elif column_kind(column) in types and kind in ("date", "time") and column.dtype.is_temporal():
         return column.cast(types[kind])
     nothing = pl.Boolean if kind == "true or false" else types.get(kind, pl.String)
     return pl.Series(column.name, [None] * len(column), dtype=nothing)
-
-
-def _as_time(found: pl.Series) -> pl.Series:
-    return found.cast(pl.Datetime("us")) if found.dtype == pl.Date else found
 
 
 def _outside(column: pl.Series, known: dict[str, Any]) -> np.ndarray:

@@ -76,7 +76,10 @@ def run_select(asked: Select, current: Session) -> None:
         write_report(study.summary, asked.report)
         current.wrote("report", asked.report)
     if asked.results is not None:
-        save_results(study, asked.results)
+        if asked.results.suffix.lower() == ".npz":
+            study.search.results_.save(asked.results)
+        else:
+            write_report(study.summary, asked.results)
         current.wrote("results", asked.results)
     if asked.save is not None:
         from landbridge.cli._more_rows import with_more_rows
@@ -120,7 +123,14 @@ def run_study(problem: Problem, asked: Select, session: Session, *, command: str
         origin=summarise_origin(command=command, seed=asked.seed),
         result=search.results_,
         level=asked.level,
-        data=data_part(problem),
+        data=summarise_data(
+            problem.features,
+            problem.domains,
+            problem.labels,
+            target=problem.target,
+            task=problem.task,
+            audit=problem.audit,
+        ),
         warnings=session.warnings,
         **parts,
     )
@@ -318,18 +328,6 @@ def with_baselines(
     return {**candidates, **missing}
 
 
-def data_part(problem: Problem) -> dict[str, Any]:
-    """Summary of the input table."""
-    return summarise_data(
-        problem.features,
-        problem.domains,
-        problem.labels,
-        target=problem.target,
-        task=problem.task,
-        audit=problem.audit,
-    )
-
-
 def make_card(
     problem: Problem,
     search: TransferSearchCV,
@@ -377,14 +375,6 @@ def training_sources(problem: Problem, search: TransferSearchCV) -> list[str]:
     if POOLED in chosen or chosen - {None, *problem.sources}:
         return problem.sources
     return [name for name in problem.sources if name in chosen]
-
-
-def save_results(study: Study, path: Path) -> None:
-    """The summary as JSON, or the kept predictions as arrays."""
-    if path.suffix.lower() == ".npz":
-        study.search.results_.save(path)
-    else:
-        write_report(study.summary, path)
 
 
 def _estimator_of(candidate: Any) -> Any:
