@@ -155,7 +155,7 @@ def predict_floor(model: str, folder: str, output: str) -> None:
     """The model's own predictions on the pieces of a dataset, read and written in any case."""
     import polars as pl
 
-    from landbridge.cli._pieces import Pieces
+    from landbridge.cli._tables import Pieces
     from landbridge.cli.predict import write_answers
     from landbridge.persistence import load_model
 

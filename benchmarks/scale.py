@@ -221,7 +221,7 @@ def dask_speed(n_rounds: int = 3) -> Lines:
 
 def large_select(n_rows: int = 20_000_000) -> Lines:
     """`select` on a large dataset, against one pass over it and the search on the sample."""
-    from landbridge.cli._pieces import find_large
+    from landbridge.cli._tables import find_large
 
     data = _dataset(n_rows)
     question = ["-y", "ill", "-d", "site", "-t", "west", "--candidates", _few_candidates(data)]

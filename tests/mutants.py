@@ -187,8 +187,8 @@ MUTANTS = [
            "found.n_misfits < max(found.n_filled, 1)", "cli/test_columns.py"),
     mutant("cli/_columns.py", "empty = given.is_null().to_numpy()", "pass",
            "cli/test_columns.py"),
-    mutant("cli/_cells.py", "MOST_CELLS = 0.9", "MOST_CELLS = 0.5", "cli/test_tables.py"),
-    mutant("cli/_study.py", "return [name for name in problem.sources if name in chosen]",
+    mutant("cli/_columns.py", "MOST_CELLS = 0.9", "MOST_CELLS = 0.5", "cli/test_tables.py"),
+    mutant("cli/select.py", "return [name for name in problem.sources if name in chosen]",
            "return problem.sources", "cli/test_commands.py"),
 ]  # fmt: skip
 

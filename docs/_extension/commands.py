@@ -15,7 +15,7 @@ TYPE_NAMES = {str: "text", Path: "path", int: "integer", float: "number"}
 
 def write_command_pages(path: Path) -> None:
     """Write one section per command: what it does, its arguments and its options."""
-    from landbridge.cli._app import app
+    from landbridge.cli._options import app
 
     parts = [
         "# Command reference\n",

@@ -24,7 +24,7 @@ class Program:
         self.folder = folder
 
     def __call__(self, *arguments: object, code: int = 0) -> Any:
-        from landbridge.cli._app import app
+        from landbridge.cli._options import app
 
         done = CliRunner().invoke(app, [str(argument) for argument in arguments])
         assert done.exit_code == code, (done.output, done.stderr, done.exception)

@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 
+from landbridge.cli._options import Select
 from landbridge.cli._problem import find_task, read_problem
-from landbridge.cli._study import folds_of
-from landbridge.cli._trust import column_cautions
-from landbridge.cli.select import Select
+from landbridge.cli.diagnose import column_cautions
+from landbridge.cli.select import folds_of
 from landbridge.model_selection._sources import needs_groups
 
 N = 60

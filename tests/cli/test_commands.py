@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from landbridge.cli import _session, main
-from landbridge.cli._app import app
+from landbridge.cli._options import app
 from landbridge.metrics.metric import format_number
 from landbridge.persistence import CARD, load_card, load_model
 
@@ -491,7 +491,7 @@ def test_an_interruption_that_nobody_caught_ends_with_130(monkeypatch):
     def interrupted(**_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("landbridge.cli._app.app", interrupted)
+    monkeypatch.setattr("landbridge.cli._options.app", interrupted)
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 130

@@ -22,11 +22,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 
 from landbridge.baselines import Pooled, SourceOnly, TargetOnly
-from landbridge.cli import _more_rows, _pieces
-from landbridge.cli._more_rows import learn_in_passes, members_that_learn
-from landbridge.cli._passes import MOST_STEPS, Newton, Passes, stage_of
-from landbridge.cli._pieces import find_large
+from landbridge.cli import _more_rows, _tables
+from landbridge.cli._more_rows import (
+    MOST_STEPS,
+    Newton,
+    Passes,
+    learn_in_passes,
+    members_that_learn,
+    stage_of,
+)
 from landbridge.cli._problem import Problem
+from landbridge.cli._tables import find_large
 from landbridge.model_selection import TransferSearchCV
 
 from .conftest import make_frame
@@ -161,9 +167,9 @@ def table(tmp_path, monkeypatch):
     frame = pl.concat([make_frame(60, seed=seed) for seed in range(8)]).sort("region")
     frame = frame.select(pl.col("size").fill_null(0.0), "noise", "region", "good")
     frame.write_parquet(tmp_path / "t.parquet")
-    monkeypatch.setattr(_pieces, "LARGE", 0)
-    monkeypatch.setattr(_pieces, "CELLS", 1)
-    monkeypatch.setattr(_pieces, "LEAST_ROWS", 70)
+    monkeypatch.setattr(_tables, "LARGE", 0)
+    monkeypatch.setattr(_tables, "CELLS", 1)
+    monkeypatch.setattr(_tables, "LEAST_ROWS", 70)
     return frame, find_large([str(tmp_path / "t.parquet")], "region")
 
 
@@ -281,7 +287,7 @@ def test_select_says_which_models_learnt_from_all_rows(landbridge, tmp_path, mon
     pl.concat([make_frame(60, seed=seed) for seed in range(8)]).write_parquet(
         tmp_path / "t.parquet"
     )
-    monkeypatch.setattr(_pieces, "LARGE", 0)
+    monkeypatch.setattr(_tables, "LARGE", 0)
     forest = (
         "trees: {estimator: RandomForestClassifier, params: {n_estimators: 3}}\n" if trees else ""
     )

@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from landbridge.cli import _files, _pieces
+from landbridge.cli import _files, _tables
 from landbridge.cli._columns import RowChecker, describe_columns
 from landbridge.cli._files import find_files, scan_parquet
-from landbridge.cli._pieces import Pieces
 from landbridge.cli._session import InputError
+from landbridge.cli._tables import Pieces
 
 from .conftest import make_frame
 
@@ -18,8 +18,8 @@ from .conftest import make_frame
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Pieces of three rows."""
-    monkeypatch.setattr(_pieces, "CELLS", 1)
-    monkeypatch.setattr(_pieces, "LEAST_ROWS", 3)
+    monkeypatch.setattr(_tables, "CELLS", 1)
+    monkeypatch.setattr(_tables, "LEAST_ROWS", 3)
 
 
 def same(left, right):
@@ -32,8 +32,8 @@ def test_predictions_do_not_depend_on_the_pieces(landbridge, model, tmp_path, mo
     asked = ("predict", model, "new.csv", "--keep", "note")
     whole, as_json = landbridge(*asked), landbridge.json(*asked)
     landbridge(*asked, "-o", "whole.parquet")
-    monkeypatch.setattr(_pieces, "CELLS", 1)
-    monkeypatch.setattr(_pieces, "LEAST_ROWS", 50)
+    monkeypatch.setattr(_tables, "CELLS", 1)
+    monkeypatch.setattr(_tables, "LEAST_ROWS", 50)
     pieces = landbridge(*asked)
     assert pieces.stdout.count("prediction") == 1, "one header"
     same(pl.read_csv(pieces.stdout.encode()), pl.read_csv(whole.stdout.encode()))
@@ -152,7 +152,7 @@ def test_blocks_of_text_give_the_same_table(tmp_path, monkeypatch, text, encodin
     path.write_bytes(text.encode(encoding or "utf-8-sig"))
     file = _files.TextFile.open(path, encoding)
     _files.check_rectangular(file)
-    parts = list(file.frames())
+    parts = list(file.frames(10))
     whole = pl.read_csv(text.encode(), infer_schema_length=0, separator=file.separator)
     assert_frame_equal(pl.concat(parts), whole)
     assert file.names == whole.columns

@@ -51,7 +51,7 @@ def test_the_package_runs_as_the_program():
 
 def test_help_waits_for_no_heavy_package():
     check = (
-        "import sys, landbridge.cli._app; "
+        "import sys, landbridge.cli._options; "
         "print([m for m in ('numpy', 'sklearn', 'polars', 'skops', 'jinja2') if m in sys.modules])"
     )
     done = subprocess.run(

@@ -5,14 +5,12 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from landbridge.cli import _pieces, _sampling
+from landbridge.cli import _tables
 from landbridge.cli._more_rows import Cost, predicted
-from landbridge.cli._options import bytes_of
-from landbridge.cli._pieces import ROW, find_large
+from landbridge.cli._options import Select, bytes_of
 from landbridge.cli._problem import read_problem
-from landbridge.cli._sampling import Sampler, shares
 from landbridge.cli._session import InputError
-from landbridge.cli.select import Select
+from landbridge.cli._tables import ROW, Sampler, find_large, shares
 
 from .conftest import make_frame
 
@@ -57,7 +55,7 @@ def test_labels_keep_their_shares_and_come_first():
 def test_the_sample_does_not_depend_on_the_pieces(monkeypatch):
     table = make_table()
     whole, sample = draw(table, 100)
-    monkeypatch.setattr(_sampling, "WAITING", 150)
+    monkeypatch.setattr(_tables, "WAITING", 150)
     for pieces in (2, 7, 60):
         found, again = draw(table, 100, pieces=pieces)
         assert found.equals(whole)
@@ -125,7 +123,7 @@ def test_datasets_that_are_not_read_whole_give_the_same_sample(rows, monkeypatch
 
     small, drawn = sample(rows.parent / "whole.parquet")
     assert drawn.drawn == {"north": 90, "south": 90, "west": 90}
-    monkeypatch.setattr(_pieces, "LARGE", 0)
+    monkeypatch.setattr(_tables, "LARGE", 0)
     for data in (
         [rows.parent / "whole.parquet"],
         [rows],
@@ -138,7 +136,7 @@ def test_datasets_that_are_not_read_whole_give_the_same_sample(rows, monkeypatch
 
 
 def test_select_and_diagnose_state_the_sample(landbridge, rows, monkeypatch):
-    monkeypatch.setattr(_pieces, "LARGE", 0)
+    monkeypatch.setattr(_tables, "LARGE", 0)
     (rows.parent / "few.yaml").write_text("nb: GaussianNB\n")
     question = ("-y", "good", "-d", "region", "-t", "west", "--max-rows", 90, "--drop", "remark")
     done = landbridge("select", "rows", *question, "--candidates", "few.yaml", "--folds", 2)
@@ -162,7 +160,7 @@ def test_tables_by_name_are_one_large_table(tmp_path, monkeypatch):
         part.drop("region").write_parquet(tmp_path / region / "1.parquet")
     data = [f"{name}={tmp_path / name}" for name in ("north", "south", "west")]
     assert find_large(data, "region") is None
-    monkeypatch.setattr(_pieces, "LARGE", 0)
+    monkeypatch.setattr(_tables, "LARGE", 0)
     found, sample = find_large(data, "region").draw("good", 50, seed=0, labels_first=True)
     assert found[ROW].is_sorted()
     found = found.drop(ROW)

@@ -60,7 +60,7 @@ class Ended:
 
 
 def run(*arguments: object) -> Ended:
-    from landbridge.cli._app import app
+    from landbridge.cli._options import app
 
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if done.exception is not None and not isinstance(done.exception, SystemExit):

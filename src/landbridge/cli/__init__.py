@@ -26,7 +26,7 @@ def main() -> None:
         )
     signal.signal(signal.SIGTERM, _terminate)
     try:
-        from landbridge.cli._app import app
+        from landbridge.cli._options import app
 
         app(prog_name="landbridge")
     except KeyboardInterrupt as stop:  # During import, or while handling another interrupt.

@@ -15,6 +15,11 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, NoReturn
 
+import yaml
+from sklearn.base import BaseEstimator
+from sklearn.utils import all_estimators
+
+import landbridge
 from landbridge.cli._session import InputError, nearest
 from landbridge.interop.boosters import (
     BoosterClassifier,
@@ -179,10 +184,6 @@ def _check_keys(entry: Entry, known: tuple[str, ...]) -> None:
 
 @cache
 def _known_classes() -> dict[str, Any]:
-    from sklearn.utils import all_estimators
-
-    import landbridge
-
     classes = dict(all_estimators(type_filter=["classifier", "regressor", "transformer"]))
     own = {name: getattr(landbridge, name) for name in landbridge.__all__}
     return classes | {name: value for name, value in own.items() if _is_estimator_class(value)}
@@ -214,8 +215,6 @@ def _parameters(cls: Any) -> list[str]:
 
 
 def _is_estimator_class(value: Any) -> bool:
-    from sklearn.base import BaseEstimator
-
     return isinstance(value, type) and issubclass(value, BaseEstimator) and hasattr(value, "fit")
 
 
@@ -236,8 +235,6 @@ def _read(path: Path) -> Entry:
 
 
 def _read_yaml(text: str, path: Path) -> Entry:
-    import yaml
-
     loader = None
     try:
         loader = yaml.SafeLoader(text)
@@ -280,8 +277,6 @@ class _YAML:
         self.loader, self.path, self.n_entries = loader, path, 0
 
     def read(self, node: Any, depth: int) -> Entry:
-        import yaml
-
         self.n_entries += 1
         line = node.start_mark.line + 1
         if self.n_entries > MOST_ENTRIES:

@@ -18,12 +18,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
+
+import polars as pl
 
 from landbridge.cli._session import InputError, listing, nearest
-
-if TYPE_CHECKING:
-    import polars as pl
 
 TEXT_SUFFIXES = {".csv", ".tsv", ".txt"}
 PARQUET_SUFFIXES = {".parquet", ".pq"}
@@ -76,10 +75,8 @@ def is_parquet(files: Sequence[Path]) -> bool:
     return all(file.suffix.lower() in PARQUET_SUFFIXES for file in files)
 
 
-def scan_parquet(files: Sequence[Path]) -> "pl.LazyFrame":
+def scan_parquet(files: Sequence[Path]) -> pl.LazyFrame:
     """The table in the order of the files; folders like ``region=north`` become a column."""
-    import polars as pl
-
     # Limit how many row groups polars reads ahead, so that memory depends on the size of a piece.
     # Reading takes only a small part of the time.
     os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
@@ -146,35 +143,20 @@ class TextFile:
         names = next(_records(path, header, separator), (1, []))[1]
         return cls(path, names, separator, encoding, missing)
 
-    def scan(self, text: set[str], *, guess_from: int | None = 0) -> "pl.LazyFrame":
-        """Scan the table; columns in ``text`` stay text, other types are inferred from the first
-        rows."""
-        import polars as pl
-
-        return pl.scan_csv(
-            self.path if self.encoding is None else io.BytesIO(b"".join(self.blocks())),
-            separator=self.separator,
-            null_values=[*MISSING, *self.missing],
-            try_parse_dates=True,
-            infer_schema_length=guess_from,
-            schema_overrides=dict.fromkeys(text, pl.String),
-        )
-
-    def frames(self) -> Iterator["pl.DataFrame"]:
-        """Yield the table block by block, with every cell as text.
+    def frames(self, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Yield the table in frames of at most ``n_rows`` rows, with every cell as text.
 
         polars reads far ahead in a large file, so a scan would need memory for much of it.
         """
-        import polars as pl
-
         header = b""
         for block in self.blocks():
-            yield pl.read_csv(
+            frame = pl.read_csv(
                 header + block,
                 separator=self.separator,
                 null_values=[*MISSING, *self.missing],
                 infer_schema_length=0,
             )
+            yield from frame.iter_slices(n_rows)
             header = header or _first_record(block)
 
     def blocks(self) -> Iterator[bytes]:
@@ -275,8 +257,6 @@ def check_rectangular(file: TextFile) -> None:
 
 def _ragged_line(file: TextFile, block: bytes, line: int) -> tuple[int, int] | None:
     """Line number and number of cells of the first line with a different number of cells."""
-    import polars as pl
-
     lines = pl.read_csv(
         block,
         separator=NO_SEPARATOR,
@@ -346,22 +326,50 @@ def _blocks(path: Path) -> Iterator[bytes]:
             yield block
 
 
+def read_json_lines(path: Path) -> pl.DataFrame:
+    try:
+        return pl.read_ndjson(path, infer_schema_length=None)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(
+            f"{path}: must hold one JSON object per line, with the same type in every line of a "
+            f"column; got a file that cannot be read ({str(error).splitlines()[0]}). Correct it."
+        ) from error
+
+
+def read_excel(path: Path, missing: Sequence[str]) -> pl.DataFrame:
+    """The first sheet with every cell as text; types are found as for text files."""
+    try:
+        import fastexcel
+    except ImportError as error:
+        raise InputError(
+            f"{path}: spreadsheets need the package fastexcel. Install it with: pip install "
+            "'landbridge[excel]', or save the sheet as CSV."
+        ) from error
+    try:
+        sheet = fastexcel.read_excel(path).load_sheet(0, dtypes="string")
+        frame = sheet.to_polars()
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
+        raise InputError(
+            f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
+            "sheet as CSV."
+        ) from error
+    check_names(path, [str(column.name) for column in sheet.selected_columns])
+    frame = frame.with_columns(pl.all().replace(dict.fromkeys([*MISSING, *missing])))
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
+
+
 class BlankRows:
     """Track the empty rows that polars reads from blank lines; trailing ones are ignored."""
 
     def __init__(self, place: object):
         self.place = place
-        self.n_rows = self.n_filled = self.n_inner = self.n_waiting = 0
+        self.n_inner = self.n_waiting = 0
         self.first: int | None = None
 
-    def drop(self, piece: "pl.DataFrame") -> "pl.DataFrame":
-        """The next rows of the table without the empty ones."""
-        import polars as pl
-
+    def drop(self, piece: pl.DataFrame, start: int) -> pl.DataFrame:
+        """The rows of the table from ``start`` on without the empty ones."""
         blank = piece.select(pl.all_horizontal(pl.all().is_null())).to_series()
         n_blank = int(blank.sum())
-        start, self.n_rows = self.n_rows, self.n_rows + piece.height
-        self.n_filled += piece.height - n_blank
         if not n_blank and not self.n_waiting:
             return piece
         if n_blank and self.first is None:
@@ -387,8 +395,6 @@ class BlankRows:
 @contextmanager
 def readable(place: object, file: TextFile | None = None) -> Iterator[None]:
     """Turn errors of polars into messages about the table."""
-    import polars as pl
-
     try:
         yield
     except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:

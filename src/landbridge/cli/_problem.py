@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import polars as pl
 
-from landbridge.cli._cells import (
+from landbridge._validation import task_of
+from landbridge.cli._columns import (
     LARGEST,
     MOST_CELLS,
     announce_notation,
@@ -16,15 +18,19 @@ from landbridge.cli._cells import (
     warn_similar_names,
 )
 from landbridge.cli._options import TableOptions
-from landbridge.cli._pieces import ROW, advice_on_text, find_large
-from landbridge.cli._sampling import Sample, Sampler
 from landbridge.cli._session import InputError, listing, nearest
-from landbridge.cli._tables import DEFAULT_DOMAIN, read_data, require_column
+from landbridge.cli._tables import (
+    DEFAULT_DOMAIN,
+    ROW,
+    Sample,
+    Sampler,
+    advice_on_text,
+    find_large,
+    read_data,
+    require_column,
+)
 from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
 from landbridge.model_selection._sources import POOLED, source_name
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Note = Callable[[str], None]
 # Names of columns, chosen so that no file has them.
@@ -41,9 +47,9 @@ MOST_COMPARED = 20
 class Problem:
     """Rows, domains and labels; ``labels`` is ``None`` if no label was given."""
 
-    features: "pl.DataFrame"
+    features: pl.DataFrame
     domains: np.ndarray
-    labels: "pl.Series | None"
+    labels: pl.Series | None
     target: str | None
     task: str | None
     domain_column: str = DEFAULT_DOMAIN
@@ -99,7 +105,7 @@ class Problem:
             return positions
         return positions[np.argsort(self.times[positions], kind="stable")]
 
-    def rows(self, mask: np.ndarray) -> "pl.DataFrame":
+    def rows(self, mask: np.ndarray) -> pl.DataFrame:
         return self.features[self.in_order(mask)]
 
     def answers(self, mask: np.ndarray) -> np.ndarray:
@@ -110,7 +116,7 @@ class Problem:
             return values.to_numpy().astype(np.float64)
         return np.asarray(values.to_list())
 
-    def as_labels(self, column: "pl.Series") -> "pl.Series":
+    def as_labels(self, column: pl.Series) -> pl.Series:
         """Convert labels of additional rows; numbers for regression."""
         return _as_numbers(column) if self.task == "regression" else column
 
@@ -124,10 +130,6 @@ class Problem:
             "y": self.answers(source),
             "groups": self.domains[self.in_order(source)],
         }
-        if self.groups is not None:
-            arguments["cv_groups"] = self.groups[self.in_order(source)]
-            if labelled.any():
-                arguments["cv_groups_target"] = self.groups[self.in_order(labelled)]
         if labelled.any():
             arguments["X_target"] = self.rows(labelled)
             arguments["y_target"] = self.answers(labelled)
@@ -135,8 +137,10 @@ class Problem:
                 arguments["sample_weight_target"] = self.target_weights[self.in_order(labelled)]
         if unlabelled.any():
             arguments["X_unlabeled"] = self.rows(unlabelled)
-            if self.groups is not None:
-                arguments["cv_groups_unlabeled"] = self.groups[self.in_order(unlabelled)]
+        if self.groups is not None:
+            for end, rows in (("", source), ("_target", labelled), ("_unlabeled", unlabelled)):
+                if f"X{end}" in arguments:
+                    arguments[f"cv_groups{end}"] = self.groups[self.in_order(rows)]
         return arguments
 
     def compared_sources(self) -> dict[str, np.ndarray]:
@@ -262,11 +266,9 @@ def read_problem(
 
 
 def audit_features(
-    features: "pl.DataFrame", domains: np.ndarray, labels: "pl.Series | None"
+    features: pl.DataFrame, domains: np.ndarray, labels: pl.Series | None
 ) -> ColumnAudit:
     """Columns other than the domain and the label, for at most 50 000 rows."""
-    import polars as pl
-
     table = features.with_columns(pl.Series(DOMAIN_KEY, domains))
     if labels is not None:
         table = table.with_columns(labels.alias(LABEL_KEY))
@@ -276,8 +278,8 @@ def audit_features(
 
 
 def _without(
-    features: "pl.DataFrame", audit: ColumnAudit, keep: Sequence[str], note: Note
-) -> "pl.DataFrame":
+    features: pl.DataFrame, audit: ColumnAudit, keep: Sequence[str], note: Note
+) -> pl.DataFrame:
     """The features without identifiers and constants, as long as others remain."""
     names = [name for name in audit.left_out if name not in keep]
     if not names or len(names) == features.width:
@@ -289,17 +291,15 @@ def _without(
     return features.drop(names)
 
 
-def _row_names(frame: "pl.DataFrame", identifiers: Sequence[str]) -> list[str]:
+def _row_names(frame: pl.DataFrame, identifiers: Sequence[str]) -> list[str]:
     """Names of the rows by the first identifier, or else their positions in the table."""
     if not identifiers:
         return [f"row {number}" for number in frame[ROW].to_list()]
     return [f"{identifiers[0]} {value}" for value in frame[identifiers[0]].to_list()]
 
 
-def _as_times(column: "pl.Series") -> np.ndarray:
+def _as_times(column: pl.Series) -> np.ndarray:
     """Times as numbers that can be sorted."""
-    import polars as pl
-
     if column.dtype.is_temporal():
         return column.cast(pl.Datetime("us")).cast(pl.Int64).to_numpy()
     if column.dtype.is_numeric():
@@ -310,12 +310,12 @@ def _as_times(column: "pl.Series") -> np.ndarray:
     )
 
 
-def _time_words(column: "pl.Series") -> list[str]:
+def _time_words(column: pl.Series) -> list[str]:
     """Times as they are shown, without empty fractions of seconds."""
     return [time.removesuffix(".000000") for time in column.cast(str).to_list()]
 
 
-def _check_filled(frame: "pl.DataFrame", name: str, option: str) -> None:
+def _check_filled(frame: pl.DataFrame, name: str, option: str) -> None:
     """Raise if a column is missing or has empty cells."""
     require_column(frame.columns, name, option)
     if frame[name].null_count():
@@ -326,12 +326,8 @@ def _check_filled(frame: "pl.DataFrame", name: str, option: str) -> None:
         )
 
 
-def find_task(labels: "pl.Series", note: Note | None) -> str:
+def find_task(labels: pl.Series, note: Note | None) -> str:
     """Classification or regression, by the library's rule for labels."""
-    import polars as pl
-
-    from landbridge._validation import task_of
-
     converted = _as_numbers(labels)
     lost = len(labels.filter(labels.is_not_null() & converted.is_null()))
     known = (labels if lost else converted).drop_nulls()
@@ -348,10 +344,8 @@ def find_task(labels: "pl.Series", note: Note | None) -> str:
     return task
 
 
-def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
+def _refuse_stray_labels(labels: pl.Series, numbers: pl.Series) -> None:
     """Raise if nearly all labels are numbers but a few are not."""
-    from landbridge._validation import task_of
-
     if task_of(numbers.drop_nulls().to_numpy()) == "regression":
         raise InputError(
             f"--label must hold numbers or classes; {labels.name!r} holds numbers except for "
@@ -360,10 +354,8 @@ def _refuse_stray_labels(labels: "pl.Series", numbers: "pl.Series") -> None:
         )
 
 
-def _as_numbers(labels: "pl.Series") -> "pl.Series":
+def _as_numbers(labels: pl.Series) -> pl.Series:
     """Labels as numbers; other labels become missing."""
-    import polars as pl
-
     if labels.dtype == pl.String:
         return read_numbers(labels, comma_separated=True).values
     if labels.dtype.is_numeric():
@@ -394,7 +386,7 @@ def require_labels(problem: Problem, *, least: int) -> None:
             )
 
 
-def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> None:
+def _check_columns(frame: pl.DataFrame, domain: str, table: TableOptions) -> None:
     """Raise if a named column is missing or unsuitable."""
     require_column(frame.columns, domain, "--domain")
     if table.label is not None:
@@ -422,9 +414,7 @@ def _check_columns(frame: "pl.DataFrame", domain: str, table: TableOptions) -> N
                 )
 
 
-def _holds_dates(labels: "pl.Series") -> bool:
-    import polars as pl
-
+def _holds_dates(labels: pl.Series) -> bool:
     if labels.dtype != pl.String:
         return labels.dtype.is_temporal()
     known = labels.drop_nulls()
@@ -435,10 +425,8 @@ def _holds_dates(labels: "pl.Series") -> bool:
 
 
 def _keep_domains(
-    frame: "pl.DataFrame", domain: str, target: str | None, exclude: list[str], note: Note
-) -> "pl.DataFrame":
-    import polars as pl
-
+    frame: pl.DataFrame, domain: str, target: str | None, exclude: list[str], note: Note
+) -> pl.DataFrame:
     missing = frame[domain].null_count()
     if missing:
         row = frame[domain].is_null().arg_max() or 0
@@ -480,10 +468,8 @@ def _announce_sample(sample: Sample, note: Note) -> None:
         note(f"{name}: {sample.drawn[name]} of {sample.rows[name]} rows are used (--max-rows)")
 
 
-def _check_labels(labels: "pl.Series", task: str) -> "pl.Series":
+def _check_labels(labels: pl.Series, task: str) -> pl.Series:
     """Classes as they are written, or numbers for regression."""
-    import polars as pl
-
     if task == "classification":
         if labels.dtype == pl.String:
             warn_similar_names(labels, "classes")

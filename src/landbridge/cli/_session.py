@@ -27,7 +27,6 @@ from landbridge.cli import INTERRUPTED, TERMINATED, Terminated
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from landbridge._tasks import Progress
     from landbridge.report.blocks import Block, Column, Table
 
 REPORTS = (".html", ".htm", ".md", ".json")
@@ -86,12 +85,6 @@ class Session:
             return
         for block in blocks:
             print_block(self.out, block)
-
-    def working(self, words: str) -> "Progress":
-        """Show progress of work of unknown length by the elapsed seconds."""
-        from landbridge._tasks import Progress
-
-        return Progress(words, None)
 
     def wrote(self, what: str, path: Path) -> None:
         """Report the path of an output."""

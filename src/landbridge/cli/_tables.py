@@ -1,28 +1,29 @@
-"""Tables from files: one file with a domain column, or one file per domain.
+"""Tables from files: one file with a domain column, one file per domain, or a sample.
 
 Column types are inferred from the whole file. The label and the domain stay text, because `1`, `01`
 and `1.0` are different names. Cells that do not fit their column are reported, never dropped
 silently.
+
+Large Parquet tables are not read whole but sampled by domain and label. Every row gets a random
+number, and the rows of a stratum (a domain and a label) with the smallest numbers are the sample.
+One pass over two columns is enough, only the sample is kept in memory, and the rows drawn do not
+depend on the pieces in which the table was read.
 """
 
-import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from landbridge.cli._cells import (
-    DAY_FIRST,
-    LARGEST,
-    LEADING_ZERO,
-    announce_day_first,
-    find_types,
-    is_code,
-)
+import numpy as np
+import polars as pl
+
+from landbridge._tasks import Progress
+from landbridge.cli._columns import LARGEST, find_types, is_code
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
-    JSON_SUFFIXES,
-    MISSING,
-    PARQUET_SUFFIXES,
+    TEXT_SUFFIXES,
     BlankRows,
     TextFile,
     check_encoding,
@@ -30,18 +31,41 @@ from landbridge.cli._files import (
     check_rectangular,
     find_files,
     is_parquet,
+    read_excel,
+    read_json_lines,
     readable,
     scan_parquet,
 )
 from landbridge.cli._session import InputError, listing, nearest
 
-if TYPE_CHECKING:
-    import polars as pl
-
 DEFAULT_DOMAIN = "domain"
-# Number of rows from which column types are inferred; if a later row does not fit, the whole file
-# is read.
-GUESS_FROM = 10_000
+# Number of cells per piece: 4 MB of numbers, and several times that while a model predicts.
+CELLS = 500_000
+LEAST_ROWS, MOST_ROWS = 1000, 2**31
+# Number of pieces per query. Polars reads ahead, so one query over a large file would fill the
+# memory.
+WINDOW = 10
+_WORDS = {
+    "number": "numbers",
+    "text": "text",
+    "date": "dates",
+    "time": "times",
+    "true or false": "true and false",
+}
+# Tables with more cells than this (160 MB of numbers) are read in pieces.
+LARGE = 20_000_000
+# Memory that reading a text file takes, as a multiple of its size.
+MEMORY_OF_TEXT = 4
+# Number of blocks of the table from which a shuffled piece takes its rows.
+BLOCKS = 8
+# Name of the column of row numbers, chosen so that no file has it.
+ROW = "\0row"
+# Labels with more distinct values than this are treated as numbers, whose strata are the labelled
+# and the unlabelled rows.
+MOST_CLASSES = 100
+# Minimum number of buffered rows before the smallest numbers of each stratum are determined.
+WAITING = 2_000_000
+STRATUM = ["domain", "label"]
 
 
 def read_data(
@@ -51,7 +75,7 @@ def read_data(
     text: Collection[str] = (),
     encoding: str | None = None,
     missing: Sequence[str] = (),
-) -> "pl.DataFrame":
+) -> pl.DataFrame:
     """Read the table of all domains: one table, or several given as ``name=path``.
 
     With several tables the name of each goes into the column ``domain``; Parquet files without
@@ -65,7 +89,7 @@ def read_data(
     unnamed = [str(path) for name, path in named if name is None]
     files = [file for name, path in named if name is None for file in find_files(path)]
     if len(unnamed) == len(named) and is_parquet(files):
-        return plain_numbers(_read_parquet(Path(unnamed[0]), files), unnamed[0])
+        return Pieces.of_parquet(files, unnamed[0]).whole()
     if unnamed:
         raise InputError(
             "Several files must each be given as name=path, with the name of the domain; got "
@@ -88,34 +112,109 @@ def read_data(
 def read_table(
     path: Path,
     *,
-    text: Collection[str] | None = (),
+    text: Collection[str] = (),
     encoding: str | None = None,
     missing: Sequence[str] = (),
-) -> "pl.DataFrame":
-    """Read one file; raise with a clear message if it is malformed.
+) -> pl.DataFrame:
+    """Read a whole table; raise with a clear message if it is malformed.
 
-    Columns named in ``text`` stay as they are written in text files; None stands for all.
+    Columns named in ``text`` stay as they are written in text files and spreadsheets.
     """
-    files = find_files(path)
-    suffix = files[0].suffix.lower()
-    check_encoding(files[0], encoding)
-    if suffix in PARQUET_SUFFIXES:
-        frame = _read_parquet(path, files)
-    elif suffix in JSON_SUFFIXES:
-        frame = _read_json_lines(path)
-    elif suffix in EXCEL_SUFFIXES:
-        frame = _read_excel(path, missing)
-        keep = set(frame.columns if text is None else text)
-        frame = find_types(frame, str(path), keep=keep, comma=False)
-    else:
-        file = TextFile.open(path, encoding, missing)
-        frame = _read_text(file, set(file.names if text is None else text))
-    if frame.is_empty():
-        raise InputError(
-            f"{path}: the table must have rows below its header; got none. "
-            "Check how the file was exported."
-        )
-    return plain_numbers(frame, path)
+    return Pieces.open(path, encoding, missing).whole(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """A table that is read piece by piece; cells of text files and spreadsheets stay text."""
+
+    place: str
+    names: list[str]
+    read: Callable[[int], Iterator[pl.DataFrame]]
+    is_text: bool = False
+    file: TextFile | None = None
+
+    @classmethod
+    def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
+        """Read the header, and check that all lines of a text file have equally many cells."""
+        files, place = find_files(path), str(path)
+        suffix = files[0].suffix.lower()
+        check_encoding(files[0], encoding)
+        if is_parquet(files):
+            return cls.of_parquet(files, place)
+        if suffix in TEXT_SUFFIXES:
+            file = TextFile.open(path, encoding, missing)
+            check_names(path, file.names)
+            with readable(path, file):
+                check_rectangular(file)
+            return cls(place, file.names, file.frames, True, file)
+        is_sheet = suffix in EXCEL_SUFFIXES
+        frame = read_excel(path, missing) if is_sheet else read_json_lines(path)
+        return cls(place, frame.columns, frame.iter_slices, is_sheet)
+
+    @classmethod
+    def of_parquet(cls, files: Sequence[Path], place: str) -> "Pieces":
+        """Several Parquet files as one table."""
+        table = scan_parquet(files)
+        with readable(place):
+            return cls(place, list(table.collect_schema()), partial(batches, table))
+
+    @property
+    def comma_separated(self) -> bool:
+        return self.file is not None and self.file.separator == ","
+
+    def __iter__(self) -> Iterator[pl.DataFrame]:
+        """Pieces with at least one row; raise for a table without any."""
+        return self._filled(self.read(rows_per_piece(len(self.names))), drop_blank=True)
+
+    def whole(self, text: Collection[str] = ()) -> pl.DataFrame:
+        """All rows; cells that are text get types, except in the columns named in ``text``."""
+        (frame,) = self._filled(self._joined(), drop_blank=self.is_text)
+        if not self.is_text:
+            return frame
+        frame = find_types(frame, self.place, keep=set(text), comma=self.comma_separated)
+        return plain_numbers(frame, self.place)
+
+    def _joined(self) -> Iterator[pl.DataFrame]:
+        """All rows as one piece, if there are any."""
+        pieces = list(self.read(MOST_ROWS))
+        if pieces:
+            yield pl.concat(pieces, rechunk=True)
+
+    def _filled(
+        self, pieces: Iterable[pl.DataFrame], *, drop_blank: bool
+    ) -> Iterator[pl.DataFrame]:
+        blank, n_rows, n_filled = BlankRows(self.place), 0, 0
+        with readable(self.place, self.file):
+            for piece in pieces:
+                filled = piece if self.is_text else plain_numbers(piece, self.place, n_rows)
+                filled = blank.drop(filled, n_rows) if drop_blank else filled
+                n_rows += piece.height
+                n_filled += filled.height
+                if filled.height:
+                    yield filled
+        if not n_filled:
+            raise InputError(
+                f"{self.place}: the table must have rows below its header; got none. "
+                "Check how the file was exported."
+            )
+        blank.warn()
+
+
+def rows_per_piece(n_columns: int) -> int:
+    """Number of rows to read at once."""
+    return max(CELLS // max(n_columns, 1), LEAST_ROWS)
+
+
+def batches(table: pl.LazyFrame, n_rows: int) -> Iterator[pl.DataFrame]:
+    """A table in frames of at most ``n_rows`` rows."""
+    window = min(WINDOW * n_rows, MOST_ROWS)
+    start, height = 0, window
+    while height == window:
+        height = 0
+        for piece in table.slice(start, window).collect_batches(chunk_size=n_rows):
+            height += piece.height
+            yield piece
+        start += height
 
 
 def require_column(columns: Sequence[str], name: str, option: str) -> None:
@@ -136,139 +235,37 @@ def split_name(argument: str) -> tuple[str | None, Path]:
     return name, Path(path)
 
 
-def _read_parquet(path: Path, files: Sequence[Path]) -> "pl.DataFrame":
-    with readable(path):
-        return scan_parquet(files).collect(engine="streaming")
-
-
-def _read_json_lines(path: Path) -> "pl.DataFrame":
-    import polars as pl
-
-    try:
-        return pl.read_ndjson(path, infer_schema_length=None)
-    except pl.exceptions.PolarsError as error:
-        raise InputError(
-            f"{path}: must hold one JSON object per line, with the same type in every line of a "
-            f"column; got a file that cannot be read ({str(error).splitlines()[0]}). Correct it."
-        ) from error
-
-
-def _read_excel(path: Path, missing: Sequence[str]) -> "pl.DataFrame":
-    """The first sheet with every cell as text; types are found as for text files."""
-    import polars as pl
-
-    try:
-        import fastexcel
-    except ImportError as error:
-        raise InputError(
-            f"{path}: spreadsheets need the package fastexcel. Install it with: pip install "
-            "'landbridge[excel]', or save the sheet as CSV."
-        ) from error
-    try:
-        sheet = fastexcel.read_excel(path).load_sheet(0, dtypes="string")
-        frame = sheet.to_polars()
-    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
-        raise InputError(
-            f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
-            "sheet as CSV."
-        ) from error
-    check_names(path, [str(column.name) for column in sheet.selected_columns])
-    frame = frame.with_columns(pl.all().replace(dict.fromkeys([*MISSING, *missing])))
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
-
-
-def plain_numbers(frame: "pl.DataFrame", place: object, first_row: int = 0) -> "pl.DataFrame":
+def plain_numbers(frame: pl.DataFrame, place: object, first_row: int = 0) -> pl.DataFrame:
     """Convert decimals to floats and NaN to missing values; raise for infinite or huge numbers."""
-    import polars as pl
-    import polars.selectors as cs
-
-    frame = frame.with_columns((cs.decimal() | cs.by_dtype(pl.Int128)).cast(pl.Float64))
-    # One pass for all columns, since a table may have tens of thousands.
-    floats = frame.select(cs.float())
-    largest = floats.select(pl.all().fill_nan(None).abs().max()).row(0) if floats.width else ()
-    for name, size in zip(floats.columns, largest, strict=True):
-        if size is not None and size > LARGEST:
-            column = floats[name]
-            row = (column.fill_nan(None).abs() > LARGEST).arg_max() or 0
-            words = (
-                "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in absolute value"
-            )
-            raise InputError(
-                f"{place}: numbers must be {words}; {name!r} holds {column[row]} in row "
-                f"{first_row + row + 1}. Replace it, or leave the cell empty."
-            )
-    found = floats.select(pl.all().is_nan().any()).row(0) if floats.width else ()
-    with_nan = [name for name, there in zip(floats.columns, found, strict=True) if there]
-    return frame.with_columns(pl.col(with_nan).fill_nan(None)) if with_nan else frame
+    columns = []
+    # Column by column: polars takes seconds to plan one query over tens of thousands of columns.
+    for column in frame:
+        if column.dtype.is_decimal() or column.dtype == pl.Int128:
+            column = column.cast(pl.Float64)
+        if column.dtype.is_float():
+            column = column.fill_nan(None)
+            _check_size(column, place, first_row)
+        columns.append(column)
+    return pl.DataFrame(columns)
 
 
-def _read_text(file: TextFile, text: set[str]) -> "pl.DataFrame":
-    check_names(file.path, file.names)
-    with readable(file.path, file):
-        check_rectangular(file)
-        frame = _scan(file, text & set(file.names))
-    blank = BlankRows(file.path)
-    frame = blank.drop(frame)
-    blank.warn()
-    return find_types(frame, str(file.path), keep=text, comma=file.separator == ",")
+def _check_size(column: pl.Series, place: object, first_row: int) -> None:
+    if (column.abs().max() or 0) <= LARGEST:  # type: ignore[operator]
+        return
+    row = (column.abs() > LARGEST).arg_max() or 0
+    words = "finite" if column.is_infinite()[row] else f"at most {LARGEST:g} in absolute value"
+    raise InputError(
+        f"{place}: numbers must be {words}; {column.name!r} holds {column[row]} in row "
+        f"{first_row + row + 1}. Replace it, or leave the cell empty."
+    )
 
 
-def _scan(file: TextFile, text: set[str]) -> "pl.DataFrame":
-    """Read with the types that polars finds; names, codes and times of day stay text."""
-    import polars as pl
-
-    for guess_from in (GUESS_FROM, None):
-        try:
-            frame = file.scan(text, guess_from=guess_from).collect(engine="streaming")
-            break
-        except pl.exceptions.ComputeError as error:
-            if "utf-8" in str(error):
-                raise
-    else:
-        # An integer may be too long for every type, for example: read all cells as text.
-        return file.scan(set(file.names)).collect(engine="streaming")
-    written = [c.name for c in frame if c.dtype == pl.Time] + _codes_as_numbers(file, frame)
-    dates = [c.name for c in frame if c.dtype.is_temporal()]
-    announce_day_first(_written_like(file, dates, DAY_FIRST), file.path)
-    if written:
-        frame = file.scan({*text, *written}, guess_from=None).collect(engine="streaming")
-    return frame
-
-
-def _codes_as_numbers(file: TextFile, frame: "pl.DataFrame") -> list[str]:
-    """Columns of whole numbers that are written with leading zeros."""
-    whole = [column.name for column in frame if column.dtype.is_integer()]
-    codes = _written_like(file, whole, LEADING_ZERO)
-    if codes:
-        warnings.warn(
-            f"{file.path}: whole numbers with leading zeros are read as text in {listing(codes)}. "
-            "Remove the zeros where they are quantities.",
-            stacklevel=2,
-        )
-    return codes
-
-
-def _written_like(file: TextFile, names: list[str], pattern: str) -> list[str]:
-    """Columns with a cell that matches ``pattern``, found in a second pass over the file."""
-    import polars as pl
-
-    if not names:
-        return []
-    cells = file.scan(set(names)).select(pl.col(names).str.contains(pattern).any())
-    found = cells.collect(engine="streaming").row(0)
-    return [name for name, fits in zip(names, found, strict=True) if fits]
-
-
-def _codes(table: "pl.DataFrame") -> list[str]:
-    import polars as pl
-
+def _codes(table: pl.DataFrame) -> list[str]:
     return [c.name for c in table if c.dtype == pl.String and is_code(c.drop_nulls())]
 
 
-def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFrame":
+def _stack(tables: dict[str, pl.DataFrame], domain: str | None) -> pl.DataFrame:
     """Stack the tables, with a column of domain names."""
-    import polars as pl
-
     domain = domain or DEFAULT_DOMAIN
     first, *others = tables
     columns = tables[first].columns
@@ -299,7 +296,7 @@ def _stack(tables: dict[str, "pl.DataFrame"], domain: str | None) -> "pl.DataFra
     return pl.concat(parts, how="vertical_relaxed")
 
 
-def _check_same_kind(name: str, tables: dict[str, "pl.DataFrame"]) -> None:
+def _check_same_kind(name: str, tables: dict[str, pl.DataFrame]) -> None:
     """Raise if the type of a column, such as date or number, differs between files."""
     from landbridge.report.data_summary import column_kind
 
@@ -318,10 +315,273 @@ def _check_same_kind(name: str, tables: dict[str, "pl.DataFrame"]) -> None:
         )
 
 
-_WORDS = {
-    "number": "numbers",
-    "text": "text",
-    "date": "dates",
-    "time": "times",
-    "true or false": "true and false",
-}
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Number of rows drawn from each domain, and their total number."""
+
+    max_rows: int
+    drawn: dict[str, int]
+    rows: dict[str, int]
+    by_label: bool
+
+    def of(self, domains: set[str]) -> "Sample":
+        """Restrict the record to some domains."""
+        kept = {name: count for name, count in self.drawn.items() if name in domains}
+        rows = {name: self.rows[name] for name in kept}
+        return Sample(self.max_rows, kept, rows, self.by_label)
+
+    def cut(self) -> list[str]:
+        """Domains from which only some rows were drawn."""
+        return [name for name, count in self.drawn.items() if count < self.rows[name]]
+
+    def rows_used(self) -> str:
+        """Number of rows used and total number, in words."""
+        used, total = sum(self.drawn.values()), sum(self.rows.values())
+        return f"all {total} rows" if used == total else f"{used} of {total} rows"
+
+    def sentence(self) -> str:
+        """Describe the sample in one sentence."""
+        strata = "domain and label" if self.by_label else "domain"
+        return (
+            f"These figures are based on a random sample by {strata}: {self.rows_used()}, at most "
+            f"{self.max_rows} of each domain (--max-rows)."
+        )
+
+
+class Sampler:
+    """Draws at most ``max_rows`` rows of each domain from a table that is read in pieces.
+
+    Each label keeps its share of its domain, with at least two rows. With ``labels_first``,
+    unlabelled rows are drawn only if labelled rows leave room, because a large target has few
+    labels.
+    """
+
+    def __init__(
+        self, domain: str, label: str | None, max_rows: int, *, seed: int, labels_first: bool
+    ):
+        self.domain, self.label, self.max_rows = domain, label, max_rows
+        self.labels_first = labels_first
+        self.rng = np.random.default_rng(seed)
+        self.n_rows = 0
+        self.has_classes: bool | None = None
+        self.pieces: list[pl.DataFrame] = []
+        self.counts: list[pl.DataFrame] = []
+        self.bounds: pl.DataFrame | None = None
+
+    def add(self, piece: pl.DataFrame) -> None:
+        """Add the next rows of the table."""
+        numbers = pl.Series("number", self.rng.random(piece.height))
+        row = pl.int_range(self.n_rows, self.n_rows + piece.height, dtype=pl.Int64)
+        rows = piece.select(
+            pl.col(self.domain).cast(pl.String).alias("domain"),
+            self._stratum(piece).alias("label"),
+            row.alias("row"),
+            numbers,
+        )
+        self.n_rows += piece.height
+        self.counts.append(rows.group_by(STRATUM).len())
+        if self.bounds is not None:  # these rows can no longer be in the sample
+            rows = (
+                rows.join(self.bounds, on=STRATUM, how="left", nulls_equal=True)
+                .filter(pl.col("bound").is_null() | (pl.col("number") < pl.col("bound")))
+                .drop("bound")
+            )
+        self.pieces.append(rows)
+        # Collect as many new rows as are kept before sorting, so that each row is sorted only a few
+        # times.
+        if sum(part.height for part in self.pieces[1:]) > max(WAITING, self.pieces[0].height):
+            self._keep_smallest()
+
+    def draw(self) -> tuple[np.ndarray, Sample]:
+        """Row numbers of the sample in the order of the table, and its record."""
+        counts = pl.concat(self.counts).group_by(STRATUM).sum().sort(STRATUM)
+        if counts["domain"].null_count():
+            missing = counts.filter(pl.col("domain").is_null())["len"].sum()
+            raise InputError(
+                f"Every row must name its domain; {self.domain!r} is empty in {missing} rows. Fill "
+                "in the names or remove those rows."
+            )
+        sizes = pl.concat(self._sizes(part) for part in counts.partition_by("domain"))
+        self._keep_smallest()
+        chosen = (
+            self.pieces[0]
+            .join(sizes, on=STRATUM, nulls_equal=True)
+            .filter(pl.col("number").rank("ordinal").over(STRATUM) <= pl.col("size"))
+        )
+        by_domain = sizes.group_by("domain").agg(pl.col("size", "len").sum()).sort("domain")
+        sample = Sample(
+            self.max_rows,
+            dict(by_domain.select("domain", "size").iter_rows()),
+            dict(by_domain.select("domain", "len").iter_rows()),
+            self.label is not None,
+        )
+        return np.sort(chosen["row"].to_numpy()), sample
+
+    def _stratum(self, piece: pl.DataFrame) -> pl.Expr:
+        """The class of a row, or whether it has a label at all."""
+        if self.label is None:
+            return pl.lit(None, dtype=pl.String)
+        labels = piece[self.label]
+        if self.has_classes is None:
+            self.has_classes = not labels.dtype.is_float() and labels.n_unique() <= MOST_CLASSES
+        column = pl.col(self.label)
+        if self.has_classes:
+            return column.cast(pl.String)
+        known = column.is_not_null() & (column.is_not_nan() if labels.dtype.is_float() else True)
+        return pl.when(known).then(pl.lit("labelled"))
+
+    def _keep_smallest(self) -> None:
+        rows = pl.concat(self.pieces)
+        kept = rows.filter(pl.col("number").rank("ordinal").over(STRATUM) <= self.max_rows)
+        self.pieces = [kept]
+        self.bounds = (
+            kept.group_by(STRATUM)
+            .agg(pl.col("number").max().alias("bound"), pl.len())
+            .filter(pl.col("len") >= self.max_rows)
+            .drop("len")
+        )
+        self.counts = [pl.concat(self.counts).group_by(STRATUM).sum()]
+
+    def _sizes(self, counts: pl.DataFrame) -> pl.DataFrame:
+        """Number of rows to draw from each stratum of one domain."""
+        known, rest = counts.filter(pl.col("label").is_not_null()), counts
+        if self.labels_first and known.height:
+            n_known = min(self.max_rows, int(known["len"].sum()))
+            rest = counts.filter(pl.col("label").is_null())
+            sizes = [(known, shares(known["len"].to_numpy(), n_known))]
+            sizes.append((rest, shares(rest["len"].to_numpy(), self.max_rows - n_known)))
+        else:
+            sizes = [(rest, shares(rest["len"].to_numpy(), self.max_rows))]
+        return pl.concat(
+            part.with_columns(pl.Series("size", numbers, dtype=pl.Int64)) for part, numbers in sizes
+        )
+
+
+def shares(counts: np.ndarray, total: int) -> np.ndarray:
+    """Split ``total`` in proportion to ``counts``, with at least two each if possible."""
+    if counts.sum() <= total:
+        return counts.astype(int)
+    least = np.minimum(counts, 2)
+    if least.sum() > total:
+        least = np.zeros_like(counts)
+    exact = counts * (total / counts.sum())
+    sizes = np.clip(np.floor(exact), least, counts).astype(int)
+    # Round by largest remainders; the largest strata compensate for small ones that were raised.
+    while sizes.sum() < total:
+        sizes[np.argmax(np.where(sizes < counts, exact - sizes, -np.inf))] += 1
+    while sizes.sum() > total:
+        sizes[np.argmax(np.where(sizes > least, sizes, -1))] -= 1
+    return sizes
+
+
+@dataclass(frozen=True, slots=True)
+class LargeTable:
+    """A table on disk, with the column of its domains."""
+
+    place: str
+    table: pl.LazyFrame
+    domain: str
+    columns: list[str]
+    n_rows: int
+
+    def draw(
+        self, label: str | None, max_rows: int, *, seed: int, labels_first: bool
+    ) -> tuple[pl.DataFrame, Sample]:
+        """Draw a sample by domain and label; the table is read twice.
+
+        The column ``ROW`` has the row numbers in the table, starting at 1.
+        """
+        for option, name in (("--domain", self.domain), ("--label", label)):
+            if name is not None:
+                require_column(self.columns, name, option)
+        sampler = Sampler(self.domain, label, max_rows, seed=seed, labels_first=labels_first)
+        names = list(dict.fromkeys(n for n in (self.domain, label) if n is not None))
+        with readable(self.place):
+            with Progress("looking at domains", self.n_rows, unit="rows") as progress:
+                for piece in self.table.select(names).collect_batches(chunk_size=CELLS):
+                    sampler.add(piece)
+                    progress.advance(piece.height)
+            rows, sample = sampler.draw()
+            with Progress(f"reading {rows.size} of {self.n_rows} rows", None):
+                frame = self._rows(rows)
+        return plain_numbers(frame, self.place), sample
+
+    def pieces(
+        self, names: list[str], *, width: int = 0, shuffled: bool = False
+    ) -> Iterator[pl.DataFrame]:
+        """Yield some columns of all rows in pieces, sized for models with this many features.
+
+        Shuffled pieces take their rows from several places: files are often sorted by domain, label
+        or time, and stochastic gradient descent would forget the first rows.
+        """
+        n_rows, table = rows_per_piece(max(len(names), width)), self.table.select(names)
+        with readable(self.place):
+            for piece in (self._shuffled if shuffled else batches)(table, n_rows):
+                yield plain_numbers(piece, self.place)
+
+    def counts(self, label: str) -> dict[str, int]:
+        """Number of labelled rows of each domain."""
+        with readable(self.place):
+            is_float = self.table.collect_schema()[label].is_float()
+            known = pl.col(label).fill_nan(None) if is_float else pl.col(label)
+            rows = self.table.filter(known.is_not_null())
+            counts = rows.group_by(pl.col(self.domain).cast(pl.String)).len()
+            return dict(counts.collect(engine="streaming").iter_rows())
+
+    def _shuffled(self, table: pl.LazyFrame, n_rows: int) -> Iterator[pl.DataFrame]:
+        """Pieces of blocks in random order, with their rows in random order."""
+        rng, size = np.random.default_rng(0), -(-n_rows // BLOCKS)
+        starts = rng.permutation(np.arange(0, self.n_rows, size))
+        for first in range(0, starts.size, BLOCKS):
+            blocks = [
+                table.slice(int(start), size).collect(engine="streaming")
+                for start in starts[first : first + BLOCKS]
+            ]
+            piece = pl.concat(blocks)
+            yield piece[rng.permutation(piece.height)]
+
+    def _rows(self, rows: np.ndarray) -> pl.DataFrame:
+        wanted = pl.LazyFrame({ROW: rows + 1}, schema={ROW: pl.Int64})
+        numbered = self.table.with_row_index(ROW, offset=1).with_columns(pl.col(ROW).cast(pl.Int64))
+        return numbered.join(wanted, on=ROW, how="semi").collect(engine="streaming").sort(ROW)
+
+
+def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
+    """The table given by the arguments, if it is Parquet and too large to be read whole."""
+    named = [split_name(argument) for argument in data]
+    files = [find_files(path) for _, path in named]
+    if not all(map(is_parquet, files)) or len({name is None for name, _ in named}) > 1:
+        return None
+    domain, place = domain or DEFAULT_DOMAIN, str(named[0][1])
+    with readable(place):
+        if named[0][0] is None:
+            table = scan_parquet([file for part in files for file in part])
+        else:
+            tables = [
+                scan_parquet(part).with_columns(pl.lit(name).alias(domain))
+                for (name, _), part in zip(named, files, strict=True)
+            ]
+            # Tables with different columns or duplicate names are rejected when they are read.
+            schemas = [list(scan_parquet(part).collect_schema()) for part in files]
+            alike = all(sorted(schema) == sorted(schemas[0]) for schema in schemas)
+            if not alike or domain in schemas[0] or len(dict(named)) < len(named):
+                return None
+            columns = [*schemas[0], domain]
+            table = pl.concat([part.select(columns) for part in tables], how="vertical_relaxed")
+        columns = list(table.collect_schema())
+        n_rows = int(table.select(pl.len()).collect(engine="streaming").item())
+    if n_rows * len(columns) < LARGE:
+        return None
+    return LargeTable(place, table, domain, columns, n_rows)
+
+
+def advice_on_text(data: Sequence[str], memory: int) -> str:
+    """Advice on text files that may need more bytes of memory than this; otherwise empty."""
+    files = [file for argument in data for file in find_files(split_name(argument)[1])]
+    n_bytes = sum(file.stat().st_size for file in files)
+    if is_parquet(files) or MEMORY_OF_TEXT * n_bytes <= memory:
+        return ""
+    return (
+        f"{files[0]}: {n_bytes / 1e9:.1f} GB of text are read whole into memory; save the table as "
+        "Parquet, which is read in pieces and faster"
+    )

@@ -2,15 +2,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from landbridge.cli._options import Options, jobs_option, option, seed_option
+import numpy as np
+import polars as pl
+
+from landbridge.cli._options import Demo, Select
 from landbridge.cli._session import Session, check_output
-from landbridge.cli.select import Select
-
-if TYPE_CHECKING:
-    import numpy as np
-    import polars as pl
+from landbridge.cli.predict import write_answers
+from landbridge.cli.select import run_study
+from landbridge.datasets import load_bike_hours
+from landbridge.report import write_report
+from landbridge.report.blocks import Heading
+from landbridge.report.layout import ranking_section
 
 LABEL = "demand"
 # One learner as source-only, target-only and pooled model; the default list also contains trees.
@@ -67,85 +71,68 @@ DAY_OFF = Question(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Demo(Options):
-    """Answer two questions about bike rentals: one where transfer helps, one where it does not."""
+def run_demo(asked: Demo, current: Session) -> None:
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    report, model = asked.folder / "report.html", asked.folder / "model.skops"
+    for name in (WINTER.file, DAY_OFF.file, "candidates.yaml", report.name, model.name):
+        check_output(asked.folder / name)
+    (asked.folder / "candidates.yaml").write_text(CANDIDATES)
 
-    folder: Path = option(
-        Path("landbridge-demo"), "Folder for the tables, the report and the model."
+    study, accuracy = _ask(WINTER, asked, current, report)
+    ranking = ranking_section(study.summary["ranking"])
+    current.show(study.summary, [*study.verdict_blocks()[:-1], *ranking.blocks[:SHOWN]])
+    _show_accuracy(current, accuracy)
+    write_report(study.summary, report)
+    study.save(model)
+    current.out.print()
+    study, accuracy = _ask(DAY_OFF, asked, current, None)
+    current.show(study.summary, study.verdict_blocks()[:-1])
+    _show_accuracy(current, accuracy)
+    words = ENDING.format(report=report, model=model, table=asked.folder / WINTER.file)
+    current.out.print(words, markup=False, soft_wrap=True)
+    current.show(study.summary, [Heading(f"Report: {report}")])
+
+
+def _ask(
+    question: Question, demo: Demo, current: Session, report: Path | None
+) -> tuple[Any, float]:
+    """Write the table of a question, search, and score the result on the hidden labels."""
+    path = demo.folder / question.file
+    table, truth = hide_labels(question)
+    write_answers([table], path)
+    current.out.print(f"[bold]{question.words}[/bold]")
+    current.out.print(
+        f"{path}: {len(table)} hours, {LABELLED} labels among those of {question.target}.\n",
+        markup=False,
     )
-    jobs: int = jobs_option()
-    seed: int = seed_option()
-
-    def run(self, current: Session) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        report, model = self.folder / "report.html", self.folder / "model.skops"
-        for name in (WINTER.file, DAY_OFF.file, "candidates.yaml", report.name, model.name):
-            check_output(self.folder / name)
-        (self.folder / "candidates.yaml").write_text(CANDIDATES)
-        from landbridge.report import write_report
-        from landbridge.report.blocks import Heading
-        from landbridge.report.layout import ranking_section
-
-        study, accuracy = self._ask(WINTER, current, report)
-        ranking = ranking_section(study.summary["ranking"])
-        current.show(study.summary, [*study.verdict_blocks()[:-1], *ranking.blocks[:SHOWN]])
-        self._check(current, accuracy)
-        write_report(study.summary, report)
-        study.save(model)
-        current.out.print()
-        study, accuracy = self._ask(DAY_OFF, current, None)
-        current.show(study.summary, study.verdict_blocks()[:-1])
-        self._check(current, accuracy)
-        words = ENDING.format(report=report, model=model, table=self.folder / WINTER.file)
-        current.out.print(words, markup=False, soft_wrap=True)
-        current.show(study.summary, [Heading(f"Report: {report}")])
-
-    def _ask(self, question: Question, current: Session, report: Path | None) -> tuple[Any, float]:
-        """Write the table of a question, search, and score the result on the hidden labels."""
-        from landbridge.cli._study import run_study
-        from landbridge.cli.predict import write_answers
-
-        path = self.folder / question.file
-        table, truth = hide_labels(question)
-        write_answers([table], path)
-        current.out.print(f"[bold]{question.words}[/bold]")
-        current.out.print(
-            f"{path}: {len(table)} hours, {LABELLED} labels among those of {question.target}.\n",
-            markup=False,
-        )
-        asked = Select(
-            data=[str(path)],
-            label=LABEL,
-            domain=question.domain,
-            target=question.target,
-            candidates=self.folder / "candidates.yaml",
-            jobs=self.jobs,
-            seed=self.seed,
-            budget="0",
-            report=report,
-        )
-        problem = asked.read(current, target=question.target)
-        command = (
-            f"landbridge select {path} --label {LABEL} --domain {question.domain} "
-            f"--target '{question.target}' --candidates {self.folder / 'candidates.yaml'}"
-        )
-        study = run_study(problem, asked, current, command=command)
-        hidden = problem.is_target & ~problem.has_label
-        predicted = study.search.predict(problem.rows(hidden))
-        return study, float((predicted == truth[hidden]).mean())
-
-    def _check(self, current: Session, accuracy: float) -> None:
-        current.out.print(f"Accuracy on the hidden labels: {accuracy:.3g}.", markup=False)
+    asked = Select(
+        data=[str(path)],
+        label=LABEL,
+        domain=question.domain,
+        target=question.target,
+        candidates=demo.folder / "candidates.yaml",
+        jobs=demo.jobs,
+        seed=demo.seed,
+        budget="0",
+        report=report,
+    )
+    problem = asked.read(current, target=question.target)
+    command = (
+        f"landbridge select {path} --label {LABEL} --domain {question.domain} "
+        f"--target '{question.target}' --candidates {demo.folder / 'candidates.yaml'}"
+    )
+    study = run_study(problem, asked, current, command=command)
+    hidden = problem.is_target & ~problem.has_label
+    predicted = study.search.predict(problem.rows(hidden))
+    return study, float((predicted == truth[hidden]).mean())
 
 
-def bike_table(domain: str) -> "tuple[pl.DataFrame, np.ndarray]":
+def _show_accuracy(current: Session, accuracy: float) -> None:
+    current.out.print(f"Accuracy on the hidden labels: {accuracy:.3g}.", markup=False)
+
+
+def bike_table(domain: str) -> tuple[pl.DataFrame, np.ndarray]:
     """The embedded rentals as a table with a column of domains, and the demand of every hour."""
-    import numpy as np
-    import polars as pl
-
-    from landbridge.datasets import load_bike_hours
-
     bikes = load_bike_hours(domain=domain, task="classification")  # type: ignore[arg-type]
     columns = dict(zip(bikes.feature_names, bikes.data.T, strict=True))
     table = pl.DataFrame({domain: bikes.domain.tolist()})
@@ -171,11 +158,8 @@ def bike_table(domain: str) -> "tuple[pl.DataFrame, np.ndarray]":
     return table.with_columns(sky, *numbers), bikes.target
 
 
-def hide_labels(question: Question) -> "tuple[pl.DataFrame, np.ndarray]":
+def hide_labels(question: Question) -> tuple[pl.DataFrame, np.ndarray]:
     """Remove all but a few labels of the target; return the table and the original labels."""
-    import numpy as np
-    import polars as pl
-
     table, demand = bike_table(question.domain)
     if question.others:
         is_target = pl.col(question.domain) == question.target

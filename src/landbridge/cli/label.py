@@ -1,227 +1,253 @@
-"""``landbridge label``: choose rows to label next, and report when to stop."""
+"""``landbridge label``: choose rows to label next, and report when to stop.
 
-from dataclasses import asdict, dataclass
-from enum import StrEnum
+The state of labelling is one JSON file, and the rows to label are a CSV file that the user fills
+in.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from landbridge.cli import _options as options
-from landbridge.cli._options import option
-from landbridge.cli._session import InputError, Session, check_distinct, check_output
-from landbridge.cli.select import Answer, Sources
+import numpy as np
+import polars as pl
+from markupsafe import Markup
 
-if TYPE_CHECKING:
-    from landbridge.cli._label_state import State
-    from landbridge.cli._problem import Problem
-    from landbridge.labelling import LabelStatus
+from landbridge._palette import ACCENT, INK, LINE, QUIET, STRONG
+from landbridge._storage import whole_file
+from landbridge._version import __version__
+from landbridge.cli._options import Goal, Label
+from landbridge.cli._problem import Problem
+from landbridge.cli._session import (
+    InputError,
+    Session,
+    check_distinct,
+    check_output,
+    listing,
+    nearest,
+)
+from landbridge.cli.predict import without_formulas, write_answers
+from landbridge.cli.select import run_search
+from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
+from landbridge.report._svg import Drawing, Scale, spanning_scale, tick_label
+from landbridge.report.blocks import FOUR_DIGITS, Column, Text, make_table, plain
+
+KIND = "landbridge labelling"
+ROW, WHY = "row", "why"
+STYLE = f"""<style>
+text {{ font: 13px system-ui, sans-serif; fill: {INK} }} .quiet {{ fill: {QUIET} }}
+.middle {{ text-anchor: middle }} .end {{ text-anchor: end }}
+.rule {{ stroke: {LINE} }} .band {{ fill: {ACCENT}; opacity: 0.2 }}
+.curve {{ stroke: {ACCENT}; stroke-width: 2; fill: none }} .dot {{ fill: {ACCENT} }}
+.limit {{ stroke: {STRONG}; stroke-dasharray: 5 4 }}
+</style>"""
+PANEL, GAP, LEFT, RIGHT, TOP = 190, 70, 70, 700, 34
+# An e-value of 20 is significant at 5 %; the axis of the e-value is logarithmic.
+PROOF = 20.0
 
 
-class Goal(StrEnum):
-    """Purpose of the labels."""
+@dataclass(frozen=True, slots=True)
+class State:
+    """A planner and its rows, stored as one readable JSON file.
 
-    choose = "choose"
-    prove = "prove"
-    measure = "measure"
-    train = "train"
+    ``about`` contains the label, the target and the goal; ``rows`` contains the name in the table
+    and a fingerprint of the cells for each selected row.
+    """
 
+    about: dict[str, Any]
+    rows: dict[str, dict[str, str]]
+    planner: LabelPlanner
 
-@dataclass(frozen=True, kw_only=True)
-class Label(options.SearchOptions):
-    """Choose the target rows to label next, and report when there are enough labels."""
+    def save(self, path: Path) -> None:
+        """Write the file, which is never left incomplete."""
+        state = {
+            "kind": KIND,
+            "landbridge": __version__,
+            **self.about,
+            "rows": self.rows,
+            "planner": self.planner.to_dict(),
+        }
+        text = json.dumps(state, indent=1, ensure_ascii=False)
+        with whole_file(path) as file:
+            file.write(text.encode())
 
-    goal: Goal = option(
-        Goal.choose,
-        "Choose the best model, prove that it beats one without transfer, measure its score, or "
-        "train.",
-    )
-    batch: int = option(20, "Rows per batch.", min=1)
-    planned: int = option(100, "Planned total number of labels.", min=1)
-    answers: Path | None = option(None, "The file of the last batch, filled in.")
-    output: Path = option(Path("ask.csv"), "File to fill in: .csv.", "--output", "-o")
-    state: Path | None = option(None, "State file: .json; next to the output if omitted.")
-    # Other settings of a search, with the defaults of `select`.
-    criterion = None
-    answer = Answer.vote
-    sources = Sources.both
-
-    @property
-    def state_path(self) -> Path:
-        """Path of the state file."""
-        return self.output.with_suffix(".json") if self.state is None else self.state
-
-    def run(self, current: Session) -> None:
-        check_output(self.output, ".csv")
-        check_output(self.state_path, ".json")
-        check_distinct(output=self.output, state=self.state_path)
-        if self.answers is not None and not self.answers.is_file():
+    @classmethod
+    def load(cls, path: Path) -> "State":
+        """Load a state written by `save`."""
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise InputError(
-                f"{self.answers}: no such file. Pass the file of the last batch with its labels."
-            )
-        problem = self.read(current, target=self.target, task=self.task, spare_labels=True)
-        state = self._state()
-        table, names = self._pool(problem, state)
-        if self.answers is not None:
-            self._take(state, table, names, current)
-        search = self._search(problem, state, current)
-        status = self._next(state, search, table, names, current)
-        self._show(state, search, status, current)
-
-    def _state(self) -> "State":
-        """The state on disk, or a new one."""
-        from landbridge.cli._label_state import State
-        from landbridge.labelling import LabelPlanner
-
-        about = {"label": self.label, "target": self.target, "goal": self.goal.value}
-        if not self.state_path.exists():
-            if self.answers is not None:
-                raise InputError(
-                    f"{self.state_path}: no such state file, which --answers requires. "
-                    "Pass it with --state, or omit --answers to get a first batch."
-                )
-            planner = LabelPlanner(
-                self.goal.value,
-                batch_size=self.batch,
-                budget=self.planned,
-                random_state=self.seed,
-            )
-            return State(about, {}, planner)
-        state = State.load(self.state_path)
-        for name, value in about.items():
-            if state.about[name] != value:
-                raise InputError(
-                    f"{self.state_path}: --{name} must be {state.about[name]!r} as in the batches "
-                    f"before; got {value!r}. Use another --state to start again."
-                )
-        return state
-
-    def _pool(self, problem: "Problem", state: "State") -> tuple[Any, list[str]]:
-        """Features and names of the rows that can be selected, including those already labelled."""
-        from landbridge.cli._label_state import fingerprint
-
-        places = problem.in_order(problem.is_target & self._unlabelled(problem, state))
-        if not places.size:
+                f"{path}: the state must be a JSON file that `landbridge label` wrote; it cannot "
+                f"be read ({error}). Restore a copy, or start again with another --state."
+            ) from error
+        if not isinstance(state, dict) or state.get("kind") != KIND:
             raise InputError(
-                f"The target {self.target!r} must have unlabelled rows; all of them have labels. "
-                "Leave unknown labels empty."
+                f"{path}: the state must be a file that `landbridge label` wrote; got another "
+                "file. Name one with --state."
             )
-        table, names = problem.features[places], [problem.row_names[place] for place in places]
-        if len(set(names)) < len(names):  # an identifier that is not unique
-            names = [f"{name} ({place})" for place, name in enumerate(names, start=1)]
-        for one in state.planner.asked_:
-            known = state.rows[str(one.row)]
-            at = names[one.row] if one.row < len(names) else None
-            if at != known["name"] or fingerprint(table.row(one.row)) != known["cells"]:
-                raise InputError(
-                    f"The table must be the one of the first batch; {known['name']} has changed, "
-                    "moved or been removed. Restore it, or use another --state to start again."
-                )
-        return table, names
+        about = {name: state.get(name) for name in ("label", "target", "goal")}
+        return cls(about, state.get("rows", {}), LabelPlanner.from_dict(state.get("planner", {})))
 
-    def _unlabelled(self, problem: "Problem", state: "State") -> Any:
-        """Rows without a label at first, even if labels were copied into the table later."""
-        import numpy as np
+    def open_rows(self) -> list[int]:
+        """Rows of the last batch if none of them has been labelled."""
+        asked = self.planner.asked_
+        last = max((one.batch for one in asked), default=-1)
+        batch = [one for one in asked if one.batch == last]
+        return [one.row for one in batch] if all(one.label is None for one in batch) else []
 
-        asked = {row["name"] for row in state.rows.values()}
-        return ~problem.has_label | np.array([name in asked for name in problem.row_names])
 
-    def _take(self, state: "State", table: Any, names: list[str], current: Session) -> None:
-        from landbridge.cli._label_state import read_answers
-
-        assert self.answers is not None
-        rows, labels, empty = read_answers(self.answers, state, table, names)
-        state.planner.tell(rows, labels)
-        state.save(self.state_path)  # before slow steps
-        current.note(f"{len(rows)} labels are in {self.state_path}")
-        if empty:
-            have = "row has" if empty == 1 else "rows have"
-            current.note(f"{empty} {have} no label; such rows count as missing at random")
-
-    def _search(self, problem: "Problem", state: "State", current: Session) -> Any:
-        """Search on the initial labels; for goal "train", also on the new ones."""
-        from dataclasses import replace
-
-        import numpy as np
-        import polars as pl
-
-        from landbridge.cli._study import run_search
-
-        labels = problem.labels
-        assert labels is not None
-        hidden = problem.is_target & self._unlabelled(problem, state)
-        shown = pl.select(pl.when(pl.Series(~hidden)).then(labels).alias(labels.name)).to_series()
-        problem = replace(problem, labels=shown)
-        arguments = problem.transfer_arguments()
-        rows, answers = state.planner.labelled_
-        if self.goal is Goal.train and rows.size:
-            # The rows stay in the pool, whose numbering must not change.
-            X_new = arguments["X_unlabeled"][rows.tolist()]
-            first = "X_target" in arguments
-            X_old = [arguments["X_target"]] if first else []
-            y_old = [arguments["y_target"]] if first else []
-            arguments["X_target"] = pl.concat([*X_old, X_new])
-            arguments["y_target"] = np.concatenate([*y_old, answers])
-        return run_search(problem, self, current, arguments)
-
-    def _next(
-        self, state: "State", search: Any, table: Any, names: list[str], current: Session
-    ) -> "LabelStatus | None":
-        """Write the next batch, unless the goal is reached or a batch is still open."""
-        from landbridge.cli._label_state import fingerprint, write_batch
-
-        planner = state.planner
-        status = planner.status(search) if planner.labelled_[0].size else None
-        rows = state.open_rows()
-        if not rows and not (status is not None and status.reached):
-            batch = planner.ask(search)
-            rows = batch.rows.tolist()
-            for row in rows:
-                state.rows[str(row)] = {
-                    "name": names[row],
-                    "cells": fingerprint(table.row(row)),
-                }
-            state.save(self.state_path)
-        if rows:
-            write_batch(self.output, state, rows, table, names)
-            current.note(
-                f"fill in the column {self.label!r} of {self.output}, then run the same command "
-                f"with --answers {self.output}"
-            )
-        return status
-
-    def _show(
-        self, state: "State", search: Any, status: "LabelStatus | None", current: Session
-    ) -> None:
-        from landbridge._storage import whole_file
-        from landbridge.cli._label_picture import label_picture
-        from landbridge.report.blocks import Text
-
-        n_open = len(state.open_rows())
-        if status is None:
-            words = f"{n_open} rows to label are in {self.output}."
-            current.show({"rows": n_open, "output": str(self.output)}, [Text(words)])
-            return
-        history = state.planner.history(search)
-        values = {name: _plain(value) for name, value in asdict(status).items()}
-        current.show(
-            {**values, "sentences": list(status.sentences), "rows": n_open},
-            [*map(Text, status.sentences), _history_table(history)],
+def run_label(asked: Label, current: Session) -> None:
+    check_output(asked.output, ".csv")
+    check_output(asked.state_path, ".json")
+    check_distinct(output=asked.output, state=asked.state_path)
+    if asked.answers is not None and not asked.answers.is_file():
+        raise InputError(
+            f"{asked.answers}: no such file. Pass the file of the last batch with its labels."
         )
-        picture = self.output.with_suffix(".svg")
-        with whole_file(picture) as file:
-            file.write(label_picture(history).encode())
-        current.wrote("picture", picture)
+    problem = asked.read(current, target=asked.target, task=asked.task, spare_labels=True)
+    state = _state(asked)
+    table, names = _pool(asked, problem, state)
+    if asked.answers is not None:
+        _take(asked, state, table, names, current)
+    search = _search(asked, problem, state, current)
+    status = _next(asked, state, search, table, names, current)
+    _show(asked, state, search, status, current)
 
 
-def _plain(value: Any) -> Any:
-    """A value that JSON can hold: no NaN or infinity."""
-    import math
+def _state(asked: Label) -> State:
+    """The state on disk, or a new one."""
+    about = {"label": asked.label, "target": asked.target, "goal": asked.goal.value}
+    if not asked.state_path.exists():
+        if asked.answers is not None:
+            raise InputError(
+                f"{asked.state_path}: no such state file, which --answers requires. "
+                "Pass it with --state, or omit --answers to get a first batch."
+            )
+        planner = LabelPlanner(
+            asked.goal.value,  # type: ignore[arg-type]
+            batch_size=asked.batch,
+            budget=asked.planned,
+            random_state=asked.seed,
+        )
+        return State(about, {}, planner)
+    state = State.load(asked.state_path)
+    for name, value in about.items():
+        if state.about[name] != value:
+            raise InputError(
+                f"{asked.state_path}: --{name} must be {state.about[name]!r} as in the batches "
+                f"before; got {value!r}. Use another --state to start again."
+            )
+    return state
 
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+def _pool(asked: Label, problem: Problem, state: State) -> tuple[Any, list[str]]:
+    """Features and names of the rows that can be selected, including those already labelled."""
+    places = problem.in_order(problem.is_target & _unlabelled(problem, state))
+    if not places.size:
+        raise InputError(
+            f"The target {asked.target!r} must have unlabelled rows; all of them have labels. "
+            "Leave unknown labels empty."
+        )
+    table, names = problem.features[places], [problem.row_names[place] for place in places]
+    if len(set(names)) < len(names):  # an identifier that is not unique
+        names = [f"{name} ({place})" for place, name in enumerate(names, start=1)]
+    for one in state.planner.asked_:
+        known = state.rows[str(one.row)]
+        at = names[one.row] if one.row < len(names) else None
+        if at != known["name"] or fingerprint(table.row(one.row)) != known["cells"]:
+            raise InputError(
+                f"The table must be the one of the first batch; {known['name']} has changed, "
+                "moved or been removed. Restore it, or use another --state to start again."
+            )
+    return table, names
 
 
-def _history_table(history: "tuple[LabelStatus, ...]") -> Any:
-    from landbridge.report.blocks import FOUR_DIGITS, Column, make_table
+def _unlabelled(problem: Problem, state: State) -> Any:
+    """Rows without a label at first, even if labels were copied into the table later."""
+    asked = {row["name"] for row in state.rows.values()}
+    return ~problem.has_label | np.array([name in asked for name in problem.row_names])
 
+
+def _take(asked: Label, state: State, table: Any, names: list[str], current: Session) -> None:
+    assert asked.answers is not None
+    rows, labels, empty = read_answers(asked.answers, state, table, names)
+    state.planner.tell(rows, labels)
+    state.save(asked.state_path)  # before slow steps
+    current.note(f"{len(rows)} labels are in {asked.state_path}")
+    if empty:
+        have = "row has" if empty == 1 else "rows have"
+        current.note(f"{empty} {have} no label; such rows count as missing at random")
+
+
+def _search(asked: Label, problem: Problem, state: State, current: Session) -> Any:
+    """Search on the initial labels; for goal "train", also on the new ones."""
+    labels = problem.labels
+    assert labels is not None
+    hidden = problem.is_target & _unlabelled(problem, state)
+    shown = pl.select(pl.when(pl.Series(~hidden)).then(labels).alias(labels.name)).to_series()
+    problem = replace(problem, labels=shown)
+    arguments = problem.transfer_arguments()
+    rows, answers = state.planner.labelled_
+    if asked.goal is Goal.train and rows.size:
+        # The rows stay in the pool, whose numbering must not change.
+        X_new = arguments["X_unlabeled"][rows.tolist()]
+        first = "X_target" in arguments
+        X_old = [arguments["X_target"]] if first else []
+        y_old = [arguments["y_target"]] if first else []
+        arguments["X_target"] = pl.concat([*X_old, X_new])
+        arguments["y_target"] = np.concatenate([*y_old, answers])
+    return run_search(problem, asked, current, arguments)
+
+
+def _next(
+    asked: Label, state: State, search: Any, table: Any, names: list[str], current: Session
+) -> LabelStatus | None:
+    """Write the next batch, unless the goal is reached or a batch is still open."""
+    planner = state.planner
+    status = planner.status(search) if planner.labelled_[0].size else None
+    rows = state.open_rows()
+    if not rows and not (status is not None and status.reached):
+        batch = planner.ask(search)
+        rows = batch.rows.tolist()
+        for row in rows:
+            state.rows[str(row)] = {
+                "name": names[row],
+                "cells": fingerprint(table.row(row)),
+            }
+        state.save(asked.state_path)
+    if rows:
+        write_batch(asked.output, state, rows, table, names)
+        current.note(
+            f"fill in the column {asked.label!r} of {asked.output}, then run the same command "
+            f"with --answers {asked.output}"
+        )
+    return status
+
+
+def _show(
+    asked: Label, state: State, search: Any, status: LabelStatus | None, current: Session
+) -> None:
+    n_open = len(state.open_rows())
+    if status is None:
+        words = f"{n_open} rows to label are in {asked.output}."
+        current.show({"rows": n_open, "output": str(asked.output)}, [Text(words)])
+        return
+    history = state.planner.history(search)
+    current.show(
+        {**plain(asdict(status)), "sentences": list(status.sentences), "rows": n_open},
+        [*map(Text, status.sentences), _history_table(history)],
+    )
+    picture = asked.output.with_suffix(".svg")
+    with whole_file(picture) as file:
+        file.write(label_picture(history).encode())
+    current.wrote("picture", picture)
+
+
+def _history_table(history: tuple[LabelStatus, ...]) -> Any:
     proof = history[-1].goal == "prove"
     titles = ["labels", history[-1].score, "low", "high", *(["e-value"] if proof else [])]
     lines = [
@@ -230,3 +256,237 @@ def _history_table(history: "tuple[LabelStatus, ...]") -> Any:
     ]
     columns = [Column("labels", "d"), *(Column(title, FOUR_DIGITS) for title in titles[1:])]
     return make_table(columns, lines)
+
+
+def fingerprint(cells: Sequence[Any]) -> str:
+    """A short checksum of the cells of a row."""
+    text = json.dumps([str(cell) for cell in cells], ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def write_batch(
+    path: Path, state: State, rows: Sequence[int], table: pl.DataFrame, names: Sequence[str]
+) -> None:
+    """Write the file to fill in: row, cells, an empty label, and the reason for selection."""
+    reasons = {one.row: one.why for one in state.planner.asked_}
+    shown = table[list(rows)]
+    label = state.about["label"]
+    frame = pl.DataFrame(
+        {
+            ROW: [names[row] for row in rows],
+            label: pl.Series([None] * len(rows), dtype=pl.String),
+            WHY: [reasons[row] for row in rows],
+        }
+    )
+    clashes = {column: f"{column} (feature)" for column in shown.columns if column in frame.columns}
+    write_answers([frame.hstack(shown.rename(clashes).get_columns())], path, raw=False)
+
+
+def read_answers(
+    path: Path, state: State, table: pl.DataFrame, names: Sequence[str]
+) -> tuple[list[int], list[Any], int]:
+    """Read labels, and the number of rows without one; raise if anything is inconsistent."""
+    label = state.about["label"]
+    try:
+        frame = pl.read_csv(path, infer_schema=False)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"{path}: the answers must be a CSV file ({str(error).splitlines()[0]}). Save it as "
+            "CSV with commas."
+        ) from error
+    for column in (ROW, label):
+        if column not in frame.columns:
+            raise InputError(
+                f"{path}: the answers must have the column {column!r}; got "
+                f"{listing(frame.columns)}. Keep the first line as it was written."
+            )
+    places = {names[one.row]: one.row for one in state.planner.asked_}
+    given = [value.lstrip("'") if value else "" for value in frame[ROW].to_list()]
+    unknown = [name for name in given if name not in places]
+    if unknown:
+        raise InputError(
+            f"{path}: every line must be a row that was asked for; got {unknown[0]!r}. Remove "
+            "lines that were added."
+        )
+    twice = sorted({name for name in given if given.count(name) > 1})
+    if twice:
+        raise InputError(f"{path}: every row must occur once; {listing(twice)} occurs twice.")
+    last = max(one.batch for one in state.planner.asked_ if names[one.row] in given)
+    wanted = [names[one.row] for one in state.planner.asked_ if one.batch == last]
+    missing = [name for name in wanted if name not in given]
+    if missing:
+        raise InputError(
+            f"{path}: all {len(wanted)} lines must be kept; {listing(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing. Leave unknown labels "
+            "empty."
+        )
+    _check_cells(path, frame, given, places, table)
+    filled = [
+        (name, text.strip())
+        for name, text in zip(given, frame[label].to_list(), strict=True)
+        if text is not None and text.strip()
+    ]
+    if not filled:
+        raise InputError(f"{path}: the column {label!r} must hold labels; it is empty. Fill it in.")
+    answers = [_answer(path, name, text, state) for name, text in filled]
+    return [places[name] for name, _ in filled], answers, len(given) - len(filled)
+
+
+def _check_cells(
+    path: Path,
+    frame: pl.DataFrame,
+    given: Sequence[str],
+    places: dict[str, int],
+    table: pl.DataFrame,
+) -> None:
+    """Raise if a cell differs from the table, for example after sorting a single column."""
+    shown = without_formulas(table[[places[name] for name in given]])
+    written = pl.read_csv(shown.write_csv().encode(), infer_schema=False)
+    for column in written.columns:
+        name = column if column in frame.columns else f"{column} (feature)"
+        if name not in frame.columns or column == ROW:
+            continue  # omitted columns cannot be compared
+        differs = (frame[name].fill_null("") != written[column].fill_null("")).to_numpy()
+        if differs.any():
+            at = int(np.argmax(differs))
+            raise InputError(
+                f"{path}: cells must stay as they were; {given[at]} has {frame[name][at]!r} in "
+                f"{column!r} where the table has {written[column][at]!r}. If lines were sorted, "
+                "sort whole lines."
+            )
+
+
+def _answer(path: Path, name: str, text: str, state: State) -> Any:
+    classes = state.planner.classes_
+    if classes is None:
+        try:
+            return float(text.replace(",", "."))
+        except ValueError:
+            raise InputError(f"{path}: labels must be numbers; {name} has {text!r}.") from None
+    known = [str(one) for one in np.asarray(classes).tolist()]
+    if text not in known:
+        raise InputError(
+            f"{path}: labels must be one of the classes {listing(known)}; {name} has "
+            f"{text!r}.{nearest(text, known)}"
+        )
+    return np.asarray(classes).tolist()[known.index(text)]
+
+
+def with_answers(problem: Problem, path: Path) -> Problem:
+    """Add the labels of a state and their design weights to the problem.
+
+    Labels already in the table count as a first batch drawn uniformly.
+    """
+    if not path.is_file():
+        raise InputError(f"{path}: --design must be a file that `landbridge label` wrote.")
+    state = State.load(path)
+    assert problem.labels is not None
+    for name, value in (("label", problem.labels.name), ("target", problem.target)):
+        if state.about[name] != value:
+            raise InputError(
+                f"{path}: --{name} must be {state.about[name]!r} as in the state; got {value!r}."
+            )
+    planner = state.planner
+    answered = {
+        state.rows[str(one.row)]["name"]: one for one in planner.asked_ if one.label is not None
+    }
+    places = {name: place for place, name in enumerate(problem.row_names)}
+    gone = [name for name in answered if name not in places]
+    if gone:
+        raise InputError(
+            f"{path}: the table must hold the rows of the state; {gone[0]} is missing."
+        )
+    labels, first = problem.labels.to_list(), problem.is_target & problem.has_label
+    rows = [places[name] for name in answered]
+    for row, one in zip(rows, answered.values(), strict=True):
+        labels[row], first[row] = planner._name(one.label), False
+    n_first, n_target = int(first.sum()), int(problem.is_target.sum())
+    weights, known = np.zeros(len(labels)), planner._known()
+    # Goal "prove" never selects rows on which the two models agree, so its labels represent only
+    # the other rows.
+    disputed = planner.goal == "prove" and planner.classes_ is not None
+    if disputed:
+        weights[rows] = known.weights
+        weights[first] = n_target / max(n_first, 1)
+    else:
+        batches = np.append(np.zeros(n_first, int), known.batches + 1)
+        uniform = np.full(n_first, n_first / max(n_target, 1))
+        weights[[*np.flatnonzero(first), *rows]] = design_weights(
+            np.unique(batches, return_inverse=True)[1], np.append(uniform, known.probabilities)
+        )
+    weights /= weights[weights > 0].mean() if rows or n_first else 1.0
+    filled = pl.Series(problem.labels.name, labels, dtype=problem.labels.dtype)
+    return replace(
+        problem,
+        labels=filled,
+        target_weights=weights,
+        n_disputed=len(rows) if disputed else 0,
+    )
+
+
+def label_picture(history: Sequence[LabelStatus]) -> str:
+    """Draw a panel with the interval and, for goal "prove", one with the e-value."""
+    known = [one for one in history if math.isfinite(one.estimate)]
+    proof = bool(known) and known[-1].goal == "prove"
+    height = TOP + PANEL + 60 + (GAP + PANEL if proof else 0)
+    drawing = Drawing(height, "Interval and evidence against the number of labels")
+    drawing.parts.append(Markup(STYLE))
+    if known:
+        across = Scale(0, max(one.n_labels for one in known), LEFT, RIGHT)
+        title = f"{known[-1].score} of {known[-1].candidate}"
+        if proof:
+            title = f"{title} over {known[-1].baseline}"
+        ends = [end for one in known for end in (one.low, one.high)]
+        up = _upwards(spanning_scale([*ends, 0.0] if proof else ends, 0, 1), TOP)
+        _axes(drawing, across, up, TOP, f"{title}, {100 * known[-1].level:g} % interval")
+        band = [(across(o.n_labels), up(o.high)) for o in known]
+        band += [(across(o.n_labels), up(o.low)) for o in reversed(known)]
+        drawing.add('<polygon class="band" points="{}"/>', _points(band))
+        for one in known:  # with one batch there is no band to draw
+            x = across(one.n_labels)
+            drawing.line(x, up(one.low), x, up(one.high), "curve")
+        _curve(drawing, [(across(o.n_labels), up(o.estimate)) for o in known])
+        if proof:
+            drawing.line(LEFT, up(0.0), RIGHT, up(0.0), "limit")
+            _evidence(drawing, known, across, TOP + PANEL + GAP)
+    whole = str(drawing.svg())
+    return whole.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1) + "\n"
+
+
+def _evidence(drawing: Drawing, known: Sequence[LabelStatus], across: Scale, top: float) -> None:
+    logs = [math.log10(max(one.e_value, 1e-9)) for one in known]
+    up = _upwards(spanning_scale([*logs, 0.0, math.log10(PROOF)], 0, 1), top)
+    _axes(drawing, across, up, top, "e-value (dashed: 20, significant at 5 %)", power=True)
+    drawing.line(LEFT, up(math.log10(PROOF)), RIGHT, up(math.log10(PROOF)), "limit")
+    points = [(across(o.n_labels), up(y)) for o, y in zip(known, logs, strict=True)]
+    _curve(drawing, points)
+
+
+def _upwards(scale: Scale, top: float) -> Scale:
+    """Turn a scale into a vertical one, with low values at the bottom."""
+    return Scale(scale.low, scale.high, top + PANEL, top)
+
+
+def _axes(
+    drawing: Drawing, across: Scale, up: Scale, top: float, title: str, *, power: bool = False
+) -> None:
+    drawing.text(LEFT, top - 12, title)
+    ticks = up.ticks()
+    for tick in ticks:
+        drawing.line(LEFT, up(tick), RIGHT, up(tick), "rule")
+        words = f"{10**tick:.3g}" if power else tick_label(tick, ticks)
+        drawing.text(LEFT - 8, up(tick) + 4, words, "end quiet")
+    ticks = across.ticks()
+    for tick in ticks:
+        drawing.text(across(tick), top + PANEL + 18, tick_label(tick, ticks), "middle quiet")
+    drawing.text((LEFT + RIGHT) / 2, top + PANEL + 38, "labels", "middle quiet")
+
+
+def _curve(drawing: Drawing, points: Sequence[tuple[float, float]]) -> None:
+    drawing.add('<polyline class="curve" points="{}"/>', _points(points))
+    for x, y in points:
+        drawing.add('<circle class="dot" cx="{}" cy="{}" r="3.5"/>', x, y)
+
+
+def _points(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x},{y}" for x, y in points)

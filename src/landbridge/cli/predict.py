@@ -1,117 +1,91 @@
 """``landbridge predict``: predictions for new rows, with notes on rows unlike the training data."""
 
+import json
+import sys
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
-from landbridge.cli._options import AnswerOptions, argument, encoding_option, option
+import numpy as np
+import polars as pl
+from sklearn.pipeline import Pipeline
+
+from landbridge._storage import whole_file
+from landbridge._tasks import Progress
+from landbridge.cli._columns import RowChecker, check_card, require_columns
+from landbridge.cli._options import Predict
 from landbridge.cli._session import InputError, Session, check_output
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from landbridge.cli._columns import RowChecker
-    from landbridge.cli._pieces import Pieces
+from landbridge.cli._tables import Pieces, require_column
+from landbridge.model_selection import VotingModel
+from landbridge.persistence import load_model
 
 ENDINGS = (".csv", ".tsv", ".parquet")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Predict(AnswerOptions):
-    """Predict new rows with a saved model, and mark rows outside its training range."""
+def run_predict(asked: Predict, current: Session) -> None:
+    check_output(asked.output, *ENDINGS)
+    given, written = asked.new, asked.output
+    if written is not None and written.exists() and given.exists() and written.samefile(given):
+        raise InputError(
+            f"{written}: --output must not be the input file. Choose another name; "
+            "--keep copies columns into the output."
+        )
 
-    model: Path = argument("Model file written by `select --save`.")
-    new: Path = argument(
-        "Table with the rows to predict: a file, or a directory or pattern of Parquet files. It is "
-        "read in pieces."
-    )
-    output: Path | None = option(
-        None, "Output file: .csv, .tsv or .parquet; CSV is printed if omitted.", "--output", "-o"
-    )
-    keep: list[str] | None = option(
-        None, "Column of the table to copy to the output; may be repeated."
-    )
-    raw: bool = option(
-        False, "Do not escape text that a spreadsheet would treat as a formula.", "--raw"
-    )
-    encoding: str | None = encoding_option()
-
-    def run(self, current: Session) -> None:
-        check_output(self.output, *ENDINGS)
-        given, written = self.new, self.output
-        if written is not None and written.exists() and given.exists() and written.samefile(given):
-            raise InputError(
-                f"{written}: --output must not be the input file. Choose another name; "
-                "--keep copies columns into the output."
-            )
-        from landbridge.cli._columns import RowChecker, check_card, require_columns
-        from landbridge.cli._pieces import Pieces
-        from landbridge.cli._tables import require_column
-        from landbridge.persistence import load_model
-
-        saved = load_model(self.model)
-        columns = check_card(saved.card, self.model)
-        known = [column["name"] for column in columns]
-        keep = list(dict.fromkeys(self.keep or ()))
-        # Read every column as text; types are those of the training data, not inferred again.
-        pieces = Pieces.open(self.new, self.encoding, saved.card.get("missing", ()))
-        require_columns(known, pieces.names)
-        for name in keep:
-            require_column(pieces.names, name, "--keep")
-        expected = {*known, *keep, saved.card.get("label"), saved.card.get("domain")}
-        extra = [name for name in pieces.names if name not in expected]
-        if extra:
-            current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
-        checker = RowChecker(columns, comma_separated=pieces.comma_separated)
-        answers = self._answers(saved.model, pieces, checker, keep)
-        if self.output is None:
-            print_answers(answers, as_json=current.as_json, raw=self.raw)
-        else:
-            write_answers(answers, self.output, raw=self.raw)
-        for caution in checker.cautions():
-            current.warn(caution)
-        if self.output is not None:
-            current.wrote("predictions", self.output)
-            if current.as_json:
-                counts = {"rows": checker.n_rows, "outside": checker.n_outside}
-                current.show({**counts, "output": str(self.output)}, [])
-
-    def _answers(
-        self, model: Any, pieces: "Pieces", checker: "RowChecker", keep: list[str]
-    ) -> Iterator["pl.DataFrame"]:
-        """Predict in pieces, so that memory does not grow with the number of rows."""
-        from landbridge._tasks import Progress
-
-        with Progress("predicting", None, unit="rows") as progress:
-            for piece in pieces:
-                rows = checker.check(piece)
-                try:
-                    answers = predict_table(model, rows.frame, rows.outside)
-                except (ValueError, AttributeError, TypeError) as error:
-                    raise InputError(
-                        f"{self.model}: the model does not accept the columns named in its card: "
-                        f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
-                        "from where it was saved."
-                    ) from error
-                taken = [name for name in keep if name in answers.columns]
-                if taken:
-                    raise InputError(
-                        f"--keep must not name an output column; got {taken[0]!r}, "
-                        "which contains predictions. Rename the column in the table."
-                    )
-                yield answers.select(*(piece[name] for name in keep), *answers)
-                progress.advance(piece.height)
+    saved = load_model(asked.model)
+    columns = check_card(saved.card, asked.model)
+    known = [column["name"] for column in columns]
+    keep = list(dict.fromkeys(asked.keep or ()))
+    # Read every column as text; types are those of the training data, not inferred again.
+    pieces = Pieces.open(asked.new, asked.encoding, saved.card.get("missing", ()))
+    require_columns(known, pieces.names)
+    for name in keep:
+        require_column(pieces.names, name, "--keep")
+    expected = {*known, *keep, saved.card.get("label"), saved.card.get("domain")}
+    extra = [name for name in pieces.names if name not in expected]
+    if extra:
+        current.note(f"ignored columns that the model does not know: {', '.join(extra)}")
+    checker = RowChecker(columns, comma_separated=pieces.comma_separated)
+    answers = _answers(asked, saved.model, pieces, checker, keep)
+    if asked.output is None:
+        print_answers(answers, as_json=current.as_json, raw=asked.raw)
+    else:
+        write_answers(answers, asked.output, raw=asked.raw)
+    for caution in checker.cautions():
+        current.warn(caution)
+    if asked.output is not None:
+        current.wrote("predictions", asked.output)
+        if current.as_json:
+            counts = {"rows": checker.n_rows, "outside": checker.n_outside}
+            current.show({**counts, "output": str(asked.output)}, [])
 
 
-def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFrame":
+def _answers(
+    asked: Predict, model: Any, pieces: Pieces, checker: RowChecker, keep: list[str]
+) -> Iterator[pl.DataFrame]:
+    """Predict in pieces, so that memory does not grow with the number of rows."""
+    with Progress("predicting", None, unit="rows") as progress:
+        for piece in pieces:
+            rows = checker.check(piece)
+            try:
+                answers = predict_table(model, rows.frame, rows.outside)
+            except (ValueError, AttributeError, TypeError) as error:
+                raise InputError(
+                    f"{asked.model}: the model does not accept the columns named in its card: "
+                    f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
+                    "from where it was saved."
+                ) from error
+            taken = [name for name in keep if name in answers.columns]
+            if taken:
+                raise InputError(
+                    f"--keep must not name an output column; got {taken[0]!r}, "
+                    "which contains predictions. Rename the column in the table."
+                )
+            yield answers.select(*(piece[name] for name in keep), *answers)
+            progress.advance(piece.height)
+
+
+def predict_table(model: Any, frame: pl.DataFrame, outside: Any) -> pl.DataFrame:
     """Predictions, class scores if available, and columns outside the training range."""
-    import numpy as np
-    import polars as pl
-    from sklearn.pipeline import Pipeline
-
-    from landbridge.model_selection import VotingModel
-
     rows: Any = frame
     if isinstance(model, Pipeline) and len(model) > 1:  # encode once, for scores and labels
         rows, model = model[:-1].transform(frame), model[-1]
@@ -133,10 +107,8 @@ def predict_table(model: Any, frame: "pl.DataFrame", outside: Any) -> "pl.DataFr
     return pl.DataFrame({"prediction": shown, **scores, "columns_outside": outside})
 
 
-def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
+def without_formulas(answers: pl.DataFrame) -> pl.DataFrame:
     """Prefix text that looks like a formula with an apostrophe, as in spreadsheets."""
-    import polars as pl
-
     text = pl.col(pl.String)
     # Numbers stored as text are not formulas: -5 stays -5.
     is_number = text.str.strip_chars().cast(pl.Float64, strict=False).is_not_null()
@@ -147,11 +119,8 @@ def without_formulas(answers: "pl.DataFrame") -> "pl.DataFrame":
     return answers.rename({n: f"'{n}" for n in answers.columns if n[:1] in "=+-@\t\r"})
 
 
-def print_answers(answers: Iterable["pl.DataFrame"], *, as_json: bool, raw: bool = False) -> None:
+def print_answers(answers: Iterable[pl.DataFrame], *, as_json: bool, raw: bool = False) -> None:
     """All rows on standard output."""
-    import json
-    import sys
-
     start = "[\n" if as_json else ""
     for first, piece in _with_first(answers):
         if as_json:
@@ -166,10 +135,8 @@ def print_answers(answers: Iterable["pl.DataFrame"], *, as_json: bool, raw: bool
         sys.stdout.write("\n]\n")
 
 
-def write_answers(answers: Iterable["pl.DataFrame"], path: Path, *, raw: bool = True) -> None:
+def write_answers(answers: Iterable[pl.DataFrame], path: Path, *, raw: bool = True) -> None:
     """Write a table piece by piece in the format of the suffix; rename it when complete."""
-    from landbridge._storage import whole_file
-
     suffix = path.suffix.lower()
     with whole_file(path) as file:
         if suffix == ".parquet":
@@ -181,7 +148,7 @@ def write_answers(answers: Iterable["pl.DataFrame"], path: Path, *, raw: bool = 
             shown.write_csv(file, include_header=first, separator=separator)
 
 
-def _write_parquet(answers: Iterable["pl.DataFrame"], file: IO[bytes]) -> None:
+def _write_parquet(answers: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
     import pyarrow.parquet as pq
 
     writer = None
@@ -196,7 +163,7 @@ def _write_parquet(answers: Iterable["pl.DataFrame"], file: IO[bytes]) -> None:
             writer.close()
 
 
-def _with_first(answers: Iterable["pl.DataFrame"]) -> Iterator[tuple[bool, "pl.DataFrame"]]:
+def _with_first(answers: Iterable[pl.DataFrame]) -> Iterator[tuple[bool, pl.DataFrame]]:
     """Yield each piece and whether it is the first."""
     for number, piece in enumerate(answers):
         yield number == 0, piece

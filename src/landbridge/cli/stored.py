@@ -1,10 +1,9 @@
 """``landbridge info``, ``report`` and ``cache``: read what other commands wrote."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from landbridge.cli._options import AnswerOptions, Options, argument, option, seconds_of
+from landbridge.cli._options import Cache, Info, Report, seconds_of
 from landbridge.cli._session import (
     REPORTS,
     InputError,
@@ -15,27 +14,21 @@ from landbridge.cli._session import (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Info(AnswerOptions):
-    """Describe a saved model, its training data and its expected score."""
+def run_info(asked: Info, current: Session) -> None:
+    from landbridge.persistence import load_card
+    from landbridge.report.blocks import Block, Column, Facts, make_table
 
-    model: Path = argument("Model file written by `select --save`.")
-
-    def run(self, current: Session) -> None:
-        from landbridge.persistence import load_card
-        from landbridge.report.blocks import Block, Column, Facts, make_table
-
-        card = load_card(self.model)
-        columns = [Column("column"), Column("type"), Column("seen in training")]
-        try:
-            rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
-            blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise InputError(
-                f"{self.model}: its card is damaged; a part is "
-                f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
-            ) from error
-        current.show(card, blocks)
+    card = load_card(asked.model)
+    columns = [Column("column"), Column("type"), Column("seen in training")]
+    try:
+        rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
+        blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"{asked.model}: its card is damaged; a part is "
+            f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
+        ) from error
+    current.show(card, blocks)
 
 
 def _facts(card: dict[str, Any]) -> dict[str, str]:
@@ -85,33 +78,23 @@ def _seen(column: dict[str, Any]) -> str:
     return seen_range(column) if "low" in column else ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Report(Options):
-    """Write a report from saved results."""
+def run_report(asked: Report, current: Session) -> None:
+    check_output(asked.output, *REPORTS)
+    from jinja2 import UndefinedError
 
-    results: Path = argument("File written by `select --results`: .json or .npz.")
-    output: Path = option(..., "Report: .html, .md or .json.", "--output", "-o")
-    level: float | None = option(
-        None, "Nominal coverage of intervals computed from .npz; default 0.95.", min=0.5, max=0.999
-    )
+    from landbridge.report import write_report
 
-    def run(self, current: Session) -> None:
-        check_output(self.output, *REPORTS)
-        from jinja2 import UndefinedError
-
-        from landbridge.report import write_report
-
-        check_distinct(results=self.results, output=self.output)
-        summary = read_results(self.results, self.level)
-        try:
-            write_report(summary, self.output)
-        except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
-            raise InputError(
-                f"{self.results}: the results are damaged; a part is missing or "
-                f"was edited ({type(error).__name__}: {error}). Save them again with `select "
-                "--results`."
-            ) from error
-        current.wrote("report", self.output)
+    check_distinct(results=asked.results, output=asked.output)
+    summary = read_results(asked.results, asked.level)
+    try:
+        write_report(summary, asked.output)
+    except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
+        raise InputError(
+            f"{asked.results}: the results are damaged; a part is missing or "
+            f"was edited ({type(error).__name__}: {error}). Save them again with `select "
+            "--results`."
+        ) from error
+    current.wrote("report", asked.output)
 
 
 def read_results(path: Path, level: float | None) -> dict[str, Any]:
@@ -154,67 +137,49 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
     return summary
 
 
-@dataclass(frozen=True, kw_only=True)
-class Cache(AnswerOptions):
-    """Show the contents of a directory of finished fits, and prune it."""
+def run_cache(asked: Cache, current: Session) -> None:
+    from landbridge._tasks import TaskCache, duration, is_cache
+    from landbridge.report.blocks import Column, Facts, make_table
 
-    directory: Path = argument("Directory given to `select --resume`.")
-    prune: str | None = option(
-        None, "Remove fits unused for this long, such as 30d or 12h; 0 removes all.", metavar="AGE"
-    )
-
-    def run(self, current: Session) -> None:
-        from landbridge._tasks import TaskCache, duration, is_cache
-        from landbridge.report.blocks import Column, Facts, make_table
-
-        if not is_cache(self.directory):
-            raise InputError(
-                f"{self.directory}: not a directory of finished fits. Pass the directory that was "
-                "given to --resume."
-            )
-        fits = TaskCache(self.directory)
-        removed = None if self.prune is None else fits.prune(seconds_of(self.prune))
-        contents = fits.contents()
-        data = {
-            "directory": str(self.directory),
-            "fits": sum(contents.tasks.values()),
-            "bytes": sum(contents.bytes.values()),
-            "damaged": contents.damaged,
-            "removed": removed,
-            "kinds": [
-                {
-                    "name": name,
-                    "fits": contents.tasks[name],
-                    "bytes": contents.bytes[name],
-                    "seconds": contents.seconds[name],
-                }
-                for name in sorted(contents.tasks)
-            ],
+    if not is_cache(asked.directory):
+        raise InputError(
+            f"{asked.directory}: not a directory of finished fits. Pass the directory that was "
+            "given to --resume."
+        )
+    fits = TaskCache(asked.directory)
+    removed = None if asked.prune is None else fits.prune(seconds_of(asked.prune))
+    contents = fits.contents()
+    kinds: list[dict[str, Any]] = [
+        {
+            "name": name,
+            "fits": contents.tasks[name],
+            "bytes": contents.bytes[name],
+            "seconds": contents.seconds[name],
         }
-        facts = [
-            ("directory", str(self.directory)),
-            ("finished fits", f"{data['fits']}, {size_words(sum(contents.bytes.values()))}"),
-        ]
-        if contents.damaged:
-            facts.append(("damaged files, which are fitted again", str(contents.damaged)))
-        if removed is not None:
-            facts.append(("files removed", str(removed)))
-        columns = [
-            Column("candidate"),
-            Column("fits", ".0f"),
-            Column("size"),
-            Column("time saved"),
-        ]
-        rows = [
-            [
-                name,
-                contents.tasks[name],
-                size_words(contents.bytes[name]),
-                duration(contents.seconds[name]),
-            ]
-            for name in sorted(contents.tasks)
-        ]
-        current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
+        for name in sorted(contents.tasks)
+    ]
+    data: dict[str, Any] = {
+        "directory": str(asked.directory),
+        "fits": sum(contents.tasks.values()),
+        "bytes": sum(contents.bytes.values()),
+        "damaged": contents.damaged,
+        "removed": removed,
+        "kinds": kinds,
+    }
+    facts = [
+        ("directory", str(asked.directory)),
+        ("finished fits", f"{data['fits']}, {size_words(data['bytes'])}"),
+    ]
+    if contents.damaged:
+        facts.append(("damaged files, which are fitted again", str(contents.damaged)))
+    if removed is not None:
+        facts.append(("files removed", str(removed)))
+    columns = [Column("candidate"), Column("fits", ".0f"), Column("size"), Column("time saved")]
+    rows = [
+        [kind["name"], kind["fits"], size_words(kind["bytes"]), duration(kind["seconds"])]
+        for kind in kinds
+    ]
+    current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
 
 
 def size_words(n_bytes: float) -> str:
