@@ -27,9 +27,7 @@ from landbridge._validation import (
 )
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._final_fits import FinalFits
-from landbridge.model_selection._fit_tasks import without_column
-from landbridge.model_selection._plan import Settings
+from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column
 from landbridge.model_selection._run import run_search
 from landbridge.model_selection._search_data import (
     SearchData,

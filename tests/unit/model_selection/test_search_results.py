@@ -30,7 +30,7 @@ from landbridge.inference import (
     score_interval,
 )
 from landbridge.model_selection._fit_tasks import FitTask
-from landbridge.model_selection._plan import clearly_behind, racing_rounds
+from landbridge.model_selection._run import clearly_behind, racing_rounds
 from landbridge.model_selection.search_inference import Withheld
 from landbridge.model_selection.search_records import KEPT, Cell, Failure
 from landbridge.model_selection.search_verdict import Finding, compare_pair
