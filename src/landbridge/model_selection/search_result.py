@@ -18,7 +18,6 @@ from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection import (
     _search_table,
-    _unlabelled,
     search_inference,
     search_verdict,
 )
@@ -660,7 +659,7 @@ class SearchResult:
     prob_better = memoised(search_inference.prob_better)
     worth_transferring = memoised(search_verdict.worth_transferring)
     lead = memoised(search_verdict.lead)
-    agreement = memoised(_unlabelled.agreement)
+    agreement = memoised(search_inference.agreement)
     rows = _search_table.rows
     row = _search_table.row
     to_frame = _search_table.to_frame
