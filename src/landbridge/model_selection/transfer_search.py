@@ -34,7 +34,6 @@ from landbridge.model_selection._search_data import (
     check_search_data,
     compare_labelled,
 )
-from landbridge.model_selection._search_table import cv_results
 from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
 from landbridge.model_selection.candidates import (
     Candidate,
@@ -45,7 +44,7 @@ from landbridge.model_selection.candidates import (
 )
 from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.search_inference import check_cell
-from landbridge.model_selection.search_result import SearchResult
+from landbridge.model_selection.search_result import SearchResult, cv_results
 from landbridge.model_selection.vote import VotingModel, class_probabilities
 from landbridge.weighting import KernelMeanMatching
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from landbridge.inspection._verdict import COSTS_BELOW, FAILS_BELOW
 from landbridge.metrics.metric import format_interval, format_number, percent
+from landbridge.model_selection.search_inference import Verdict
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.model_selection.search_verdict import Verdict
 
 FEW_LABELS = 30
 # AUCs of a domain classifier from which a source is far from the target, or has hardly any overlap.
