@@ -28,7 +28,7 @@ directions. Adding L to the source rows, as for a plain estimator, does not impr
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Literal
 from zlib import crc32
 
@@ -137,13 +137,7 @@ class Training:
     @property
     def target(self) -> dict[str, Any]:
         """Arguments of ``fit`` that are not None, except X and y."""
-        named = {
-            "X_target": self.X_target,
-            "y_target": self.y_target,
-            "X_unlabeled": self.X_unlabeled,
-            "sample_weight": self.sample_weight,
-            "sample_weight_target": self.sample_weight_target,
-        }
+        named = {part.name: getattr(self, part.name) for part in fields(self)[2:]}
         return {name: value for name, value in named.items() if value is not None}
 
 
@@ -519,12 +513,7 @@ def _with_routing(
         return getattr(model, method)(X, y, **given, **options)
 
 
-def run_fit(context: FitContext, task: FitTask) -> dict[str, Any]:
-    """Run one task and return arrays of predictions and plain numbers, ready to be cached."""
-    return _FitRun(context, task).outcome()
-
-
-class _FitRun:
+class FitRun:
     """A running task, which measures times and collects predictions."""
 
     def __init__(self, context: FitContext, task: FitTask):
@@ -536,6 +525,7 @@ class _FitRun:
         self.arrays: dict[str, Any] = {}
 
     def outcome(self) -> dict[str, Any]:
+        """Arrays of predictions and plain numbers, ready to be cached."""
         getattr(self, f"_{self.task.stage}")()
         return {
             **self.arrays,

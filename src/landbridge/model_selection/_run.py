@@ -29,12 +29,12 @@ from landbridge.exceptions import LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck
 from landbridge.model_selection._fit_tasks import (
     FitContext,
+    FitRun,
     FitTask,
     Settings,
     make_context,
     plan_cells,
     plan_fits,
-    run_fit,
 )
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection.candidates import Candidate
@@ -456,7 +456,7 @@ class _Run:
 def run_task(context: FitContext, content: FitTask | WeightTask) -> dict[str, Any]:
     """Run one task of either kind."""
     if isinstance(content, FitTask):
-        return run_fit(context, content)
+        return FitRun(context, content).outcome()
     started = time.perf_counter()
     X, X_target = context.weight_rows  # type: ignore[misc]
     X = X[context.sources[content.source].rows]

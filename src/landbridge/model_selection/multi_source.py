@@ -163,20 +163,8 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         """
         check_choice(self.scheme, "scheme", ("source", "random"))
         name = short_name(self.estimator)
-        every, fold = leave_out_folds(
-            {name: self.estimator},
-            X,
-            y,
-            groups,
-            sample_weight,
-            scheme=self.scheme,
-            scoring=self.scoring,
-            unlabeled_target=self.unlabeled_target,
-            cache=self.cache,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
+        estimators = {name: self.estimator}
+        every, fold = leave_out_folds(self, estimators, X, y, groups, sample_weight)
         result = replace(every.result(name), fold=fold, scheme=self.scheme)
         self.result_ = result.with_metrics(every.metrics)
         return self
@@ -244,18 +232,15 @@ def compare_estimators(
     >>> comparison.pairs()[0].p_value < 0.05
     True
     """
-    return leave_out_folds(
-        _named_estimators(a, b),
-        X,
-        y,
-        groups,
-        sample_weight,
+    settings = MultiSourceCV(
+        None,
         scoring=scoring,
         unlabeled_target=unlabeled_target,
         cache=cache,
         n_jobs=n_jobs,
         random_state=random_state,
-    )[0]
+    )
+    return leave_out_folds(settings, _named_estimators(a, b), X, y, groups, sample_weight)[0]
 
 
 def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
@@ -319,19 +304,12 @@ class FoldTask:
 
 
 def leave_out_folds(
+    settings: MultiSourceCV,
     estimators: dict[str, Any],
     X: MatrixLike,
     y: VectorLike,
     groups: VectorLike,
     sample_weight: VectorLike,
-    *,
-    scheme: str = "source",
-    scoring: Any,
-    unlabeled_target: bool,
-    cache: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-    random_state: RandomState,
-    verbose: int = 0,
 ) -> tuple[Comparison, Vector]:
     """Predict every fold with every estimator, and return the fold of every row as well.
 
@@ -343,7 +321,9 @@ def leave_out_folds(
             "`a` and `b` must all be classifiers or all be regressors; got both. Compare "
             "classifiers and regressors separately."
         )
-    task, rng = tasks.pop(), None if random_state is None else check_random_state(random_state)
+    task, rng = tasks.pop(), None
+    if settings.random_state is not None:
+        rng = check_random_state(settings.random_state)
     (X,) = indexable(X)
     labels, n_rows = _check_labels(y, _num_samples(X)), _num_samples(X)
     names, source = encode_groups(groups, n_rows)
@@ -352,18 +332,18 @@ def leave_out_folds(
         labels, classes = check_numbers(labels).astype(np.float64), np.array([])
     else:
         classes = np.unique(labels)
-    fold = source if scheme == "source" else random_blocks(n_rows, len(names), rng)
+    fold = source if settings.scheme == "source" else random_blocks(n_rows, len(names), rng)
     weight = np.array([]) if sample_weight is None else check_weights(sample_weight, n_rows)
-    metrics = check_scoring(scoring, task=task, classes=classes)
+    metrics = check_scoring(settings.scoring, task=task, classes=classes)
     for estimator in estimators.values():
-        if unlabeled_target:
+        if settings.unlabeled_target:
             _require_argument(estimator, "X_unlabeled", "with unlabeled_target=True")
         if weight.size:
             _require_argument(estimator, "sample_weight", "because sample weights were given")
     needs = next((metric.name for metric in metrics if metric.response == "probability"), "")
     folds = Folds(
         tuple(estimators.values()), X, labels, classes, names, source, fold, weight, needs,
-        unlabeled_target,
+        settings.unlabeled_target,
     )  # fmt: skip
     n_folds, n_classes = int(fold.max()) + 1, len(classes)
     shape = (len(estimators), n_rows)
@@ -371,7 +351,7 @@ def leave_out_folds(
     probabilities = np.full((*shape, n_classes), np.nan)
     seconds, failed = np.zeros((len(estimators), n_folds)), {}
     seeds = [None] * n_folds if rng is None else spawn_seeds(rng, n_folds)
-    for result in _run(folds, seeds, cache, n_jobs, verbose):
+    for result in _run(folds, seeds, settings):
         who, k = result.task.content.who, result.task.content.fold
         if result.outcome is None:
             failed[who, k] = result.failure.message  # type: ignore[union-attr]
@@ -422,13 +402,10 @@ def random_blocks(n_rows: int, n_blocks: int, rng: np.random.RandomState | None)
 
 
 def _run(
-    folds: Folds,
-    seeds: Sequence[int | None],
-    cache: str | os.PathLike[str] | None,
-    n_jobs: int | None,
-    verbose: int,
+    folds: Folds, seeds: Sequence[int | None], settings: MultiSourceCV
 ) -> Iterator[TaskResult]:
     """Run all fits, and yield their results as they finish."""
+    cache, n_jobs = settings.cache, settings.n_jobs
     store, tasks = None if cache is None else TaskCache(cache), []
     for who, estimator in enumerate(folds.estimators):
         name = short_name(estimator)
@@ -439,7 +416,7 @@ def _run(
             tasks.append(Task(content, f"{who} {name}", key))
     with TaskProgress(
         [task.kind for task in tasks],
-        verbose=verbose,
+        verbose=settings.verbose,
         name="left-out sources",
         n_jobs=effective_n_jobs(n_jobs),
     ) as progress:

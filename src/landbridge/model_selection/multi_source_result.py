@@ -140,6 +140,27 @@ class KeptPredictions(Saved):
             return labels
         return (labels[..., None] == np.arange(self.classes.size)).astype(np.float64)
 
+    def _summarise(
+        self,
+        metric: Metric,
+        cells: np.ndarray,
+        rows: Vector,
+        units: Vector,
+        names: Vector,
+        source_weight: SourceWeight = "equal",
+    ) -> SourceSummary:
+        """Score of one cell, or difference in loss of two, for the rows of each unit."""
+        units, weight, n_units = units[rows], _of_rows(self.weight, rows), len(names)
+        values, variances = losses_by_unit(metric, self.y[rows], cells, units, n_units, weight)
+        return summarise_scores(
+            metric.score_of(values) if len(cells) == 1 else values,
+            variances,
+            names=names,
+            n_rows=np.bincount(units, minlength=n_units),
+            totals=np.bincount(units, weight, minlength=n_units),
+            source_weight=source_weight,
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiSourceResult(KeptPredictions):
@@ -237,20 +258,8 @@ class MultiSourceResult(KeptPredictions):
         names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
         units = self.source if self.scheme == "source" else self.fold
         there = self.there
-        weight = _of_rows(self.weight, there)
-        y, units, n_units = self.y[there], units[there], len(names)
         cell = self._read_by(chosen, there)[None]
-        losses, variances = losses_by_unit(chosen, y, cell, units, n_units, weight)
-        totals = np.bincount(units, weight, minlength=n_units)
-        n_rows = np.bincount(units, minlength=n_units)
-        return summarise_scores(
-            chosen.score_of(losses),
-            variances,
-            names=names,
-            n_rows=n_rows,
-            totals=totals,
-            source_weight=source_weight,
-        )
+        return self._summarise(chosen, cell, there, units, names, source_weight)
 
     def source_scores(self, metric: Any = None) -> Vector:
         """Score of each source in the order of ``source_names``; NaN where there is none.
@@ -651,19 +660,8 @@ class Comparison(KeptPredictions):
         chosen = self.metric(metric)
         there = np.asarray(self.there.all(axis=0))
         pair = [self._position(first), self._position(second)]
-        weight = None if self.weight is None else self.weight[there]
-        units, n_sources = self.source[there], len(self.source_names)
-        predictions = self._read_by(chosen, there, pair)
-        values, variances = losses_by_unit(
-            chosen, self.y[there], predictions, units, n_sources, weight
-        )
-        return summarise_scores(
-            values,
-            variances,
-            names=self.source_names,
-            n_rows=np.bincount(units, minlength=n_sources),
-            totals=np.bincount(units, weight, minlength=n_sources),
-        )
+        cells = self._read_by(chosen, there, pair)
+        return self._summarise(chosen, cells, there, self.source, self.source_names)
 
     def pairs(
         self, method: str = "t", level: float = 0.95, metric: Any = None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.ma import MaskedArray
 
 from landbridge._html import card, html_table, sentence
+from landbridge._storage import read_archive, write_archive
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
 from landbridge.inference.label_check import LabelCheck
@@ -19,6 +20,7 @@ from landbridge.metrics.inference import bootstrap_scores, loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection import search_inference
+from landbridge.model_selection._search_file import pack, unpack
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.criteria import CRITERIA
@@ -854,9 +856,8 @@ class SearchResult:
         path : str or path
             Name of the file.
         """
-        from landbridge.model_selection._search_file import save_result
-
-        save_result(self, path)
+        header, arrays = pack(self)
+        write_archive(path, arrays, json.loads(header))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, scoring: Any = None) -> "SearchResult":
@@ -869,17 +870,14 @@ class SearchResult:
         scoring : as in `TransferSearchCV`, optional
             Required if the search had user-defined metrics, which are not saved.
         """
-        from landbridge.model_selection._search_file import load_result
-
-        return load_result(path, scoring)
+        arrays, header = read_archive(path)
+        return unpack(cls, header, arrays, path, scoring=scoring)
 
     def __getstate__(self) -> dict[str, Any]:
         """Plain text and arrays, so that a saved search needs no pickle.
 
         User-defined metric functions are part of the state; others are restored by name.
         """
-        from landbridge.model_selection._search_file import pack
-
         header, arrays = pack(self)
         try:
             named = check_scoring(
@@ -891,10 +889,8 @@ class SearchResult:
         return {"header": header, "arrays": arrays, "metrics": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from landbridge.model_selection._search_file import unpack
-
         header = json.loads(state["header"])
-        same = unpack(header, state["arrays"], "results_", metrics=state["metrics"])
+        same = unpack(type(self), header, state["arrays"], "results_", metrics=state["metrics"])
         for part in fields(self):
             object.__setattr__(self, part.name, getattr(same, part.name))
 
