@@ -363,9 +363,13 @@ def _take(values: VectorLike, rows: Vector) -> VectorLike:
     return None if values is None else values[rows]
 
 
+def _source_part(data: SearchData, rows: Vector) -> tuple[MatrixLike, Vector, VectorLike]:
+    return _safe_indexing(data.X, rows), data.y[rows], _take(data.sample_weight, rows)
+
+
 def forward_rows(data: SearchData, estimator: Any, train: Vector) -> Training:
     """Step 1 of Fig. 1."""
-    X, y, weight = _safe_indexing(data.X, train), data.y[train], _take(data.sample_weight, train)
+    X, y, weight = _source_part(data, train)
     if not takes_target(estimator):
         return Training(X, y, sample_weight=weight)
     return Training(
@@ -392,34 +396,20 @@ def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -
     if X_target is not None and train is not None:
         X_target, y_target = _safe_indexing(X_target, train), y_target[train]
         weight = _take(weight, train)
-    return Training(
-        _safe_indexing(data.X, source),
-        data.y[source],
-        X_target,
-        y_target,
-        data.X_unlabeled,
-        _take(data.sample_weight, source),
-        weight,
-    )
+    X, y, source_weight = _source_part(data, source)
+    return Training(X, y, X_target, y_target, data.X_unlabeled, source_weight, weight)
 
 
 def source_to_target_rows(data: SearchData, source: Vector) -> Training:
     """Labelled source rows and unlabelled target rows."""
-    return Training(
-        _safe_indexing(data.X, source),
-        data.y[source],
-        X_unlabeled=data.target_rows,
-        sample_weight=_take(data.sample_weight, source),
-    )
+    X, y, weight = _source_part(data, source)
+    return Training(X, y, X_unlabeled=data.target_rows, sample_weight=weight)
 
 
 def target_alone_rows(data: SearchData, train: Vector) -> Training:
     """Labelled target rows, without the source."""
-    return Training(
-        _safe_indexing(data.X_target, train),
-        data.y_target[train],
-        sample_weight=_take(data.sample_weight_target, train),
-    )
+    X, y = _safe_indexing(data.X_target, train), data.y_target[train]
+    return Training(X, y, sample_weight=_take(data.sample_weight_target, train))
 
 
 class OneClass(DummyClassifier):
