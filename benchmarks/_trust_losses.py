@@ -17,7 +17,7 @@ from benchmarks._trust_cells import LABELS
 from landbridge.inference.control_variate import adjust_mean
 from landbridge.metrics import check_scoring
 from landbridge.metrics.inference import metric_interval
-from landbridge.model_selection._unlabelled import expected_losses
+from landbridge.model_selection.search_inference import expected_losses
 from landbridge.model_selection.vote import combine
 
 LEVEL, DRAWS = 0.9, 5

@@ -10,7 +10,7 @@ from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge.inference.intervals import t_quantile
 from landbridge.inspection._display import Display, open_frame
 from landbridge.model_selection import Comparison, MultiSourceCV, MultiSourceResult
-from landbridge.model_selection.source_comparison import loss_label
+from landbridge.model_selection.multi_source_result import loss_label
 
 QUESTION_WORDS = {
     "new_source": "one new source",

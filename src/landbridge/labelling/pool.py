@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from landbridge._typing import Vector, VectorLike
+from landbridge.model_selection.search_inference import BASELINES
 from landbridge.model_selection.search_records import VOTE
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.model_selection.search_verdict import BASELINES
 from landbridge.model_selection.vote import stacked
 
 # The consensus never excludes a class, because candidates are overconfident in a new domain.

@@ -2,11 +2,9 @@
 
 from landbridge.model_selection.criteria import rank_agreement
 from landbridge.model_selection.multi_source import MultiSourceCV, compare_estimators
-from landbridge.model_selection.multi_source_result import MultiSourceResult
-from landbridge.model_selection.search_inference import SearchInterval
+from landbridge.model_selection.multi_source_result import Comparison, MultiSourceResult
+from landbridge.model_selection.search_inference import SearchInterval, Verdict
 from landbridge.model_selection.search_result import SearchResult
-from landbridge.model_selection.search_verdict import Verdict
-from landbridge.model_selection.source_comparison import Comparison
 from landbridge.model_selection.transfer_search import TransferSearchCV, transfer_cross_validate
 from landbridge.model_selection.vote import VotingModel
 

@@ -26,8 +26,11 @@ directions. Adding L to the source rows, as for a plain estimator, does not impr
 """
 
 import warnings
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, Literal
+from zlib import crc32
 
 import numpy as np
 from sklearn import config_context
@@ -37,15 +40,27 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
-from landbridge._tasks import working_time
+from landbridge._tasks import (
+    TaskCache,
+    one_thread,
+    spawn_seeds,
+    unswallowed_signals,
+    working_time,
+)
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
-from landbridge.exceptions import LandbridgeWarning
-from landbridge.model_selection._search_data import SearchData, encode_labels
-from landbridge.model_selection._sources import Folds, Source
+from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning
+from landbridge.metrics.metric import Metric
+from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
+from landbridge.model_selection._sources import Folds, Source, make_folds, make_source, n_folds
 from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
-from landbridge.model_selection.search_records import Predictions
+from landbridge.model_selection.criteria import Choice
+from landbridge.model_selection.search_records import Cell, Predictions
 
+# Maximum number of unlabelled rows, and of source rows × classes × cells, for which predictions are
+# kept; beyond that, rows are sampled.
+MOST_UNLABELLED = 2000
+MOST_VALUES = 50_000_000
 Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
 
 
@@ -122,23 +137,239 @@ class Training:
     @property
     def target(self) -> dict[str, Any]:
         """Arguments of ``fit`` that are not None, except X and y."""
-        named = {
-            "X_target": self.X_target,
-            "y_target": self.y_target,
-            "X_unlabeled": self.X_unlabeled,
-            "sample_weight": self.sample_weight,
-            "sample_weight_target": self.sample_weight_target,
-        }
+        named = {part.name: getattr(self, part.name) for part in fields(self)[2:]}
         return {name: value for name, value in named.items() if value is not None}
+
+
+# Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of a search."""
+
+    choice: Choice
+    metrics: tuple[Metric, ...]
+    answer: str
+    weighting: Any
+    cv: Any
+    cv_target: Any
+    cv_groups: VectorLike
+    cv_groups_target: VectorLike
+    racing: bool
+    raise_errors: bool
+    cache: TaskCache | None
+    time_budget: float | None
+    fit_timeout: float | None
+    n_jobs: int | None
+    seed: int
+    verbose: int
+
+
+def make_context(
+    data: SearchData,
+    candidates: Sequence[Candidate],
+    source_rows: dict[Any, Vector],
+    settings: Settings,
+) -> FitContext:
+    """Folds, seeds and the rows whose predictions are kept."""
+    fold_seed, target_seed, kept_seed = spawn_seeds(settings.seed, 3)
+    sources = make_sources(data, candidates, source_rows, settings, fold_seed)
+    n_values = data.n_rows * len(candidates) * (1 if data.classes is None else len(data.classes))
+    rng = np.random.default_rng(kept_seed)
+    kept = np.ones(data.n_rows, dtype=bool)
+    if n_values > MOST_VALUES:
+        kept = rng.permutation(data.n_rows) < max(data.n_rows * MOST_VALUES // n_values, 1)
+    n_unlabelled = data.n_unlabelled
+    chosen = rng.permutation(n_unlabelled)[:MOST_UNLABELLED]
+    return FitContext(
+        data=data,
+        candidates=tuple(candidates),
+        seeds=tuple(model_seeds(settings.seed, candidates)),
+        sources=tuple(sources),
+        target_folds=_target_folds(data, settings, target_seed),
+        kept_rows=kept,
+        kept_unlabelled=np.sort(chosen),
+        weight_rows=numeric_rows(data) if "weights" in settings.choice.needs else None,
+    )
+
+
+def make_sources(
+    data: SearchData,
+    candidates: Sequence[Candidate],
+    source_rows: dict[Any, Vector],
+    settings: Settings,
+    seed: int,
+) -> list[Source]:
+    """Sources with their folds; the last one contains all rows.
+
+    Candidates that ignore the source are validated on the last one, which is the pooled source or
+    an unnamed set of all rows.
+    """
+    rows = dict(source_rows)
+    whole = [name for name, part in rows.items() if part.size == data.n_rows]
+    if not whole and any(not candidate.uses_source for candidate in candidates):
+        rows[None], whole = np.arange(data.n_rows), [None]
+    last = whole[-1] if whole else next(reversed(rows))
+    rows[last] = rows.pop(last)
+    return [
+        make_source(
+            name,
+            part,
+            data.y,
+            cv=settings.cv,
+            task=data.task,
+            # The folds of a source do not change when another source is added.
+            seed=seed,
+            cv_groups=settings.cv_groups,
+        )
+        for name, part in rows.items()
+    ]
+
+
+def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
+    """One seed per candidate, used in every fold and in the final fit.
+
+    It depends only on the name of the candidate and its position in the grid, so that adding
+    another candidate does not change it.
+    """
+    met: Counter[str] = Counter()
+    seeds = []
+    for candidate in candidates:
+        # Use a CRC, because Python's hash of text differs between processes.
+        words = [seed, crc32(candidate.name.encode()), met[candidate.name]]
+        seeds.append(int(np.random.SeedSequence(words).generate_state(1)[0]) & 0x7FFFFFFF)
+        met[candidate.name] += 1
+    return seeds
+
+
+def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | None:
+    """Folds of the labelled target rows; one per row if there are too few for ``cv``."""
+    if not settings.choice.needs & {"target", "target_alone"}:
+        return None
+    cv = settings.cv_target
+    if data.n_labelled < n_folds(cv):
+        warnings.warn(
+            f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each "
+            "row is a separate fold. Label more rows, or lower `cv`.",
+            FewTargetRowsWarning,
+            stacklevel=5,
+        )
+        cv = data.n_labelled
+    groups = settings.cv_groups_target
+    if isinstance(cv, int) and groups is not None:
+        cv = max(min(cv, np.unique(groups).size), 2)
+    return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
+
+
+def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
+    """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
+    named = [number for number, source in enumerate(sources) if source.name is not None]
+    places = [
+        (number, source)
+        for source in named
+        for number, candidate in enumerate(candidates)
+        if candidate.uses_source
+    ]
+    # The last source holds all rows (see `make_sources`).
+    places += [(n, len(sources) - 1) for n, c in enumerate(candidates) if not c.uses_source]
+    return [
+        Cell(
+            candidate=candidates[number].name,
+            params={name: _plain(value) for name, value in candidates[number].params.items()},
+            source=sources[source].name if candidates[number].uses_source else None,
+            role=candidates[number].role,
+            source_index=source,
+            candidate_index=number,
+            complexity=candidates[number].complexity,
+        )
+        for number, source in places
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Convert a value of a grid to a JSON type."""
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if isinstance(value, (str, int, float, bool, type(None))) else repr(value)
+
+
+def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
+    """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
+    return [
+        fit
+        for number, cell in enumerate(cells)
+        if not context.sources[cell.source_index].problem
+        for fit in _fits_of_cell(number, cell, context, needs)
+    ] + list(_shared_target_fits(cells, context, needs))
+
+
+def _fits_of_cell(
+    number: int, cell: Cell, context: FitContext, needs: frozenset[str]
+) -> Iterator[FitTask]:
+    candidate = context.candidates[cell.candidate_index]
+    source = context.sources[cell.source_index]
+
+    def fit(stage: Stage, fold: int, *fills: str) -> FitTask:
+        return FitTask(stage, fold, cell.candidate_index, cell.source_index, (number,), fills)
+
+    from_source = tuple(name for name in ("source", "reverse") if name in needs)
+    # Unlabelled rows are predicted by the models most similar to the final one.
+    by_target = "target" in needs
+    if from_source:
+        extra = () if by_target else ("unlabelled",)
+        for fold in range(len(source.folds)):
+            yield fit("source_fold", fold, *from_source, *extra)
+    if candidate.role == "source-only" and by_target:
+        also = ("source_to_target",) if "source_to_target" in needs else ()
+        yield fit("source_to_target", 0, *also, "target", "unlabelled")
+        return
+    if "source_to_target" in needs:
+        alone = not by_target and not from_source
+        yield fit("source_to_target", 0, "source_to_target", *(["unlabelled"] if alone else []))
+    if by_target and candidate.uses_source and context.target_folds is not None:
+        for fold in range(len(context.target_folds)):
+            yield fit("target_fold", fold, "target", "unlabelled")
+
+
+def _shared_target_fits(
+    cells: Sequence[Cell], context: FitContext, needs: frozenset[str]
+) -> Iterator[FitTask]:
+    """Fits on labelled target rows alone, shared by a candidate's cells on all sources."""
+    if context.target_folds is None:
+        return
+    only = "target_alone" in needs and not needs & {"target", "source", "reverse"}
+    for number, candidate in enumerate(context.candidates):
+        fills = ("target_alone",) if "target_alone" in needs else ()
+        if "target" in needs and not candidate.uses_source:
+            fills = (*fills, "target", "unlabelled")
+        elif only:
+            fills = (*fills, "unlabelled")
+        sharing = tuple(
+            place
+            for place, cell in enumerate(cells)
+            if cell.candidate_index == number and not context.sources[cell.source_index].problem
+        )
+        if fills and sharing:
+            source = cells[sharing[0]].source_index
+            for fold in range(len(context.target_folds)):
+                yield FitTask("target_alone", fold, number, source, sharing, fills)
+
+
+# Training rows
 
 
 def _take(values: VectorLike, rows: Vector) -> VectorLike:
     return None if values is None else values[rows]
 
 
+def _source_part(data: SearchData, rows: Vector) -> tuple[MatrixLike, Vector, VectorLike]:
+    return _safe_indexing(data.X, rows), data.y[rows], _take(data.sample_weight, rows)
+
+
 def forward_rows(data: SearchData, estimator: Any, train: Vector) -> Training:
     """Step 1 of Fig. 1."""
-    X, y, weight = _safe_indexing(data.X, train), data.y[train], _take(data.sample_weight, train)
+    X, y, weight = _source_part(data, train)
     if not takes_target(estimator):
         return Training(X, y, sample_weight=weight)
     return Training(
@@ -165,34 +396,20 @@ def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -
     if X_target is not None and train is not None:
         X_target, y_target = _safe_indexing(X_target, train), y_target[train]
         weight = _take(weight, train)
-    return Training(
-        _safe_indexing(data.X, source),
-        data.y[source],
-        X_target,
-        y_target,
-        data.X_unlabeled,
-        _take(data.sample_weight, source),
-        weight,
-    )
+    X, y, source_weight = _source_part(data, source)
+    return Training(X, y, X_target, y_target, data.X_unlabeled, source_weight, weight)
 
 
 def source_to_target_rows(data: SearchData, source: Vector) -> Training:
     """Labelled source rows and unlabelled target rows."""
-    return Training(
-        _safe_indexing(data.X, source),
-        data.y[source],
-        X_unlabeled=data.target_rows,
-        sample_weight=_take(data.sample_weight, source),
-    )
+    X, y, weight = _source_part(data, source)
+    return Training(X, y, X_unlabeled=data.target_rows, sample_weight=weight)
 
 
 def target_alone_rows(data: SearchData, train: Vector) -> Training:
     """Labelled target rows, without the source."""
-    return Training(
-        _safe_indexing(data.X_target, train),
-        data.y_target[train],
-        sample_weight=_take(data.sample_weight_target, train),
-    )
+    X, y = _safe_indexing(data.X_target, train), data.y_target[train]
+    return Training(X, y, sample_weight=_take(data.sample_weight_target, train))
 
 
 class OneClass(DummyClassifier):
@@ -286,12 +503,7 @@ def _with_routing(
         return getattr(model, method)(X, y, **given, **options)
 
 
-def run_fit(context: FitContext, task: FitTask) -> dict[str, Any]:
-    """Run one task and return arrays of predictions and plain numbers, ready to be cached."""
-    return _FitRun(context, task).outcome()
-
-
-class _FitRun:
+class FitRun:
     """A running task, which measures times and collects predictions."""
 
     def __init__(self, context: FitContext, task: FitTask):
@@ -303,6 +515,7 @@ class _FitRun:
         self.arrays: dict[str, Any] = {}
 
     def outcome(self) -> dict[str, Any]:
+        """Arrays of predictions and plain numbers, ready to be cached."""
         getattr(self, f"_{self.task.stage}")()
         return {
             **self.arrays,
@@ -431,3 +644,35 @@ def _check_finite(values: np.ndarray) -> None:
         raise ValueError(
             f"`estimator` predicted NaN or infinity for row {row}; check how it handles such input."
         )
+
+
+@dataclass(frozen=True)
+class FinalFits:
+    """Rows and candidates of a search.
+
+    ``data`` was transformed by ``preprocessor``, and ``source_rows`` holds the rows of every source
+    of the result.
+    """
+
+    data: SearchData
+    candidates: Sequence[Candidate]
+    seed: int
+    source_rows: Sequence[Vector]
+    preprocessor: Any = None
+
+    def fit(self, cell: Cell) -> Any:
+        """Fit a cell on its source and all target rows; the model needs preprocessed rows."""
+        number = cell.candidate_index
+        with one_thread(), unswallowed_signals():
+            return fit_candidate(
+                self.candidates[number],
+                target_rows(self.data, self.source_rows[cell.source_index]),
+                task=self.data.task,
+                seed=model_seeds(self.seed, self.candidates)[number],
+            )
+
+    def with_preprocessor(self, model: Any) -> Any:
+        """Put the preprocessor in front of a model, so that it predicts rows as they are given."""
+        if self.preprocessor is None:
+            return model
+        return Pipeline([("preprocessor", self.preprocessor), ("model", model)])

@@ -4,11 +4,12 @@ import time
 import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from landbridge._tasks import (
     SharedData,
@@ -16,23 +17,24 @@ from landbridge._tasks import (
     TaskFailure,
     TaskProgress,
     TaskResult,
+    describe_candidate,
+    describe_rows,
     run_tasks,
+    task_key,
 )
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import count_jobs
 from landbridge._version import versions
 from landbridge.exceptions import LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck
-from landbridge.model_selection._fit_tasks import FitContext, FitTask, run_fit
-from landbridge.model_selection._plan import (
-    CacheKeys,
+from landbridge.model_selection._fit_tasks import (
+    FitContext,
+    FitRun,
+    FitTask,
     Settings,
-    WeightTask,
-    clearly_behind,
     make_context,
     plan_cells,
     plan_fits,
-    racing_rounds,
 )
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection.candidates import Candidate
@@ -48,6 +50,19 @@ from landbridge.model_selection.search_records import (
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.weighting import effective_sample_size
 from landbridge.weighting._base import SMALL_SHARE
+
+# Number of folds before the first comparison of racing, and the number of standard errors that
+# counts as clearly behind.
+FIRST_ROUND = 2
+Z = 2.5
+
+
+@dataclass(frozen=True)
+class WeightTask:
+    """Density ratios of one source."""
+
+    source: int
+    weighting: Any
 
 
 def run_search(
@@ -441,7 +456,7 @@ class _Run:
 def run_task(context: FitContext, content: FitTask | WeightTask) -> dict[str, Any]:
     """Run one task of either kind."""
     if isinstance(content, FitTask):
-        return run_fit(context, content)
+        return FitRun(context, content).outcome()
     started = time.perf_counter()
     X, X_target = context.weight_rows  # type: ignore[misc]
     X = X[context.sources[content.source].rows]
@@ -471,3 +486,105 @@ def _group_numbers(groups: VectorLike) -> VectorLike:
         return None
     _, first, codes = np.unique(groups, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[codes]
+
+
+# Cache
+
+
+class CacheKeys:
+    """Cache keys of fits, which depend only on the inputs of the fit."""
+
+    def __init__(self, context: FitContext):
+        self.context = context
+        data = context.data
+        self.target = describe_rows(
+            data.X_target, data.y_target, data.X_unlabeled, data.sample_weight_target
+        )
+        self.describe = {
+            number: describe_candidate(candidate.name, candidate.estimator)
+            for number, candidate in enumerate(context.candidates)
+        }
+        self.sources = {
+            number: describe_rows(
+                _safe_indexing(data.X, source.rows),
+                data.y[source.rows],
+                None if data.sample_weight is None else data.sample_weight[source.rows],
+            )
+            for number, source in enumerate(context.sources)
+        }
+
+    def of(self, content: FitTask | WeightTask) -> str | None:
+        """Key of one fit, or of the density ratios of one source."""
+        if isinstance(content, WeightTask):
+            text = describe_candidate("weighting", content.weighting)
+            rows = self.sources[content.source]
+            return None if text is None else task_key("weights", rows, self.target, text)
+        fit, text = content, self.describe[content.candidate]
+        if text is None:
+            return None
+        context, source = self.context, self.context.sources[fit.source]
+        split: tuple[Any, ...] = ()
+        if fit.stage == "source_fold":
+            split = source.folds.splits[fit.fold]
+        elif fit.stage in ("target_fold", "target_alone"):
+            split = context.target_folds.splits[fit.fold]  # type: ignore[union-attr]
+        return task_key(
+            self.target,
+            None if fit.stage == "target_alone" else self.sources[fit.source],
+            fit.stage,
+            sorted(fit.fills),
+            *split,
+            text,
+            context.candidates[fit.candidate].role,
+            context.seeds[fit.candidate],
+            context.data.task,
+            None if context.data.classes is None else list(map(str, context.data.classes)),
+            context.kept_unlabelled,
+            context.kept_rows[source.rows],
+        )
+
+
+# Racing
+
+
+def racing_rounds(fits: Sequence[FitTask]) -> list[list[FitTask]]:
+    """Fits in rounds of 2, 4, 8, … folds."""
+    most = max((fit.fold for fit in fits), default=0) + 1
+    bounds, reached = [], FIRST_ROUND
+    while reached < most:
+        bounds.append(reached)
+        reached *= 2
+    rounds: list[list[FitTask]] = [[] for _ in range(len(bounds) + 1)]
+    for fit in fits:
+        rounds[int(np.searchsorted(bounds, fit.fold, side="right"))].append(fit)
+    return [group for group in rounds if group]
+
+
+def clearly_behind(losses: dict[int, Vector]) -> list[int]:
+    """Cells that stop: in the worse half and clearly behind the leader.
+
+    ``losses`` are those of the rows that a cell has been validated on so far, NaN elsewhere. A
+    cell is clearly behind if its mean loss is larger than the leader's by more than ``Z`` standard
+    errors of the paired difference; a pair that shares no rows (two sources) is compared by the
+    two means and their errors.
+    """
+    order = sorted(losses, key=lambda cell: float(np.nanmean(losses[cell])))
+    worse_half = order[(len(order) + 1) // 2 :]
+    return [cell for cell in worse_half if _distance(losses[cell], losses[order[0]]) > Z]
+
+
+def _distance(losses: Vector, of_leader: Vector) -> float:
+    """Difference of the mean loss from the leader's, in standard errors."""
+    shared = ~np.isnan(losses) & ~np.isnan(of_leader)
+    if shared.sum() >= 2:
+        difference = losses[shared] - of_leader[shared]
+        gap, variance = difference.mean(), difference.var(ddof=1) / difference.size
+    else:
+        own, leading = losses[~np.isnan(losses)], of_leader[~np.isnan(of_leader)]
+        if min(own.size, leading.size) < 2:
+            return 0.0
+        gap = own.mean() - leading.mean()
+        variance = own.var(ddof=1) / own.size + leading.var(ddof=1) / leading.size
+    if variance == 0:
+        return np.inf if gap > 0 else 0.0
+    return float(gap / np.sqrt(variance))

@@ -1,10 +1,9 @@
 """Saved search results: one ``.npz`` file of arrays and a JSON header, without pickle."""
 
 import json
-import os
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,7 +20,9 @@ from landbridge.model_selection.search_records import (
     SearchInfo,
     SourceRows,
 )
-from landbridge.model_selection.search_result import SearchResult
+
+if TYPE_CHECKING:
+    from landbridge.model_selection.search_result import SearchResult
 
 FORMAT = 2
 PLAIN = (
@@ -30,13 +31,7 @@ PLAIN = (
 )  # fmt: skip
 
 
-def save_result(result: SearchResult, path: str | os.PathLike[str]) -> None:
-    """Write a result to ``path``."""
-    header, arrays = pack(result)
-    _storage.write_archive(path, arrays, json.loads(header))
-
-
-def pack(result: SearchResult) -> tuple[str, dict[str, np.ndarray]]:
+def pack(result: "SearchResult") -> tuple[str, dict[str, np.ndarray]]:
     """Convert a result, without the functions of its metrics, to a JSON header and arrays."""
     arrays = {name: getattr(result, name) for name in PLAIN if getattr(result, name) is not None}
     for number, source in enumerate(result.sources):
@@ -66,24 +61,19 @@ def pack(result: SearchResult) -> tuple[str, dict[str, np.ndarray]]:
     return json.dumps(header, default=_plain), arrays
 
 
-def load_result(path: str | os.PathLike[str], scoring: Any) -> SearchResult:
-    """Load a result written by `save_result`."""
-    arrays, header = _storage.read_archive(path)
-    return unpack(header, arrays, path, scoring=scoring)
-
-
 def unpack(
+    cls: "type[SearchResult]",
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
     path: Any,
     *,
     scoring: Any = None,
     metrics: tuple[Metric, ...] | None = None,
-) -> SearchResult:
+) -> "SearchResult":
     """Inverse of `pack`, which checks that the arrays are consistent."""
     _check_header(header, path)
     try:
-        return _unpack(header, arrays, path, scoring, metrics)
+        return _unpack(cls, header, arrays, path, scoring, metrics)
     except (TypeError, KeyError, IndexError, AttributeError) as error:
         raise ValueError(
             f"`{path}` is damaged or was edited: {type(error).__name__}: {error}. Restore the "
@@ -92,12 +82,13 @@ def unpack(
 
 
 def _unpack(
+    cls: "type[SearchResult]",
     header: dict[str, Any],
     arrays: dict[str, np.ndarray],
     path: Any,
     scoring: Any,
     metrics: tuple[Metric, ...] | None,
-) -> SearchResult:
+) -> "SearchResult":
     header = _storage.as_tuple(header)
     info = SearchInfo(**header["info"])
     if metrics is None:
@@ -113,7 +104,7 @@ def _unpack(
             )
             for cell in range(len(cells))
         )
-    return SearchResult(
+    return cls(
         cells=cells,
         sources=sources,
         failures=tuple(Failure(**values) for values in header["failures"]),

@@ -146,30 +146,24 @@ def make_source(
     cv_groups: VectorLike = None,
 ) -> Source:
     """A source with its folds, or with the reason why it can have none."""
-    none = Folds((), rows.size)
-    if task == "classification" and np.unique(y[rows]).size < 2:
-        return Source(
-            name,
-            rows,
-            none,
-            f"source {name!r} must hold at least 2 classes; got {y[rows].tolist()[0]!r} only. "
-            "Pool it with another source.",
-        )
-    if rows.size < n_folds(cv):
-        return Source(
-            name,
-            rows,
-            none,
-            f"source {name!r} must have at least as many rows as folds; got n_samples={rows.size} "
-            f"for {n_folds(cv)} folds. Lower `cv` or pool it with another source.",
-        )
+    folds, problem = Folds((), rows.size), None
     inside = None if cv_groups is None else cv_groups[rows]
-    try:
-        folds = make_folds(y[rows], cv=cv, task=task, seed=seed, groups=inside)
-    except NoFoldsError as error:
-        problem = f"`cv` must be able to split source {name!r}; got {cv!r}, which says: {error}"
-        return Source(name, rows, none, problem)
-    return Source(name, rows, folds)
+    if task == "classification" and np.unique(y[rows]).size < 2:
+        problem = (
+            f"source {name!r} must hold at least 2 classes; got {y[rows].tolist()[0]!r} only. "
+            "Pool it with another source."
+        )
+    elif rows.size < n_folds(cv):
+        problem = (
+            f"source {name!r} must have at least as many rows as folds; got n_samples={rows.size} "
+            f"for {n_folds(cv)} folds. Lower `cv` or pool it with another source."
+        )
+    else:
+        try:
+            folds = make_folds(y[rows], cv=cv, task=task, seed=seed, groups=inside)
+        except NoFoldsError as error:
+            problem = f"`cv` must be able to split source {name!r}; got {cv!r}, which says: {error}"
+    return Source(name, rows, folds, problem)
 
 
 class GroupTimeSeriesSplit(TimeSeriesSplit):

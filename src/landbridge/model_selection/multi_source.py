@@ -4,26 +4,46 @@ Geras and Sutton, *Multiple-source cross-validation*: CVS, and CVR for compariso
 """
 
 import os
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.utils import check_random_state
+from sklearn.model_selection._search import BaseSearchCV
+from sklearn.model_selection._split import GroupsConsumerMixin
+from sklearn.utils import _safe_indexing, check_random_state, indexable
+from sklearn.utils.validation import _num_samples, has_fit_parameter
 
-from landbridge._delegate import task_of_estimator
-from landbridge._typing import MatrixLike, RandomState, VectorLike
-from landbridge._validation import Task, check_choice
-from landbridge.metrics.metric import Metric
-from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._source_folds import (
-    Folds,
-    deal_folds,
-    predict_folds,
-    short_name,
+from landbridge._delegate import clone_with_seed, last_step, task_of_estimator
+from landbridge._tasks import (
+    Task,
+    TaskCache,
+    TaskProgress,
+    TaskResult,
+    describe_candidate,
+    describe_rows,
+    run_tasks,
+    spawn_seeds,
+    task_key,
 )
-from landbridge.model_selection.multi_source_result import MultiSourceResult
-from landbridge.model_selection.source_comparison import Comparison
+from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
+from landbridge._validation import check_choice, missing_values
+from landbridge.exceptions import FailedFitWarning
+from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
+from landbridge.metrics.scoring import check_scoring
+from landbridge.model_selection._fit_tasks import (
+    Training,
+    fit_with_target,
+    predict_rows,
+    without_column,
+)
+from landbridge.model_selection._search_data import check_numbers, plain_labels
+from landbridge.model_selection.candidates import steps_that_take
+from landbridge.model_selection.multi_source_result import Comparison
 
 
 class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
@@ -142,37 +162,11 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
             The fitted estimator.
         """
         check_choice(self.scheme, "scheme", ("source", "random"))
-        rng = None if self.random_state is None else check_random_state(self.random_state)
-        folds = deal_folds(
-            X,
-            y,
-            groups,
-            sample_weight,
-            scheme=self.scheme,
-            task=task_of_estimator(self.estimator),
-            rng=rng,
-        )
-        metrics = _metrics(self.scoring, folds)
-        predictions = predict_folds(
-            [self.estimator],
-            folds,
-            metrics=metrics,
-            unlabeled_target=self.unlabeled_target,
-            cache=self.cache,
-            n_jobs=self.n_jobs,
-            random_state=rng,
-            verbose=self.verbose,
-        )
-        self.result_ = MultiSourceResult(
-            **folds.fields(metrics),
-            predicted=predictions.predicted[0],
-            probabilities=predictions.probabilities[0],
-            fold=folds.fold,
-            seconds=predictions.seconds[0],
-            failures=tuple((fold, message) for _, fold, message in predictions.failures),
-            scheme=self.scheme,
-            estimator=short_name(self.estimator),
-        ).with_metrics(metrics)
+        name = short_name(self.estimator)
+        estimators = {name: self.estimator}
+        every, fold = leave_out_folds(self, estimators, X, y, groups, sample_weight)
+        result = replace(every.result(name), fold=fold, scheme=self.scheme)
+        self.result_ = result.with_metrics(every.metrics)
         return self
 
 
@@ -238,40 +232,15 @@ def compare_estimators(
     >>> comparison.pairs()[0].p_value < 0.05
     True
     """
-    estimators = _named_estimators(a, b)
-    rng = None if random_state is None else check_random_state(random_state)
-    tasks = {task_of_estimator(estimator) for estimator in estimators.values()}
-    if len(tasks) > 1:
-        raise ValueError(
-            "`a` and `b` must all be classifiers or all be regressors; got both. Compare "
-            "classifiers and regressors separately."
-        )
-    folds = deal_folds(X, y, groups, sample_weight, scheme="source", task=tasks.pop(), rng=None)
-    metrics = _metrics(scoring, folds)
-    found = predict_folds(
-        list(estimators.values()),
-        folds,
-        metrics=metrics,
+    settings = MultiSourceCV(
+        None,
+        scoring=scoring,
         unlabeled_target=unlabeled_target,
         cache=cache,
         n_jobs=n_jobs,
-        random_state=rng,
-        verbose=0,
+        random_state=random_state,
     )
-    names = np.array(list(estimators))
-    return Comparison(
-        **folds.fields(metrics),
-        predicted=found.predicted,
-        probabilities=found.probabilities,
-        names=names,
-        seconds=found.seconds,
-        failures=tuple((str(names[who]), fold, message) for who, fold, message in found.failures),
-    ).with_metrics(metrics)
-
-
-def _metrics(scoring: Any, folds: Folds) -> tuple[Metric, ...]:
-    task: Task = "classification" if folds.classes.size else "regression"
-    return check_scoring(scoring, task=task, classes=folds.classes)
+    return leave_out_folds(settings, _named_estimators(a, b), X, y, groups, sample_weight)[0]
 
 
 def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
@@ -294,3 +263,236 @@ def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
             "Use MultiSourceCV to judge one."
         )
     return named
+
+
+# Fits
+
+
+@dataclass(frozen=True)
+class Folds:
+    """Data shared by all fits: the estimators, and checked rows with their source and fold."""
+
+    estimators: tuple[Any, ...]
+    X: MatrixLike
+    labels: Vector
+    classes: Vector  # empty for regression
+    source_names: Vector
+    source: Vector
+    fold: Vector
+    sample_weight: Vector  # empty without weights
+    needs_probabilities: str  # name of the metric that needs them
+    unlabeled_target: bool
+
+    def name(self, fold: int) -> str:
+        """Name of a fold in messages."""
+        of_source = self.fold is self.source
+        return repr(self.source_names.tolist()[fold]) if of_source else f"block {fold}"
+
+    @cached_property
+    def rows(self) -> str:
+        """Description of all rows in cache keys."""
+        return describe_rows(self.X, self.labels, self.sample_weight, self.source_names)
+
+
+@dataclass(frozen=True)
+class FoldTask:
+    """One fit: index of the estimator, the left-out fold, and the seed."""
+
+    who: int
+    fold: int
+    seed: int | None
+
+
+def leave_out_folds(
+    settings: MultiSourceCV,
+    estimators: dict[str, Any],
+    X: MatrixLike,
+    y: VectorLike,
+    groups: VectorLike,
+    sample_weight: VectorLike,
+) -> tuple[Comparison, Vector]:
+    """Predict every fold with every estimator, and return the fold of every row as well.
+
+    A fold has the same seed for all estimators.
+    """
+    tasks = {task_of_estimator(estimator) for estimator in estimators.values()}
+    if len(tasks) > 1:
+        raise ValueError(
+            "`a` and `b` must all be classifiers or all be regressors; got both. Compare "
+            "classifiers and regressors separately."
+        )
+    task, rng = tasks.pop(), None
+    if settings.random_state is not None:
+        rng = check_random_state(settings.random_state)
+    (X,) = indexable(X)
+    labels, n_rows = _check_labels(y, _num_samples(X)), _num_samples(X)
+    names, source = encode_groups(groups, n_rows)
+    require_two_sources(names)
+    if task == "regression":
+        labels, classes = check_numbers(labels).astype(np.float64), np.array([])
+    else:
+        classes = np.unique(labels)
+    fold = source if settings.scheme == "source" else random_blocks(n_rows, len(names), rng)
+    weight = np.array([]) if sample_weight is None else check_weights(sample_weight, n_rows)
+    metrics = check_scoring(settings.scoring, task=task, classes=classes)
+    for estimator in estimators.values():
+        if settings.unlabeled_target:
+            _require_argument(estimator, "X_unlabeled", "with unlabeled_target=True")
+        if weight.size:
+            _require_argument(estimator, "sample_weight", "because sample weights were given")
+    needs = next((metric.name for metric in metrics if metric.response == "probability"), "")
+    folds = Folds(
+        tuple(estimators.values()), X, labels, classes, names, source, fold, weight, needs,
+        settings.unlabeled_target,
+    )  # fmt: skip
+    n_folds, n_classes = int(fold.max()) + 1, len(classes)
+    shape = (len(estimators), n_rows)
+    predicted = np.full(shape, -1) if n_classes else np.full(shape, np.nan)
+    probabilities = np.full((*shape, n_classes), np.nan)
+    seconds, failed = np.zeros((len(estimators), n_folds)), {}
+    seeds = [None] * n_folds if rng is None else spawn_seeds(rng, n_folds)
+    for result in _run(folds, seeds, settings):
+        who, k = result.task.content.who, result.task.content.fold
+        if result.outcome is None:
+            failed[who, k] = result.failure.message  # type: ignore[union-attr]
+        else:
+            predicted[who, fold == k] = result.outcome["predicted"]
+            probabilities[who, fold == k] = result.outcome["probabilities"]
+        seconds[who, k] = result.seconds
+    who_failed = list(estimators)
+    failures = [(who_failed[who], folds.name(k), failed[who, k]) for who, k in sorted(failed)]
+    _report_failures(failures, n_folds, len(estimators))
+    return Comparison(
+        y=np.searchsorted(classes, labels) if n_classes else labels,
+        predicted=predicted,
+        probabilities=probabilities,
+        classes=classes,
+        source=source,
+        source_names=names,
+        sample_weight=weight,
+        scoring=tuple(metric.name for metric in metrics),
+        names=np.array(list(estimators)),
+        seconds=seconds,
+        failures=tuple(failures),
+    ).with_metrics(metrics), fold
+
+
+def _check_labels(y: VectorLike, n_rows: int) -> Vector:
+    if y is None:
+        raise ValueError("`y` must hold the label of each row; got None. Pass y.")
+    labels = without_column(plain_labels(y))
+    if labels.shape != (n_rows,):
+        raise ValueError(
+            f"`y` must have one label for each of the {n_rows} rows of X; got shape "
+            f"{labels.shape}. Pass the labels of the same rows, and only one output."
+        )
+    missing = missing_values(labels)
+    if missing.any():
+        raise ValueError(
+            f"`y` must have a label for every row; got {missing.sum()} missing. "
+            "Drop the rows without a label."
+        )
+    return labels
+
+
+def random_blocks(n_rows: int, n_blocks: int, rng: np.random.RandomState | None) -> Vector:
+    """CVR: a random partition into blocks whose sizes differ by at most one."""
+    fresh = np.random.default_rng() if rng is None else rng
+    return fresh.permutation(np.arange(n_rows) % n_blocks)
+
+
+def _run(
+    folds: Folds, seeds: Sequence[int | None], settings: MultiSourceCV
+) -> Iterator[TaskResult]:
+    """Run all fits, and yield their results as they finish."""
+    cache, n_jobs = settings.cache, settings.n_jobs
+    store, tasks = None if cache is None else TaskCache(cache), []
+    for who, estimator in enumerate(folds.estimators):
+        name = short_name(estimator)
+        text = None if store is None else describe_candidate(name, estimator)
+        for fold, seed in enumerate(seeds):
+            content = FoldTask(who, fold, seed)
+            key = None if text is None else _cache_key(folds, content, text)
+            tasks.append(Task(content, f"{who} {name}", key))
+    with TaskProgress(
+        [task.kind for task in tasks],
+        verbose=settings.verbose,
+        name="left-out sources",
+        n_jobs=effective_n_jobs(n_jobs),
+    ) as progress:
+        for result in run_tasks(predict_fold, tasks, shared=folds, n_jobs=n_jobs, cache=store):
+            progress.advance(result)
+            yield result
+
+
+def _cache_key(folds: Folds, task: FoldTask, estimator: str) -> str:
+    """Key of a fit: estimator, all rows with their sources, fold and seed."""
+    return task_key(
+        "left-out source", folds.rows, folds.source, folds.fold == task.fold, folds.classes,
+        estimator, task.seed, folds.unlabeled_target, bool(folds.needs_probabilities),
+    )  # fmt: skip
+
+
+def predict_fold(folds: Folds, task: FoldTask) -> dict[str, Any]:
+    """Fit without one fold and predict it."""
+    estimator = folds.estimators[task.who]
+    is_test = folds.fold == task.fold
+    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
+    X_test = _safe_indexing(folds.X, test)
+    rows = Training(
+        _safe_indexing(folds.X, train),
+        folds.labels[train],
+        X_unlabeled=X_test if folds.unlabeled_target else None,
+        sample_weight=folds.sample_weight[train] if folds.sample_weight.size else None,
+    )
+    groups = folds.source_names[folds.source[train]]
+    options = {"groups": groups} if _takes_groups(estimator) else {}
+    model = fit_with_target(clone_with_seed(estimator, task.seed), rows, **options)
+    if not folds.classes.size:
+        return {"predicted": predict_rows(model, X_test, None).values, "probabilities": np.nan}
+    has_proba = hasattr(model, "predict_proba")
+    if folds.needs_probabilities and not has_proba:
+        raise ValueError(
+            f"`estimator` must have predict_proba for the metric {folds.needs_probabilities!r}; "
+            f"got {type(last_step(model)).__name__}, which has none. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV, or use a metric of labels."
+        )
+    found = predict_rows(model, X_test, folds.classes)
+    return {"predicted": found.labels, "probabilities": found.values if has_proba else np.nan}
+
+
+def _report_failures(failures: list[tuple[str, str, str]], n_folds: int, n_estimators: int) -> None:
+    if not failures:
+        return
+    failed = {fold for _, fold, _ in failures}
+    _, fold, message = failures[0]
+    if n_folds - len(failed) < 2:
+        raise ValueError(
+            f"`estimator` could not be fitted in {len(failed)} of {n_folds} folds, but at least 2 "
+            f"folds must succeed. The first failure, with {fold} left out: {message}"
+        )
+    warnings.warn(
+        f"{len(failures)} of {n_folds * n_estimators} fits failed, the first with {fold} left out "
+        f"({message}). Such sources are excluded from every estimate and interval.",
+        FailedFitWarning,
+        stacklevel=4,
+    )
+
+
+def _takes_groups(estimator: Any) -> bool:
+    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or reject them
+        return isinstance(estimator.cv, GroupsConsumerMixin)
+    return has_fit_parameter(estimator, "groups")
+
+
+def _require_argument(estimator: Any, name: str, when: str) -> None:
+    if not steps_that_take(estimator, name):
+        raise ValueError(
+            f"`estimator` must accept {name} in fit {when}; got {type(estimator).__name__}, which "
+            "does not. Pass an estimator that does, or leave the option out."
+        )
+
+
+def short_name(estimator: Any) -> str:
+    """The estimator on one line."""
+    return " ".join(repr(estimator).split())

@@ -1,8 +1,9 @@
 """Result of multiple-source cross-validation, computed from stored predictions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +12,16 @@ from landbridge._html import card, sentence
 from landbridge._storage import Saved
 from landbridge._typing import Vector
 from landbridge._validation import Task
-from landbridge.inference import Interval, SourceSummary, cv_variance
+from landbridge.inference import (
+    FriedmanTest,
+    Interval,
+    PairedTest,
+    SourceSummary,
+    cv_variance,
+    friedman_test,
+    holm,
+)
+from landbridge.inference.comparison import paired_test_of
 from landbridge.inference.intervals import (
     QUESTIONS,
     Question,
@@ -130,6 +140,27 @@ class KeptPredictions(Saved):
             return labels
         return (labels[..., None] == np.arange(self.classes.size)).astype(np.float64)
 
+    def _summarise(
+        self,
+        metric: Metric,
+        cells: np.ndarray,
+        rows: Vector,
+        units: Vector,
+        names: Vector,
+        source_weight: SourceWeight = "equal",
+    ) -> SourceSummary:
+        """Score of one cell, or difference in loss of two, for the rows of each unit."""
+        units, weight, n_units = units[rows], _of_rows(self.weight, rows), len(names)
+        values, variances = losses_by_unit(metric, self.y[rows], cells, units, n_units, weight)
+        return summarise_scores(
+            metric.score_of(values) if len(cells) == 1 else values,
+            variances,
+            names=names,
+            n_rows=np.bincount(units, minlength=n_units),
+            totals=np.bincount(units, weight, minlength=n_units),
+            source_weight=source_weight,
+        )
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MultiSourceResult(KeptPredictions):
@@ -227,20 +258,8 @@ class MultiSourceResult(KeptPredictions):
         names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
         units = self.source if self.scheme == "source" else self.fold
         there = self.there
-        weight = _of_rows(self.weight, there)
-        y, units, n_units = self.y[there], units[there], len(names)
         cell = self._read_by(chosen, there)[None]
-        losses, variances = losses_by_unit(chosen, y, cell, units, n_units, weight)
-        totals = np.bincount(units, weight, minlength=n_units)
-        n_rows = np.bincount(units, minlength=n_units)
-        return summarise_scores(
-            chosen.score_of(losses),
-            variances,
-            names=names,
-            n_rows=n_rows,
-            totals=totals,
-            source_weight=source_weight,
-        )
+        return self._summarise(chosen, cell, there, units, names, source_weight)
 
     def source_scores(self, metric: Any = None) -> Vector:
         """Score of each source in the order of ``source_names``; NaN where there is none.
@@ -490,3 +509,228 @@ def what_shrinks(answer: Interval) -> str:
         f"{more_rows:.{digits}f} with twice the rows ({100 * answer.between_share:.0f} % of the "
         "spread lies between sources)"
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(KeptPredictions):
+    """Predictions of several estimators for the same rows, and the tests built on them.
+
+    Tests compare losses, for which smaller is better: 1 − accuracy, RMSE, 1 − R².
+
+    Parameters
+    ----------
+    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
+        Predictions, as in `KeptPredictions`, with estimators as the first axis.
+    names : ndarray of shape (n_estimators,)
+        Names of the estimators.
+    seconds : ndarray of shape (n_estimators, n_sources)
+        Seconds per fit.
+    failures : tuple of (estimator, source, message)
+        A source on which any estimator failed is excluded from all tests.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from landbridge import compare_estimators
+    >>> from landbridge.datasets import make_sources
+    >>> data = make_sources(6, task="classification", random_state=0)
+    >>> estimators = {
+    ...     "bayes": GaussianNB(), "guess": DummyClassifier(), "logistic": LogisticRegression()}
+    >>> comparison = compare_estimators(estimators, None, data.X, data.y, groups=data.groups)
+    >>> comparison.source_losses().round(2)
+    array([[0.25, 0.17, 0.28, 0.35, 0.32, 0.25],
+           [0.56, 0.51, 0.58, 0.49, 0.55, 0.61],
+           [0.25, 0.15, 0.27, 0.34, 0.24, 0.25]])
+    >>> len(comparison.pairs()), comparison.test("bayes", "guess").p_value < 0.01
+    (3, True)
+    >>> comparison.differences("bayes", "guess").n_sources
+    6
+    >>> comparison.friedman().mean_ranks.round(1)
+    array([1.8, 3. , 1.2])
+    >>> round(comparison.result("bayes").estimate("roc_auc"), 2)
+    0.82
+    >>> comparison.metric("f1_macro").label
+    'F1 (macro)'
+    """
+
+    names: Vector
+    seconds: np.ndarray
+    failures: tuple[tuple[str, str, str], ...]
+
+    def source_losses(self, metric: Any = None) -> np.ndarray:
+        """Loss of each estimator (row) on each source (column); NaN where there is none.
+
+        Parameters
+        ----------
+        metric : str or Metric, optional
+            Name of a metric; by default the first one.
+
+        Returns
+        -------
+        ndarray of shape (n_estimators, n_sources)
+            Mean loss per estimator and source.
+        """
+        chosen = self.metric(metric)
+        results = [self.result(str(name)) for name in self.names]
+        return chosen.loss(np.stack([result.source_scores(chosen) for result in results]))
+
+    def result(self, name: str) -> MultiSourceResult:
+        """Return the result of one estimator.
+
+        Parameters
+        ----------
+        name : str
+            Name of an estimator.
+
+        Returns
+        -------
+        MultiSourceResult
+            Results of one estimator.
+        """
+        position = self._position(name)
+        failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
+        result = MultiSourceResult(
+            y=self.y,
+            predicted=self.predicted[position],
+            probabilities=self.probabilities[position],
+            classes=self.classes,
+            source=self.source,
+            source_names=self.source_names,
+            sample_weight=self.sample_weight,
+            scoring=self.scoring,
+            fold=self.source,
+            seconds=self.seconds[position],
+            failures=failures,
+            scheme="source",
+            estimator=name,
+        )
+        return result.with_metrics(self.metrics)
+
+    def test(
+        self,
+        first: str,
+        second: str,
+        method: str = "t",
+        level: float = 0.95,
+        metric: Any = None,
+    ) -> PairedTest:
+        """Test two estimators on the sources on which none failed.
+
+        Parameters
+        ----------
+        first : str
+            Name of the first estimator.
+        second : str
+            Name of the second estimator.
+        method : str, default="t"
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric; by default the first one.
+
+        Returns
+        -------
+        PairedTest
+            The comparison.
+        """
+        return paired_test_of(
+            self.differences(first, second, metric), method, level, (first, second)
+        )
+
+    def differences(self, first: str, second: str, metric: Any = None) -> SourceSummary:
+        """Difference in loss (first minus second) per source, with its variance.
+
+        Parameters
+        ----------
+        first : str
+            Name of the first estimator.
+        second : str
+            Name of the second estimator.
+        metric : str or Metric, optional
+            Name of a metric; by default the first one.
+
+        Returns
+        -------
+        SourceSummary
+            Differences per source.
+        """
+        chosen = self.metric(metric)
+        there = np.asarray(self.there.all(axis=0))
+        pair = [self._position(first), self._position(second)]
+        cells = self._read_by(chosen, there, pair)
+        return self._summarise(chosen, cells, there, self.source, self.source_names)
+
+    def pairs(
+        self, method: str = "t", level: float = 0.95, metric: Any = None
+    ) -> tuple[PairedTest, ...]:
+        """Test every pair of estimators, with Holm's correction.
+
+        Parameters
+        ----------
+        method : str, default="t"
+            Name of the method.
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric; by default the first one.
+
+        Returns
+        -------
+        tuple of PairedTest
+            One per pair.
+        """
+        tests = [
+            self.test(a, b, method, level, metric) for a, b in combinations(self.names.tolist(), 2)
+        ]
+        corrected = holm([test.p_value for test in tests])
+        return tuple(
+            replace(test, p_holm=float(p)) for test, p in zip(tests, corrected, strict=True)
+        )
+
+    def friedman(self, level: float = 0.95, metric: Any = None) -> FriedmanTest:
+        """Friedman's test of three or more estimators over the sources, with mean ranks.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric; by default the first one.
+
+        Returns
+        -------
+        FriedmanTest
+            Ranks and critical difference.
+        """
+        losses = self.source_losses(metric)
+        return friedman_test(losses[:, ~np.isnan(losses).any(axis=0)].T, level)
+
+    def __repr__(self) -> str:
+        tests, metric = self.pairs(), self.metrics[0]
+        digits = decimals(min(test.standard_error for test in tests))
+        means = metric.score_of(np.nanmean(self.source_losses(), axis=1))
+        lines = [f"{metric.label} on left-out sources:"]
+        lines += [
+            f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
+        ]
+        lines += [f"  {loss_label(metric)} of {test}" for test in tests]
+        lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
+        return "\n".join(lines)
+
+    def _position(self, name: str) -> int:
+        found = np.flatnonzero(self.names == name)
+        if not found.size:
+            raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
+        return int(found[0])
+
+
+def loss_label(metric: Metric) -> str:
+    """Name of ``metric.loss``, such as "error", "RMSE" or "1 − ROC AUC"."""
+    if not metric.greater_is_better:
+        return metric.label
+    if metric.label == "accuracy":
+        return "error"
+    return f"1 − {metric.label}" if metric.bounds[1] == 1.0 else f"−{metric.label}"

@@ -1,4 +1,4 @@
-"""Uncertainty of a search: intervals of scores, and probabilities of being better.
+"""Uncertainty of a search: intervals, probabilities of being better, and verdicts.
 
 Each result states which rows it is based on. The intervals are:
 
@@ -34,26 +34,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import stats
 
-from landbridge._html import card, interval_bar, sentence
+from landbridge._html import card, html_table, interval_bar, sentence
 from landbridge._typing import Vector
 from landbridge._validation import check_choice, is_number
 from landbridge.inference import score_interval
+from landbridge.inference.agreement import FEWEST_CANDIDATES, AgreementInterval, agreement_interval
+from landbridge.inference.control_variate import adjust_mean
+from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import check_level
-from landbridge.metrics.inference import (
-    metric_interval,
-    paired_probability,
-    reweighted_interval,
-)
+from landbridge.metrics.inference import metric_interval, paired_probability, reweighted_interval
 from landbridge.metrics.metric import Metric, format_interval
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._unlabelled import adjust_with_unlabelled
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.search_records import VOTE, CellNumber
+from landbridge.model_selection.search_records import (
+    VOTE,
+    CellNumber,
+    Predictions,
+    ValidatedRows,
+)
+from landbridge.model_selection.vote import combine
 from landbridge.weighting import effective_sample_size
 
 if TYPE_CHECKING:
     from landbridge.model_selection.search_result import SearchResult
 
+# Roles that transfer has to beat.
+BASELINES = ("target-only", "source-only")
+# With fewer labels the slope of the loss on its proxy is noise.
+FEWEST_LABELS = 20
 # Criterion whose predictions each method uses, in order of reliability.
 METHODS = {
     "anchored": "anchored",
@@ -245,34 +253,30 @@ def _from_rows(
     is_sample = check is None or check.representative
     if weight is None and groups is None and is_sample and is_adjusted(metric, method):
         return _adjusted(result, cell, level, metric, method)
-    options = {"groups": groups, "variance_factor": metric.out_of_fold_factor}
-    known = result._replicates(metric, [cell])
-    plain = metric_interval(
+    factor, known = metric.out_of_fold_factor, result._replicates(metric, [cell])
+    found = metric_interval(
         metric,
         y,
         values,
         level,
         estimate=estimate,
-        sample_weight=weight,
         replicates=None if known is None else known[0],
-        **options,
+        variance_factor=factor,
+        **rows.design,
     )
-    if groups is not None:
-        answer = replace(answer, n_groups=np.unique(groups).size)
-    if is_sample:
-        return replace(
-            answer, estimate=plain.estimate, low=plain.low, high=plain.high, note=plain.note
+    n_rows, note = float(y.size), found.note
+    if not is_sample:
+        own = check.weights[rows.seen]  # type: ignore[union-attr]
+        weight = own if weight is None else weight * own
+        found = reweighted_interval(
+            found, metric, y, values, weight, groups=groups, variance_factor=factor
         )
-    own = check.weights[rows.seen]  # type: ignore[union-attr]
-    weight = own if weight is None else weight * own
-    found = reweighted_interval(plain, metric, y, values, weight, **options)
-    return replace(
-        answer,
-        estimate=found.estimate,
-        low=found.low,
-        high=found.high,
-        n_rows=effective_sample_size(weight),
-        note="reweighted, because the labelled rows differ from the target",
+        n_rows = effective_sample_size(weight)
+        note = "reweighted, because the labelled rows differ from the target"
+    n_groups = None if groups is None else np.unique(groups).size
+    low, high = found
+    return SearchInterval(
+        found.estimate, low, high, level, metric, method, n_rows, note=note, n_groups=n_groups
     )
 
 
@@ -408,15 +412,10 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
     for group in together:
         rows = result._validated(criterion, group, metric.response)
         if rows.y.size >= 2:
-            found = paired_probability(
-                metric,
-                rows.y,
-                rows.values,
-                sample_weight=rows.weight,
-                groups=rows.groups,
-                replicates=result._replicates(metric, group) if criterion == "tlv" else None,
+            known = result._replicates(metric, group) if criterion == "tlv" else None
+            answer[np.ix_(group, group)] = paired_probability(
+                metric, rows.y, rows.values, replicates=known, **rows.design
             )
-            answer[np.ix_(group, group)] = found
     return answer
 
 
@@ -449,3 +448,391 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
         )
     return int(cell)
+
+
+# Unlabelled rows
+
+
+@dataclass(frozen=True, slots=True)
+class Adjustment:
+    """Control variate: the correction of the mean loss, and the equivalent number of labels."""
+
+    loss: float
+    effective_rows: float
+
+
+def adjust_with_unlabelled(
+    result: "SearchResult",
+    cell: CellNumber,
+    metric: Metric,
+    y: Vector,
+    values: np.ndarray,
+) -> Adjustment | None:
+    """The control variate for the mean loss of a cell on its labelled rows.
+
+    The proxy of a loss is its expectation according to the other candidates: the mean over the
+    classes, weighted by the average probabilities of the candidates, or, for numbers, the loss of
+    the cell if the vote were right. It is known for labelled and unlabelled rows; see
+    `landbridge.inference.control_variate_interval`.
+    """
+    predicted, elsewhere = result.predictions("tlv", cell), _unlabelled(result, cell)
+    if predicted is None or elsewhere is None or y.size < FEWEST_LABELS:
+        return None
+    references = _references(result, predicted.seen)
+    if references is None:
+        return None
+    g = expected_losses(metric, values, references[0])
+    others = expected_losses(metric, elsewhere.read(metric.response), references[1])
+    slope, effective, moved = adjust_mean(metric.pointwise(y, values), g, others)
+    return Adjustment(moved, effective) if slope else None
+
+
+def expected_losses(metric: Metric, values: np.ndarray, reference: np.ndarray) -> Vector:
+    """Loss of each row if its label were drawn from the reference, or equal to it for numbers."""
+    if reference.ndim == 1:
+        return metric.pointwise(reference, values)
+    n_rows, n_classes = reference.shape
+    by_class = [metric.pointwise(np.full(n_rows, k), values) for k in range(n_classes)]
+    return np.einsum("kr,rk->r", np.stack(by_class), reference)
+
+
+def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.ndarray] | None:
+    """Average predictions of the candidates for labelled and unlabelled rows."""
+    voters = _voters(result)
+    if len(voters) < FEWEST_CANDIDATES:
+        return None
+    if result.classes is None:
+        vote, elsewhere = result.predictions("tlv", VOTE), _unlabelled(result, VOTE)
+        if vote is None or elsewhere is None or not vote.seen[seen].all():
+            return None
+        return vote.values[seen], elsewhere.values
+    kept = [result.predictions("tlv", voter) for voter in voters]
+    if not all(one.seen[seen].all() for one in kept):  # type: ignore[union-attr]
+        return None
+    return (
+        np.mean([one.values[seen] for one in kept], axis=0),  # type: ignore[union-attr]
+        np.mean([result.unlabelled[voter].values for voter in voters], axis=0),  # type: ignore[union-attr]
+    )
+
+
+def agreement(
+    self: "SearchResult", level: float = 0.9
+) -> tuple[list[int], AgreementInterval] | None:
+    """Agreement of candidates on unlabelled rows, a reference for their accuracy.
+
+    Only models of the best cell's source are compared. The interval was calibrated on models of one
+    source. Models of different sources agree less, and one learner fitted to two sources agrees
+    more.
+
+    Parameters
+    ----------
+    level : float in (0, 1), default=0.9
+        Share of the reference differences between agreement and accuracy that the interval
+        covers.
+
+    Returns
+    -------
+    cells, intervals : list of int and AgreementInterval, or None
+        ``None`` for numbers, and with fewer than three candidates.
+    """
+    if self.classes is None or not self.unlabelled:
+        return None
+    cells = _voters(self)
+    if self.best in cells:
+        source = self.cells[self.best].source_index
+        cells = [cell for cell in cells if self.cells[cell].source_index == source]
+    if len(cells) < FEWEST_CANDIDATES:
+        return None
+    predicted = np.stack([_unlabelled(self, cell).labels for cell in cells])  # type: ignore[union-attr]
+    return cells, agreement_interval(predicted, level=level)
+
+
+def _voters(result: "SearchResult") -> list[int]:
+    """Complete candidates with predictions of unlabelled rows."""
+    kept = result.unlabelled
+    return [cell for cell in result._complete() if kept and kept[cell] is not None]
+
+
+def _unlabelled(result: "SearchResult", cell: CellNumber) -> Predictions | None:
+    """Predictions of the kept unlabelled rows."""
+    if not result.unlabelled:
+        return None
+    if cell != VOTE:
+        found = result.unlabelled[cell]
+        return None if found is None else _with_labels(found.values)
+    vote = result.vote()
+    if vote is None or any(result.unlabelled[member] is None for member in vote.members):
+        return None
+    values = np.stack([result.unlabelled[member].values for member in vote.members])  # type: ignore[union-attr]
+    return _with_labels(combine(values, vote.weights[vote.members]))
+
+
+def _with_labels(values: np.ndarray) -> Predictions:
+    return Predictions(values, None if values.ndim == 1 else values.argmax(axis=1))
+
+
+# Verdicts: whether transfer helps, and whether the best candidate leads
+
+
+class Finding(StrEnum):
+    """Possible conclusions of a search about transfer."""
+
+    WORTH = "worth it"
+    NOT_SHOWN = "not shown"
+    NO_LABELS = "no labels"
+    OTHER_LABELS = "the labels are not a random sample of the target"
+    NO_TRANSFER = "no transfer candidate"
+    NO_BASELINE = "no baseline"
+
+
+@dataclass(frozen=True, slots=True)
+class Rival:
+    """Comparison of one baseline with the best transfer candidate.
+
+    ``e_value`` is valid however often it is inspected while labels arrive; ``probability`` is valid
+    for a single look at this number of labels.
+    """
+
+    role: str
+    cell: int
+    name: str
+    e_value: float
+    probability: float
+    beaten: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether transfer is worth it.
+
+    Parameters
+    ----------
+    finding : Finding
+        Conclusion of the search.
+    best : str
+        The best transfer candidate.
+    rivals : tuple of Rival
+        The best target-only and the best source-only candidate.
+    level : float
+        Nominal coverage.
+    n_rows : int
+        Number of labelled target rows behind it.
+    """
+
+    finding: Finding
+    best: str = ""
+    rivals: tuple[Rival, ...] = ()
+    level: float = 0.95
+    n_rows: int = 0
+
+    @property
+    def worth(self) -> bool | None:
+        """Whether transfer helps; ``None`` if the search cannot decide."""
+        known = {Finding.WORTH: True, Finding.NOT_SHOWN: False}
+        return known.get(self.finding)
+
+    def __bool__(self) -> bool:
+        return bool(self.worth)
+
+    @property
+    def message(self) -> str:
+        """The verdict in words."""
+        if self.finding is Finding.NO_LABELS:
+            return (
+                "Cannot compare: this needs at least 2 labelled target rows and the criterion "
+                "'tlv' or 'anchored'."
+            )
+        if self.finding is Finding.OTHER_LABELS:
+            return (
+                "Cannot compare: the labelled target rows are not a random sample of the target, "
+                "so they do not show whether transfer helps there."
+            )
+        if self.finding is Finding.NO_TRANSFER:
+            return "Cannot compare: `candidates` contains no transfer estimator."
+        if self.finding is Finding.NO_BASELINE:
+            return "Cannot compare: `candidates` contains no target-only or source-only estimator."
+        figures = ", ".join(f"{rival.role}: {_percent(rival.probability)}" for rival in self.rivals)
+        if self.finding is Finding.WORTH:
+            roles = " and ".join(rival.role for rival in self.rivals)
+            return (
+                f"Transfer is worth it: {self.best} beats {roles} on these {self.n_rows} labels "
+                f"(probability of being better than {figures})."
+            )
+        unbeaten = " or ".join(rival.role for rival in self.rivals if not rival.beaten)
+        return (
+            f"{self.best} is not shown to beat {unbeaten} with these {self.n_rows} labels "
+            f"(probability of being better than {figures})."
+        )
+
+    def __str__(self) -> str:
+        return self.message
+
+    def _repr_html_(self) -> str:
+        known = {True: "Transfer is worth it", False: "Transfer is not shown to help"}
+        rows = [
+            (rival.role, rival.name, _percent(rival.probability), float(rival.e_value))
+            for rival in self.rivals
+        ]
+        header = ("baseline", "candidate", "probability of being better", "e-value")
+        return card(
+            "Cannot compare" if self.worth is None else known[self.worth],
+            sentence(self.message),
+            html_table(header, rows) if rows else "",
+        )
+
+
+def _percent(probability: float) -> str:
+    """Format a probability as a percentage, never rounded to 0 or 100 %."""
+    if probability > 0.995:
+        return "over 99 %"
+    if probability < 0.005:
+        return "under 1 %"
+    return f"{100 * probability:.0f} %"
+
+
+def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
+    """Test whether the best transfer candidate beats target-only and source-only.
+
+    They are compared on labelled target rows. A plain estimator learns from source and labelled
+    target rows together, so it counts as transfer. The best of m transfer candidates was chosen on
+    the same rows, so its e-value must reach m / (1 − level).
+
+    Parameters
+    ----------
+    level : float, default=0.95
+        One minus the probability of a false verdict.
+
+    Returns
+    -------
+    Verdict
+        Result of the comparisons.
+    """
+    check_level(level)
+    if "tlv" not in self.available():
+        return Verdict(Finding.NO_LABELS, level=level)
+    if self.label_check_ is not None and self.label_check_.withheld:
+        return Verdict(Finding.OTHER_LABELS, level=level)
+    values = self.values()
+    measured = set(self._complete("tlv"))
+    complete = [c for c in self._complete() if c in measured and np.isfinite(values[c])]
+    of_role = {
+        role: [cell for cell in complete if self.cells[cell].role == role] for role in BASELINES
+    }
+    transfer = [cell for cell in complete if self.cells[cell].role not in BASELINES]
+    if not transfer:
+        return Verdict(Finding.NO_TRANSFER, level=level)
+    if not any(of_role.values()):
+        return Verdict(Finding.NO_BASELINE, level=level)
+    best = min(transfer, key=lambda cell: values[cell])
+    bar = len(transfer) / (1 - level)
+    rivals = []
+    n_rows = 0
+    for role, cells in of_role.items():
+        if cells:
+            rival = min(cells, key=lambda cell: values[cell])
+            evidence, probability, n_rows = compare_pair(self, best, rival)
+            rivals.append(
+                Rival(role, rival, self.labels[rival], evidence, probability, evidence >= bar)
+            )
+    finding = Finding.WORTH if all(rival.beaten for rival in rivals) else Finding.NOT_SHOWN
+    return Verdict(finding, self.labels[best], tuple(rivals), level, n_rows)
+
+
+def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float, float, int]:
+    """E-value and paired probability that ``first`` is better, and the number of rows."""
+    metric, pair = result.metric, [first, second]
+    rows = result._validated("tlv", pair, metric.response)
+    known = result._replicates(metric, pair)
+    probability = paired_probability(metric, rows.y, rows.values, replicates=known, **rows.design)
+    return float(_evidence(result, metric, rows)[0]), float(probability[0, 1]), rows.y.size
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Comparison of the best candidate with its closest rival.
+
+    ``e_value`` is the smallest over all rivals and remains valid under repeated inspection while
+    labels arrive. ``probability`` is the paired probability against the rival, for a single
+    inspection.
+    """
+
+    best: str
+    rival: str
+    e_value: float
+    probability: float
+    n_rows: int
+    level: float
+    n_candidates: int
+
+    @property
+    def decided(self) -> bool:
+        """Test whether the best candidate leads, allowing for its selection among all of them."""
+        return self.e_value >= self.n_candidates / (1 - self.level)
+
+
+def lead(self: "SearchResult", level: float = 0.95) -> Lead | None:
+    """Lead of the best candidate, with an e-value that allows repeated inspection.
+
+    Parameters
+    ----------
+    level : float in (0, 1), default=0.95
+        One minus the probability of a false verdict.
+
+    Returns
+    -------
+    lead : Lead or None
+        ``None`` without labelled target rows or without rivals.
+    """
+    check_level(level)
+    if "tlv" not in self.available():
+        return None
+    complete = set(self._complete()) & set(self._complete("tlv"))
+    cells = [cell for cell in self.ranking() if cell in complete]
+    if len(cells) < 2 or cells[0] != self.best:
+        return None
+    rows = self._validated("tlv", cells, self.metric.response)
+    if rows.y.size < 2:
+        return None
+    evidence = _evidence(self, self.metric, rows)
+    closest = int(np.argmin(evidence))
+    rival = cells[1 + closest]
+    _, probability, _ = compare_pair(self, cells[0], rival)
+    names = self.labels[cells[0]], self.labels[rival]
+    return Lead(*names, float(evidence[closest]), probability, rows.y.size, level, len(cells))
+
+
+def _evidence(result: "SearchResult", metric: Metric, rows: ValidatedRows) -> Vector:
+    """E-values for the first of several cells being better than each of the others.
+
+    They use differences of pointwise losses: those of the metric, or zero-one and squared losses
+    for a metric that is not a mean. Each group of rows contributes its mean difference.
+    """
+    losses, bound, scale = _pointwise(result, metric, rows)
+    differences = losses[0] - losses[1:]
+    if rows.groups is not None:
+        codes = np.unique(rows.groups, return_inverse=True)[1]
+        sums = np.stack([np.bincount(codes, row) for row in differences])
+        differences = sums / np.bincount(codes)
+    found = e_value(differences, bound=bound, scale=scale)
+    return np.atleast_1d(found.first_better)
+
+
+def _pointwise(
+    result: "SearchResult", metric: Metric, rows: ValidatedRows
+) -> tuple[np.ndarray, float | None, float | None]:
+    """Losses per row, their largest difference, and their typical size from source labels."""
+    y, values = rows.y, rows.values
+    if metric.decomposable:
+        losses = metric.pointwise(y, values)
+        width = metric.loss_bounds[1] - metric.loss_bounds[0]
+        if np.isfinite(width):
+            return losses, float(width), None
+    elif result.classes is None:
+        losses = (values - y) ** 2
+    else:
+        return (values.argmax(axis=-1) != y).astype(np.float64), 1.0, None
+    scale = 1.0
+    if result.classes is None:
+        squared = metric.label == "MSE" or not metric.decomposable
+        scale = float(np.var(result.y) if squared else np.std(result.y))
+    return losses, None, scale if scale > 0 else None

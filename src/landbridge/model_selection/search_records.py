@@ -198,3 +198,8 @@ class ValidatedRows:
     weight: VectorLike
     groups: VectorLike
     seen: Vector
+
+    @property
+    def design(self) -> dict[str, Any]:
+        """Weights and groups as arguments of the functions of `metrics.inference`."""
+        return {"sample_weight": self.weight, "groups": self.groups}

@@ -2,13 +2,16 @@
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.ma import MaskedArray
 
+from landbridge._html import card, html_table, sentence
+from landbridge._storage import read_archive, write_archive
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
 from landbridge.inference.label_check import LabelCheck
@@ -16,15 +19,12 @@ from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import bootstrap_scores, loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection import (
-    _search_table,
-    _unlabelled,
-    search_inference,
-    search_verdict,
-)
+from landbridge.model_selection import search_inference
+from landbridge.model_selection._search_file import pack, unpack
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.criteria import CRITERIA
+from landbridge.model_selection.search_inference import SearchInterval, known_interval
 from landbridge.model_selection.search_records import (
     KEPT,
     VOTE,
@@ -49,6 +49,8 @@ from landbridge.model_selection.vote import (
 
 # Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
 DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
+# Number of rows shown in a notebook and in a terminal.
+MOST_IN_NOTEBOOK, MOST_IN_TERMINAL = 15, 10
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -352,9 +354,7 @@ class SearchResult:
         for rows, cells in groups.items():
             of = self._validated("tlv", cells, metric.response)
             if of.y.size >= 2:
-                scores = bootstrap_scores(
-                    metric, of.y, of.values, sample_weight=of.weight, groups=of.groups
-                )
+                scores = bootstrap_scores(metric, of.y, of.values, **of.design)
                 found |= {cell: (rows, own) for cell, own in zip(cells, scores, strict=True)}
         return found
 
@@ -456,16 +456,13 @@ class SearchResult:
         if known is None or not np.isfinite(known).all():
             known = np.zeros(len(cells))
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
+        replicates = self._replicates(metric, cells)
+        covariance = loss_covariance(
+            metric, rows.y, rows.values[usable], replicates=replicates, **rows.design
+        )
         return cells, anchor(
             measured[usable],
-            loss_covariance(
-                metric,
-                rows.y,
-                rows.values[usable],
-                sample_weight=rows.weight,
-                groups=rows.groups,
-                replicates=self._replicates(metric, cells),
-            ),
+            covariance,
             known,
             n_rows=rows.y.size if rows.groups is None else np.unique(rows.groups).size,
             roles=[self.cells[cell].role for cell in cells],
@@ -658,12 +655,9 @@ class SearchResult:
 
     interval = search_inference.interval
     prob_better = memoised(search_inference.prob_better)
-    worth_transferring = memoised(search_verdict.worth_transferring)
-    lead = memoised(search_verdict.lead)
-    agreement = memoised(_unlabelled.agreement)
-    rows = _search_table.rows
-    row = _search_table.row
-    to_frame = _search_table.to_frame
+    worth_transferring = memoised(search_inference.worth_transferring)
+    lead = memoised(search_inference.lead)
+    agreement = memoised(search_inference.agreement)
 
     def class_report(self, cell: CellNumber | None = None) -> ClassReport | None:
         """Recall and precision per class and the confusion matrix on labelled target rows.
@@ -717,6 +711,141 @@ class SearchResult:
         rows = self._validated("tlv", [VOTE], metric.response)
         return float(metric.score(rows.y, rows.values[0], rows.weight))
 
+    # The ranking as a table: one row per cell, and one for the vote
+
+    def rows(self) -> list[CellNumber]:
+        """Ranking of the cells, with the vote in front if it is selected.
+
+        Returns
+        -------
+        list
+            Cells and the vote, best first.
+        """
+        front: list[CellNumber] = [VOTE] if self.answer == VOTE else []
+        return front + self.ranking()
+
+    def row(
+        self,
+        cell: CellNumber,
+        level: float = 0.9,
+        metric: str | Metric | None = None,
+    ) -> dict[str, Any]:
+        """One line of the ranking by a metric, as plain values.
+
+        Parameters
+        ----------
+        cell : int or "vote"
+            Number of the cell.
+        level : float, default=0.9
+            Nominal coverage.
+        metric : str or Metric, optional
+            Name of a metric of the search; by default the one used for selection.
+
+        Returns
+        -------
+        dict
+            Columns of the ranking.
+        """
+        metric, vote = self.find_metric(metric), self.vote()
+        if cell == VOTE:
+            about: dict[str, Any] = {"candidate": VOTE, "source": None, "role": VOTE}
+            status, weight, seconds = "complete", 1.0, np.nan
+        else:
+            one = self.cells[cell]
+            about = {"candidate": one.name, "source": one.source, "role": one.role}
+            status, seconds = self.status(None, metric)[cell], one.fit_seconds + one.predict_seconds
+            weight = 0.0 if vote is None else float(vote.weights[cell])
+        found = known_interval(self, level, cell, metric) if status == "complete" else None
+        return {
+            **about,
+            "score": self._shown_score(cell, metric, found),
+            "low": np.nan if found is None else found.low,
+            "high": np.nan if found is None else found.high,
+            "weight": weight,
+            "seconds": seconds,
+            "status": status,
+        }
+
+    def _shown_score(self, cell: CellNumber, metric: Metric, found: SearchInterval | None) -> float:
+        """Estimate of the interval, if it uses more than the labelled rows."""
+        check = self.label_check_
+        reweighted = check is not None and not check.representative
+        knows_more = cell == VOTE or (reweighted and CRITERIA[self.criterion].of_target)
+        if knows_more and found is not None and found.withheld is None:
+            return found.estimate
+        return self.score_of(cell, metric)
+
+    def to_frame(self, level: float = 0.9) -> Any:
+        """The ranking as a pandas DataFrame, one row per cell and one for the vote.
+
+        Parameters
+        ----------
+        level : float, default=0.9
+            Nominal coverage of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Best first.
+        """
+        import pandas as pd
+
+        names = [metric.name for metric in self.metrics]
+        table = [
+            {**self.row(cell, level), **{name: self.score_of(cell, name) for name in names}}
+            for cell in self.rows()
+        ]
+        order = [
+            "candidate",
+            "source",
+            "role",
+            *names,
+            "low",
+            "high",
+            "weight",
+            "seconds",
+            "status",
+        ]
+        return pd.DataFrame(table, columns=order)
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        """Lines of a short text: a heading, the verdict on the labels and the ranking."""
+        status, labels, ranked = self.status(), self.labels, self.rows()
+        yield (
+            f"SearchResult: {len(self.cells)} cells by {self.metric.label} ({self.criterion}), "
+            f"{status.count('failed')} failed"
+        )
+        if self.label_check_ is not None and self.label_check_.verdict:
+            yield self.label_check_.verdict
+        for place, cell in enumerate(ranked[:MOST_IN_TERMINAL], start=1):
+            score = self.metric.format(self.score_of(cell))
+            if cell == VOTE:
+                yield f"{place:4d}. vote of {len(self.vote().members)} cells: {score}"  # type: ignore[union-attr]
+            else:
+                words = score if status[cell] == "complete" else status[cell]
+                yield f"{place:4d}. {labels[cell]}: {words}"
+        if len(ranked) > MOST_IN_TERMINAL:
+            yield f"      … and {len(ranked) - MOST_IN_TERMINAL} more"
+
+    def _repr_html_(self) -> str:
+        """The ranking for a notebook."""
+        labels, ranked, table = self.labels, self.rows(), []
+        for cell in ranked[:MOST_IN_NOTEBOOK]:
+            about = self.row(cell, 0.95)
+            status = "" if about["status"] == "complete" else about["status"]
+            name = cell if cell == VOTE else labels[cell]
+            table.append((name, about["score"], about["low"], about["high"], status))
+        more = len(ranked) - len(table)
+        header = ("candidate", self.metric.label, "95 % low", "95 % high", "")
+        return card(
+            next(self._lines()),
+            html_table(header, table, best=0),
+            sentence(f"{more} more in to_frame()", quiet=True) if more else "",
+        )
+
     # Files
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -727,9 +856,8 @@ class SearchResult:
         path : str or path
             Name of the file.
         """
-        from landbridge.model_selection._search_file import save_result
-
-        save_result(self, path)
+        header, arrays = pack(self)
+        write_archive(path, arrays, json.loads(header))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, scoring: Any = None) -> "SearchResult":
@@ -742,17 +870,14 @@ class SearchResult:
         scoring : as in `TransferSearchCV`, optional
             Required if the search had user-defined metrics, which are not saved.
         """
-        from landbridge.model_selection._search_file import load_result
-
-        return load_result(path, scoring)
+        arrays, header = read_archive(path)
+        return unpack(cls, header, arrays, path, scoring=scoring)
 
     def __getstate__(self) -> dict[str, Any]:
         """Plain text and arrays, so that a saved search needs no pickle.
 
         User-defined metric functions are part of the state; others are restored by name.
         """
-        from landbridge.model_selection._search_file import pack
-
         header, arrays = pack(self)
         try:
             named = check_scoring(
@@ -764,18 +889,10 @@ class SearchResult:
         return {"header": header, "arrays": arrays, "metrics": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from landbridge.model_selection._search_file import unpack
-
         header = json.loads(state["header"])
-        same = unpack(header, state["arrays"], "results_", metrics=state["metrics"])
+        same = unpack(type(self), header, state["arrays"], "results_", metrics=state["metrics"])
         for part in fields(self):
             object.__setattr__(self, part.name, getattr(same, part.name))
-
-    def __repr__(self) -> str:
-        return "\n".join(_search_table.lines(self))
-
-    def _repr_html_(self) -> str:
-        return _search_table.html(self)
 
     def _known(self, criterion: str | None) -> str:
         criterion = criterion or self.criterion
@@ -786,3 +903,53 @@ class SearchResult:
 def _read_only(array: np.ndarray) -> np.ndarray:
     array.flags.writeable = False
     return array
+
+
+def cv_results(result: "SearchResult", params: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The ranking in the shape of ``GridSearchCV.cv_results_``, one entry per cell."""
+    cells = result.cells
+    table: dict[str, Any] = {
+        "candidate": np.array([cell.candidate for cell in cells]),
+        "source": _names([cell.source for cell in cells]),
+        "params": list(params),
+    }
+    for name in dict.fromkeys(name for one in params for name in one):
+        column = MaskedArray(np.empty(len(params), dtype=object), mask=True)
+        for number, one in enumerate(params):
+            if name in one:
+                column[number] = one[name]
+        table[f"param_{name}"] = column
+    fits = np.array([max(cell.fits, 1) for cell in cells])
+    table["mean_fit_time"] = np.array([cell.fit_seconds for cell in cells]) / fits
+    table["mean_score_time"] = np.array([cell.predict_seconds for cell in cells]) / fits
+    table.update(_split_scores(result))
+    table["mean_test_score"] = result.scores()
+    table["rank_test_score"] = result.ranks()
+    for metric in result.metrics:
+        table[f"mean_test_{metric.name}"] = result.scores(None, metric)
+    table["status"] = np.array(result.status())
+    for criterion in result.info.criteria:
+        table[f"score_{criterion}"] = result.scores(criterion)
+        table[f"rank_{criterion}"] = result.ranks(criterion)
+    return table
+
+
+def _names(names: list[Any]) -> np.ndarray:
+    """Array of source names without conversion, because numbers may occur with ``"pooled"``."""
+    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
+    return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
+
+
+def _split_scores(result: "SearchResult") -> dict[str, np.ndarray]:
+    """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
+    criterion = "tlv" if result.criterion == "anchored" else result.criterion
+    by_fold = [
+        result._fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
+    ]
+    n_most = max(len(scores) for scores in by_fold)
+    table = np.full((n_most, len(by_fold)), np.nan)
+    for number, scores in enumerate(by_fold):
+        table[: len(scores), number] = scores
+    columns = {f"split{fold}_test_score": table[fold] for fold in range(n_most)}
+    spread = [np.nanstd(s) if np.isfinite(s).any() else np.nan for s in map(np.array, by_fold)]
+    return {**columns, "std_test_score": np.array(spread)}

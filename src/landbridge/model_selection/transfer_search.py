@@ -27,16 +27,13 @@ from landbridge._validation import (
 )
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._final_fits import FinalFits
-from landbridge.model_selection._fit_tasks import without_column
-from landbridge.model_selection._plan import Settings
+from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column
 from landbridge.model_selection._run import run_search
 from landbridge.model_selection._search_data import (
     SearchData,
     check_search_data,
     compare_labelled,
 )
-from landbridge.model_selection._search_table import cv_results
 from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
 from landbridge.model_selection.candidates import (
     Candidate,
@@ -47,7 +44,7 @@ from landbridge.model_selection.candidates import (
 )
 from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.search_inference import check_cell
-from landbridge.model_selection.search_result import SearchResult
+from landbridge.model_selection.search_result import SearchResult, cv_results
 from landbridge.model_selection.vote import VotingModel, class_probabilities
 from landbridge.weighting import KernelMeanMatching
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from landbridge.metrics.metric import format_interval, format_number, percent
-from landbridge.model_selection.search_verdict import Verdict
+from landbridge.model_selection.search_inference import Verdict
 
 # With this many labels, a single class is not due to chance if the sources have several classes.
 FEWEST_OF_ONE_CLASS = 10

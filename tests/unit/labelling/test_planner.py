@@ -472,7 +472,7 @@ def test_labels_to_decide_between_the_two_best(search):
 
 def test_a_pool_beyond_the_kept_rows_is_predicted_by_refitted_cells(monkeypatch):
     """Every unlabelled row can be asked for, with the estimates of the whole pool."""
-    monkeypatch.setattr("landbridge.model_selection._plan.MOST_UNLABELLED", 40)
+    monkeypatch.setattr("landbridge.model_selection._fit_tasks.MOST_UNLABELLED", 40)
     rng = np.random.default_rng(0)
     X, X_target = rng.normal(size=(80, 2)), rng.normal(size=(320, 2))
     y, y_target = (X[:, 0] > 0).astype(int), (X_target[:, 0] > 0).astype(int)

@@ -32,7 +32,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import landbridge as lb
 from landbridge import MultiSourceCV
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection import MultiSourceResult, _source_folds
+from landbridge.model_selection import MultiSourceResult, multi_source
 from landbridge.model_selection.multi_source_result import what_shrinks
 
 RNG = np.random.default_rng(0)
@@ -414,13 +414,13 @@ def test_clone_pickle_and_repr():
 
 def test_finished_fits_are_kept(tmp_path, monkeypatch):
     ran = []
-    predict_fold = _source_folds.predict_fold
+    predict_fold = multi_source.predict_fold
 
     def counting(context, task):
         ran.append(type(context.estimators[task.who]).__name__)
         return predict_fold(context, task)
 
-    monkeypatch.setattr(_source_folds, "predict_fold", counting)
+    monkeypatch.setattr(multi_source, "predict_fold", counting)
     rows = {"X": X, "y": Y, "groups": GROUPS, "cache": tmp_path / "fits"}
     trees = RandomForestClassifier(3)
     whole = lb.compare_estimators(GaussianNB(), trees, X, Y, groups=GROUPS, random_state=0)

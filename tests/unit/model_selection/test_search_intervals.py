@@ -15,7 +15,7 @@ from landbridge.metrics.inference import (
     metric_interval,
     paired_probability,
 )
-from landbridge.model_selection.search_verdict import compare_pair
+from landbridge.model_selection.search_inference import compare_pair
 from landbridge.model_selection.vote import combine
 
 RNG = np.random.default_rng(0)

@@ -643,8 +643,8 @@ class NeedsNames(GaussianNB):
 
 
 def test_large_arrays_are_sampled_and_the_result_says_so(monkeypatch):
-    monkeypatch.setattr("landbridge.model_selection._plan.MOST_VALUES", 120)
-    monkeypatch.setattr("landbridge.model_selection._plan.MOST_UNLABELLED", 5)
+    monkeypatch.setattr("landbridge.model_selection._fit_tasks.MOST_VALUES", 120)
+    monkeypatch.setattr("landbridge.model_selection._fit_tasks.MOST_UNLABELLED", 5)
     found = search(criterion="all").fit(X, Y, **TARGET).results_
     assert found.info.kept_rows == 30
     assert found.info.kept_unlabelled == 5

@@ -30,10 +30,9 @@ from landbridge.inference import (
     score_interval,
 )
 from landbridge.model_selection._fit_tasks import FitTask
-from landbridge.model_selection._plan import clearly_behind, racing_rounds
-from landbridge.model_selection.search_inference import Withheld
+from landbridge.model_selection._run import clearly_behind, racing_rounds
+from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
 from landbridge.model_selection.search_records import KEPT, Cell, Failure
-from landbridge.model_selection.search_verdict import Finding, compare_pair
 from unit.tasks.task_functions import end_budget_at_marks, misbehave
 
 RNG = np.random.default_rng(0)
