@@ -15,6 +15,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.exceptions import FewTargetRowsWarning
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._fit_tasks import FitContext, FitTask, Stage
+from landbridge.model_selection._prediction_cost import prediction_cost
 from landbridge.model_selection._search_data import SearchData, numeric_rows
 from landbridge.model_selection._sources import Folds, Source, make_folds, make_source, n_folds
 from landbridge.model_selection.candidates import Candidate
@@ -149,7 +150,9 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
     return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
 
 
-def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
+def plan_cells(
+    candidates: Sequence[Candidate], sources: Sequence[Source], n_labelled: int
+) -> list[Cell]:
     """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
     named = [number for number, source in enumerate(sources) if source.name is not None]
     places = [
@@ -169,6 +172,10 @@ def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> li
             source_index=source,
             candidate_index=number,
             complexity=candidates[number].complexity,
+            prediction_cost=prediction_cost(
+                candidates[number].estimator,
+                n_labelled + candidates[number].uses_source * sources[source].rows.size,
+            ),
         )
         for number, source in places
     ]
