@@ -15,10 +15,9 @@ from landbridge._typing import Vector, VectorLike
 from landbridge.exceptions import FewTargetRowsWarning
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._fit_tasks import FitContext, FitTask, Stage
-from landbridge.model_selection._prediction_cost import prediction_cost
 from landbridge.model_selection._search_data import SearchData, numeric_rows
 from landbridge.model_selection._sources import Folds, Source, make_folds, make_source, n_folds
-from landbridge.model_selection.candidates import Candidate
+from landbridge.model_selection.candidates import Candidate, prediction_cost
 from landbridge.model_selection.criteria import Choice
 from landbridge.model_selection.search_records import Cell
 
