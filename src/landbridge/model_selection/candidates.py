@@ -43,7 +43,14 @@ SLOW = ("sklearn.neural_network", "sklearn.gaussian_process")
 # Costs of a prediction in units of about 27 ns per row: medians over the searches of
 # benchmarks/search_regret.py, at 3000 rows. Every estimator checks its rows, which takes longer
 # than a dot product or a tree.
-CHECK, DOT_PRODUCT, SINGLE_TREE, TREE_OF_MANY, TRANSFORMER, GAUSSIANS = 2.0, 1.0, 1.0, 1.5, 4.0, 14.0
+CHECK, DOT_PRODUCT, SINGLE_TREE, TREE_OF_MANY, TRANSFORMER, GAUSSIANS = (
+    2.0,
+    1.0,
+    1.0,
+    1.5,
+    4.0,
+    14.0,
+)
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
@@ -309,7 +316,8 @@ def prediction_cost(estimator: Any, n_rows: int) -> float:
     if isinstance(estimator, Pipeline):
         transformers = TRANSFORMER * (len(estimator.steps) - 1)
         return transformers + prediction_cost(estimator.steps[-1][1], n_rows)
-    inner = getattr(estimator, "estimator", None)
+    # A parameter, because forests have an attribute of this name that holds their kind of tree.
+    inner = estimator.get_params(deep=False).get("estimator")
     each = TREE_OF_MANY if inner is None else prediction_cost(inner, n_rows)
     if hasattr(estimator, "n_estimators"):
         return CHECK + each * (estimator.n_estimators or 100)  # XGBoost: None stands for 100
