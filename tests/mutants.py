@@ -169,6 +169,10 @@ MUTANTS = [
            "answer.expected_half_width(rows=2)", "unit/model_selection/test_multi_source.py"),
     mutant("model_selection/vote.py", "ROLE_MASS = (0.7, 0.2, 0.1)", "ROLE_MASS = (0.2, 0.7, 0.1)",
            "unit/model_selection/test_vote.py"),
+    mutant("model_selection/vote.py", "order[np.cumsum(costs[order]).round(6) <= MOST_COST]",
+           "order", "unit/model_selection/test_vote.py"),
+    mutant("model_selection/search_result.py", "return costs / costs[self.best]",
+           "return costs / costs.max()", "unit/model_selection/test_vote.py"),
     # Files, report and program
     mutant("report/pictures.py", "share if best_is_high else 1 - share",
            "1 - share if best_is_high else share", "report/test_render.py"),

@@ -53,7 +53,12 @@ from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
 from landbridge.model_selection._sources import Folds, Source, make_folds, make_source, n_folds
-from landbridge.model_selection.candidates import Candidate, steps_that_take, takes_target
+from landbridge.model_selection.candidates import (
+    Candidate,
+    prediction_cost,
+    steps_that_take,
+    takes_target,
+)
 from landbridge.model_selection.criteria import Choice
 from landbridge.model_selection.search_records import Cell, Predictions
 
@@ -262,7 +267,9 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
     return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
 
 
-def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> list[Cell]:
+def plan_cells(
+    candidates: Sequence[Candidate], sources: Sequence[Source], n_labelled: int
+) -> list[Cell]:
     """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
     named = [number for number, source in enumerate(sources) if source.name is not None]
     places = [
@@ -282,6 +289,10 @@ def plan_cells(candidates: Sequence[Candidate], sources: Sequence[Source]) -> li
             source_index=source,
             candidate_index=number,
             complexity=candidates[number].complexity,
+            prediction_cost=prediction_cost(
+                candidates[number].estimator,
+                n_labelled + candidates[number].uses_source * sources[source].rows.size,
+            ),
         )
         for number, source in places
     ]

@@ -79,7 +79,7 @@ def run_search(
     """
     started = time.perf_counter()
     context = make_context(data, candidates, source_rows, settings)
-    cells = plan_cells(candidates, context.sources)
+    cells = plan_cells(candidates, context.sources, data.n_labelled)
     fits = plan_fits(cells, context, settings.choice.needs)
     run = _Run(context, cells, settings)
     advance = on_plan(len(fits)) if on_plan else None

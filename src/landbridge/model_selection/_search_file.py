@@ -24,7 +24,7 @@ from landbridge.model_selection.search_records import (
 if TYPE_CHECKING:
     from landbridge.model_selection.search_result import SearchResult
 
-FORMAT = 2
+FORMAT = 3
 PLAIN = (
     "y", "y_target", "classes", "target_folds", "unlabelled_rows", "sample_weight",
     "sample_weight_target", "target_groups",
@@ -123,7 +123,7 @@ def _check_header(header: dict[str, Any], path: Any) -> None:
         )
     if header.get("format") != FORMAT:
         raise ValueError(
-            f"`{path}` must have format {FORMAT}, which keeps predictions; got format "
+            f"`{path}` must have format {FORMAT}, which keeps the costs of predictions; got format "
             f"{header.get('format')}, saved by landbridge {header.get('landbridge')}. Search again "
             f"with landbridge {__version__}."
         )

@@ -22,6 +22,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _num_samples, has_fit_parameter
 
@@ -39,6 +40,14 @@ FOREST_ROWS = 4000
 RIDGE_PENALTIES = np.logspace(-2, 4, 13)
 SIMPLE = ("sklearn.linear_model", "sklearn.naive_bayes", "sklearn.discriminant_analysis")
 SLOW = ("sklearn.neural_network", "sklearn.gaussian_process")
+# Costs of a prediction in units of about 27 ns per row: medians over the searches of
+# benchmarks/search_regret.py, at 3000 rows. Every estimator checks its rows, which takes longer
+# than a dot product or a tree.
+CHECK = 2.0
+DOT_PRODUCT = SINGLE_TREE = 1.0
+TREE_OF_MANY = 1.5
+TRANSFORMER = 4.0
+GAUSSIANS = 14.0
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
@@ -277,6 +286,54 @@ def _complexity_of_learner(learner: Any) -> int:
     if module.startswith(SLOW):
         return 40
     return 10 if module.startswith(SIMPLE) else 20
+
+
+def prediction_cost(estimator: Any, n_rows: int) -> float:
+    """Estimated cost of predicting one row with an estimator trained on ``n_rows``.
+
+    The vote limits the cost of its members by it. Measured seconds would be more precise, but
+    differ between runs.
+
+    ======================================================= ==============================
+    decision tree, constant                                 3
+    linear model, discriminant, other naive Bayes           3
+    Gaussian naive Bayes                                    16
+    forest, boosted trees                                   2 + 1.5 per tree
+    ensemble of a given estimator                           2 + the cost of every member
+    everything else, such as neighbours and kernel machines 2 + 1 per training row
+    ======================================================= ==============================
+
+    Add 2 for a wrapper, such as `Pooled`, which checks the rows as well, and 4 for every earlier
+    step of a pipeline.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> prediction_cost(Pooled(LogisticRegression()), 1000)
+    5.0
+    """
+    if isinstance(estimator, Pipeline):
+        transformers = TRANSFORMER * (len(estimator.steps) - 1)
+        return transformers + prediction_cost(estimator.steps[-1][1], n_rows)
+    # A parameter, because forests have an attribute of this name that holds their kind of tree.
+    inner = estimator.get_params(deep=False).get("estimator")
+    each = TREE_OF_MANY if inner is None else prediction_cost(inner, n_rows)
+    if hasattr(estimator, "n_estimators"):
+        return CHECK + each * (estimator.n_estimators or 100)  # XGBoost: None stands for 100
+    if inner is not None:
+        return CHECK + each
+    return CHECK + _work_of_learner(estimator, n_rows)
+
+
+def _work_of_learner(learner: Any, n_rows: int) -> float:
+    module = type(learner).__module__
+    if isinstance(learner, BOOSTED):
+        return TREE_OF_MANY * learner.max_iter
+    if isinstance(learner, GaussianNB):
+        return GAUSSIANS
+    if module.startswith(("sklearn.tree", "sklearn.dummy")):
+        return SINGLE_TREE
+    if module.startswith(SIMPLE) or isinstance(learner, (LinearSVC, LinearSVR)):
+        return DOT_PRODUCT
+    return float(n_rows)
 
 
 def _named(candidates: Any) -> list[tuple[str, Any, Any]]:

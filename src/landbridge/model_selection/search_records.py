@@ -62,6 +62,8 @@ class Cell:
         Index of the source used for validation, and of the candidate in the list.
     complexity : int
         Complexity, used to break ties; smaller for simpler candidates.
+    prediction_cost : float
+        Estimated cost of a prediction; see `prediction_cost`.
     fit_seconds, predict_seconds : float
     fits : int
         Number of models that were fitted.
@@ -80,6 +82,7 @@ class Cell:
     source_index: int = 0
     candidate_index: int = 0
     complexity: int = 0
+    prediction_cost: float = 1.0
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     fits: int = 0

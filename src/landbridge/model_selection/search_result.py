@@ -39,6 +39,7 @@ from landbridge.model_selection.search_records import (
     Vote,
 )
 from landbridge.model_selection.vote import (
+    MOST_COST,
     cross_fitted,
     disagreement,
     members_of,
@@ -604,19 +605,23 @@ class SearchResult:
         Vote or None
             None if no cell can vote.
         """
-        values = self.values()
-        cells = [cell for cell in self._complete() if np.isfinite(values[cell])]
+        values, costs = self.values(), self._relative_costs()
+        cells = [
+            cell
+            for cell in self._complete()
+            if np.isfinite(values[cell]) and costs[cell] <= MOST_COST
+        ]
         if not cells:
             return None
         kinds = [self.cells[cell].candidate for cell in cells]
         predictions = None
         if self.target:
-            predictions, found = self._labelled_vote(cells, kinds)
+            predictions, found = self._labelled_vote(cells, kinds, costs[cells])
         else:
             bounded = self.metric.loss_bounds == (0.0, 1.0) and self.baseline is not None
             guess = float(values[self.baseline]) if bounded else None
             found = skill_weights(values[cells], guess=guess, kinds=kinds)
-        members = members_of(found)
+        members = members_of(found, costs[cells])
         weights, apart = np.zeros(len(self.cells)), np.full(len(self.cells), np.nan)
         weights[cells] = members
         unlabelled = self._unlabelled_of(cells)
@@ -637,18 +642,28 @@ class SearchResult:
         """Predictions clipped to `limits`, as the vote uses them."""
         return values if self.limits is None else np.clip(values, *self.limits)
 
-    def _labelled_vote(self, cells: list[int], kinds: list[str]) -> tuple[Predictions, Vector]:
+    def _relative_costs(self) -> Vector:
+        """What a prediction costs in each cell, divided by the cost in the best one."""
+        costs = np.array([cell.prediction_cost for cell in self.cells])
+        return costs / costs[self.best]
+
+    def _labelled_vote(
+        self, cells: list[int], kinds: list[str], costs: Vector
+    ) -> tuple[Predictions, Vector]:
         """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
         rows = self._validated("tlv", cells, "probability")
         y, values, seen = rows.y, self._limited(rows.values), rows.seen
         roles = [self.cells[cell].role for cell in cells]
-        crossed = cross_fitted(values, y, self.target_folds[seen], roles=roles, kinds=kinds)
+        about: dict[str, Any] = {"roles": roles, "kinds": kinds, "costs": costs}
+        # The costs depend on which cell is best, and so on all labels. The score of the vote shows
+        # no bias by that: coverage is measured in benchmarks/search_regret.py.
+        crossed = cross_fitted(values, y, self.target_folds[seen], **about)
         whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
         whole[seen] = crossed
         labels = None
         if self.classes is not None:
             labels = np.where(seen, np.nan_to_num(whole).argmax(axis=1), -1)
-        found = vote_weights(values, y, roles=roles, kinds=kinds)
+        found = vote_weights(values, y, **about)
         return Predictions(_read_only(whole), labels), found
 
     # Answers, documented where they are computed

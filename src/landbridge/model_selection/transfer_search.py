@@ -181,11 +181,11 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     Deviation 1: without unlabelled rows, the labelled target rows are used instead, because the
     reverse model needs training rows. Deviation 2: a reverse model with a single training class
     predicts that class. Deviation 3: the default is a vote, because averaging good candidates loses
-    less than choosing one of them. Deviation 4: the vote has at most five members, so predicting
-    costs at most five times what its most expensive member costs. It can cost more than five times
-    the best candidate: a vote of linear models and forests took 29 times as long as its best
-    member, a linear model, or 4 µs per row. Members are not chosen by measured times, because
-    results would then differ between runs. Use ``refit="best"`` where speed matters more.
+    less than choosing one of them. Deviation 4: the vote has at most five members, which together
+    cost at most four times as much as the best candidate, so that predicting takes at most about
+    five times as long. Costs are estimated from the structure of the candidates, because measured
+    times differ between runs; the estimate can be too low. Use ``refit="best"`` where speed matters
+    more.
 
     References
     ----------

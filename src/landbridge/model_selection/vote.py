@@ -44,6 +44,9 @@ LEAST_PROBABILITY = 1e-3
 LEAST_WEIGHT = 1e-12
 # The vote keeps its heaviest members up to this share of the weight and this number.
 SHARE, MOST_MEMBERS = 0.95, 5
+# Largest estimated cost of all members relative to the best cell, so that predicting costs at most
+# five times as much as with the best cell: averaging takes time as well.
+MOST_COST = 4.5
 # Lower limit of losses relative to the largest one, so that a loss of zero does not take the whole
 # vote.
 LEAST_LOSS = 0.01
@@ -77,16 +80,18 @@ def vote_weights(
     *,
     roles: Sequence[str],
     kinds: Sequence[Hashable] | None = None,
+    costs: Vector | None = None,
     strength: float = STRENGTH,
     most: int = MOST_MEMBERS,
 ) -> Vector:
     """Learn the weights of the vote from labelled target rows by stacking.
 
-    ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows), and
-    ``strength`` is λ, in rows. The cell with the smallest weight is removed until ``most`` remain,
-    and the weights are learned again each time: similar cells share their weight, so several of
-    them would be removed together. If there are very many cells, all but the heaviest ``2 * most``
-    are removed at once.
+    ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows),
+    ``costs`` what a prediction costs relative to the best cell, and ``strength`` is λ, in rows. The
+    cell with the smallest weight per cost is removed until at most ``most`` remain that together
+    cost at most `MOST_COST`, and the weights are learned again each time: similar cells share
+    their weight, so several of them would be removed together. If there are very many cells, all
+    but the first ``2 * most`` are removed at once.
 
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
     >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]
@@ -99,20 +104,37 @@ def vote_weights(
         # Errors of regressors are unbounded, so a bad cell must not keep its share of the prior.
         prior = _without_terrible(prior, ((target - y) ** 2).mean(axis=1))
     weights = stacked(target, y, prior, strength)
-    if weights.size <= most:
+    if affordable(weights, costs, most=most).size == weights.size:
         return weights
-    fewer = max(most, min(weights.size - 1, 2 * most))
-    kept = np.sort(np.argsort(-weights, kind="stable")[:fewer])
+    fewer = min(weights.size - 1, 2 * most)
+    kept = np.sort(_by_weight_per_cost(weights, costs)[:fewer])
     members = np.zeros_like(weights)
     members[kept] = vote_weights(
         target[kept],
         y,
         roles=[roles[cell] for cell in kept],
         kinds=None if kinds is None else [kinds[cell] for cell in kept],
+        costs=None if costs is None else costs[kept],
         strength=strength,
         most=most,
     )
     return members
+
+
+def affordable(weights: Vector, costs: Vector | None, *, most: int = MOST_MEMBERS) -> Vector:
+    """Cells by weight per cost, as many as may vote: ``most``, at a total cost of `MOST_COST`.
+
+    Costs are relative to the best cell; without them, only the number is limited.
+
+    >>> affordable(np.array([0.5, 0.3, 0.2]), np.array([3.0, 1.0, 1.0]))
+    array([1, 2])
+    """
+    order = _by_weight_per_cost(weights, costs)[:most]
+    return order if costs is None else order[np.cumsum(costs[order]).round(6) <= MOST_COST]
+
+
+def _by_weight_per_cost(weights: Vector, costs: Vector | None) -> Vector:
+    return np.argsort(-(weights if costs is None else weights / costs), kind="stable")
 
 
 def stacked(target: np.ndarray, y: Vector, prior: Vector, strength: float) -> Vector:
@@ -184,16 +206,18 @@ def skill_weights(
     return weights / weights.sum()
 
 
-def members_of(weights: Vector, *, share: float = SHARE, most: int = MOST_MEMBERS) -> Vector:
-    """Weights of the members: the heaviest cells until they hold ``share``, at most ``most``.
+def members_of(
+    weights: Vector, costs: Vector | None = None, *, share: float = SHARE, most: int = MOST_MEMBERS
+) -> Vector:
+    """Weights of the members: the `affordable` cells until they hold ``share``.
 
     >>> members_of(np.array([0.02, 0.6, 0.38]))
     array([0.       , 0.6122449, 0.3877551])
     """
-    order = np.argsort(-weights, kind="stable")
+    order = affordable(weights, costs, most=most)
     before = np.concatenate([[0.0], np.cumsum(weights[order])[:-1]])
     kept = np.zeros_like(weights)
-    taken = order[:most][before[:most] < share]
+    taken = order[before < share]
     kept[taken] = weights[taken]
     return kept / kept.sum()
 
@@ -218,6 +242,7 @@ def cross_fitted(
     *,
     roles: Sequence[str],
     kinds: Sequence[Hashable] | None = None,
+    costs: Vector | None = None,
     strength: float = STRENGTH,
 ) -> np.ndarray:
     """Predictions of the vote for labelled rows, with weights learned without the row's fold.
@@ -234,9 +259,14 @@ def cross_fitted(
     for fold in np.unique(folds):
         held_out = folds == fold
         weights = vote_weights(
-            target[:, ~held_out], y[~held_out], roles=roles, kinds=kinds, strength=strength
+            target[:, ~held_out],
+            y[~held_out],
+            roles=roles,
+            kinds=kinds,
+            costs=costs,
+            strength=strength,
         )
-        answer[held_out] = combine(target[:, held_out], members_of(weights))
+        answer[held_out] = combine(target[:, held_out], members_of(weights, costs))
     return answer
 
 

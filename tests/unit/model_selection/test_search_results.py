@@ -124,7 +124,10 @@ def edited(path, target, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda a, h: h.update(format=1), "must have format 2, which keeps predictions; got form"),
+        (
+            lambda a, h: h.update(format=2),
+            "must have format 3, which keeps the costs.*got format 2",
+        ),
         (lambda a, h: h.update(record="Comparison"), "a saved SearchResult; got a saved Compar"),
         (lambda a, h: a.update({"target 0 values": a["target 0 values"][:3]}), "'target 0' must"),
         (lambda a, h: a.update({"source 0 folds": a["source 0 folds"][:3]}), "'source 0 folds'"),

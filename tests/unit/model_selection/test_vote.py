@@ -5,11 +5,23 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
+from landbridge import Pooled, SearchResult, SourceOnly, TransferSearchCV
+from landbridge.model_selection.candidates import prediction_cost
 from landbridge.model_selection.vote import (
+    MOST_COST,
     VotingModel,
     combine,
     cross_fitted,
@@ -145,6 +157,69 @@ def test_members_hold_most_of_the_weight_and_are_few():
     assert_allclose(members_of(weights), np.array([0.5, 0, 0.3, 0.17]) / 0.97)
     assert np.count_nonzero(members_of(np.full(40, 1 / 40))) == 5
     assert_allclose(members_of(np.array([1.0])), [1.0])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "cost"),
+    [
+        (LogisticRegression(), 3),
+        (DecisionTreeClassifier(), 3),
+        (LinearSVC(), 3),
+        (GaussianNB(), 16),
+        (RandomForestClassifier(30), 2 + 1.5 * 30),
+        (HistGradientBoostingClassifier(max_iter=20), 2 + 1.5 * 20),
+        (KNeighborsClassifier(), 2 + 700),
+        (Pooled(LogisticRegression()), 2 + 3),
+        (Pooled(make_pipeline(StandardScaler(), LogisticRegression())), 2 + 4 + 3),
+    ],
+)
+def test_cost_of_a_prediction_follows_from_the_structure(estimator, cost):
+    assert prediction_cost(estimator, 700) == cost
+
+
+def test_members_cost_at_most_the_limit_and_leave_by_weight_per_cost():
+    weights = np.array([0.35, 0.3, 0.2, 0.15])
+    costs = np.array([MOST_COST, 1.0, 1.0, 1.0])
+    assert_allclose(members_of(weights, costs), np.array([0, 0.3, 0.2, 0.15]) / 0.65)
+    assert_allclose(members_of(weights, np.ones(4)), weights)
+    y = np.array([0, 1] * 20)
+    target = probabilities(np.random.default_rng(7), y, [3.0, 1.0, 1.0, 1.0])
+    found = vote_weights(target, y, roles=["pooled"] * 4, costs=costs)
+    assert costs[found > 0].sum() <= MOST_COST
+
+
+def two_domains(task):
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(80, 3)), rng.normal(0.3, 1, size=(60, 3))
+    number, number_target = X.sum(axis=1), X_target.sum(axis=1)
+    if task == "regression":
+        return X, number, X_target, number_target
+    return X, (number > 0).astype(int), X_target, (number_target > 0).astype(int)
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("n_labels", [0, 30])
+def test_forests_do_not_vote_beside_a_linear_model_that_is_best(task, n_labels, tmp_path):
+    X, y, X_target, y_target = two_domains(task)
+    linear, forest = LogisticRegression(), RandomForestClassifier(20, random_state=0)
+    if task == "regression":
+        linear, forest = Ridge(), RandomForestRegressor(20, random_state=0)
+    candidates = {
+        "linear": Pooled(linear),
+        "source": SourceOnly(linear),
+        "forest": Pooled(forest),
+    }
+    given = {"X_unlabeled": X_target[n_labels:]}
+    if n_labels:
+        given |= {"X_target": X_target[:n_labels], "y_target": y_target[:n_labels]}
+    result = TransferSearchCV(candidates, random_state=0, refit=False).fit(X, y, **given).results_
+    assert result.cells[result.best].candidate in ("linear", "source")
+    result.save(tmp_path / "search.npz")
+    loaded = SearchResult.load(tmp_path / "search.npz")
+    for found in (result, loaded):
+        members = {found.cells[cell].candidate for cell in found.vote().members}
+        assert members == {"linear", "source"}
+    assert [cell.prediction_cost for cell in loaded.cells[:3]] == [5, 5, 34]
 
 
 def test_cross_fitted_weights_never_see_the_labels_of_the_fold():
