@@ -27,9 +27,7 @@ def page(title: str, introduction: str, lines: Lines, train: Lines, numbers: Lin
         "Batches have the default size of 20, and random rows are a simple random sample. The last "
         "row compares the planner with n labels with 2n random labels and the same selection rule; "
         "both are means of 4 samples per pool. The rule was chosen among more than 100 variants, "
-        "all on the development tasks, most of them with too few samples to rank them. In the "
-        "rule before it, the first batch had about 1.5 times the precision of random rows for "
-        "the differences between the four best candidates; sharper weights reached 1.4 to 1.9.",
+        "all on the development tasks, most of them with too few samples to rank them.",
         *(_choose(lines, group) for group in GROUPS),
         _not_met(lines),
         "## Prove\n\nPairs of a leader (the mean of all candidates, or pooled logistic regression) "
@@ -120,10 +118,7 @@ def _not_met(lines: Lines) -> str:
         return ""
     return (
         "The planner was meant to replace twice as many random labels. On the confirmation tasks "
-        f"it falls short of that with {', '.join(above)}. The first 20 rows are chosen before any "
-        "label is known. On the development task with the largest deficit, nearly all of them set "
-        "the same four candidates against the rest and did not tell the four apart; whether this "
-        "is the reason on other tasks was not examined."
+        f"it falls short of that with {', '.join(above)}."
     )
 
 

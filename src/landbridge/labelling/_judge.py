@@ -17,6 +17,7 @@ from landbridge.labelling.forecast import (
     quantiles,
     wanted_width,
 )
+from landbridge.labelling.mixture import Mixture
 from landbridge.labelling.pool import Pool, consensus_weights, make_pool
 from landbridge.labelling.proofs import (
     expected_effect,
@@ -33,7 +34,6 @@ from landbridge.labelling.sequential import (
     sequential_z_boundaries,
 )
 from landbridge.labelling.status import LabelStatus
-from landbridge.labelling.votes import Votes
 from landbridge.metrics.inference import metric_interval
 from landbridge.metrics.metric import Metric
 
@@ -117,22 +117,16 @@ class Judge:
         )
 
     @cached_property
-    def votes(self) -> Votes:
-        """Model of the errors of classifiers; its consensus has equal weights."""
-        pool, cells = self.pool, range(len(self.pool.values))
-        consensus = pool.consensus()
-        means = np.array([risk_of(pool, consensus, cell).mean() for cell in cells])
-        known, surprise = np.empty((len(cells), 0), int), np.empty((len(cells), 0))
-        if self.known.y.size:
-            here, known = self._labelled.consensus(), self._labelled.labels
-            expected = np.stack([risk_of(self._labelled, here, cell) for cell in cells])
-            surprise = (known != self.known.y) - expected
-        return Votes.of(pool.labels, known, surprise, means, consensus.shape[1])
+    def mixture(self) -> Mixture:
+        """Model of the errors of classifiers."""
+        if self.known.y.size == 0:
+            return Mixture.of(self.pool)
+        return Mixture.of(self.pool, self._labelled, self.known.y)
 
     def relative(self) -> Relative:
         """Losses of the candidates relative to each other."""
         if self.counts_errors:
-            return self.votes.relative()
+            return self.mixture.relative()
         pairs = [self._risks(cell) for cell in range(len(self.pool.values))]
         expected = np.stack([one for one, _ in pairs])
         means = np.array([mean for _, mean in pairs])

@@ -1,8 +1,8 @@
 r"""Sampling design: scores of rows, inclusion probabilities, samples and weights.
 
 A goal assigns a score to each row: the standard deviation that its label would remove from the
-estimate. (To choose among classifiers, `votes` selects kinds of rows instead.) A batch is drawn
-with inclusion probabilities
+estimate. (To choose among classifiers, `mixture` finds the scores in several steps.) A batch is
+drawn with inclusion probabilities
 
 .. math:: π_i = \min\bigl(1,\; n\,[(1 - s)\, u_i / \textstyle\sum u + s / N]\bigr),
 
@@ -36,13 +36,14 @@ class Scores:
 
     ``order`` is an order in which neighbours are similar. ``eligible`` marks the rows that are
     informative and may be selected. ``probabilities`` are the inclusion probabilities of a batch,
-    if they do not follow from the scores.
+    if they are already known; they hold for a random sample of this share ``frame`` of the rows.
     """
 
     values: Vector
     order: Vector | None = None
     eligible: Vector | None = None
     probabilities: Vector | None = None
+    frame: float = 1.0
 
 
 def choose_scores(pool: Pool, consensus: np.ndarray, weights: Vector, noise: float) -> Scores:
