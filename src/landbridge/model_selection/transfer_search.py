@@ -182,10 +182,11 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     reverse model needs training rows. Deviation 2: a reverse model with a single training class
     predicts that class. Deviation 3: the default is a vote, because averaging good candidates loses
     less than choosing one of them. Deviation 4: the vote has at most five members, which together
-    cost at most four times as much as the best candidate, so that predicting takes at most about
+    cost at most 4.5 times as much as the best candidate, so that predicting takes at most about
     five times as long. Costs are estimated from the structure of the candidates, because measured
-    times differ between runs; the estimate can be too low. Use ``refit="best"`` where speed matters
-    more.
+    times differ between runs. With the default candidates the vote took 1.2 to 2.3 times as long as
+    the best; with eleven learners of all kinds it took longer than five times in 3 to 10 % of the
+    searches. Use ``refit="best"`` where speed matters more.
 
     References
     ----------

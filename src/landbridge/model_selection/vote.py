@@ -87,11 +87,11 @@ def vote_weights(
     """Learn the weights of the vote from labelled target rows by stacking.
 
     ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows),
-    ``costs`` what a prediction costs relative to the best cell, and ``strength`` is λ, in rows. The
-    cell with the smallest weight per cost is removed until at most ``most`` remain that together
-    cost at most `MOST_COST`, and the weights are learned again each time: similar cells share
-    their weight, so several of them would be removed together. If there are very many cells, all
-    but the first ``2 * most`` are removed at once.
+    ``costs`` what a prediction costs relative to the best cell, at most `MOST_COST` each, and
+    ``strength`` is λ, in rows. The cell with the smallest weight per cost is removed until at most
+    ``most`` remain that together cost at most `MOST_COST`, and the weights are learned again each
+    time: similar cells share their weight, so several of them would be removed together. If there
+    are very many cells, all but the first ``2 * most`` are removed at once.
 
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
     >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]

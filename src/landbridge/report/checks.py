@@ -4,8 +4,8 @@ from typing import Any
 
 from landbridge.inspection._verdict import COSTS_BELOW, FAILS_BELOW
 from landbridge.metrics.metric import percent
-from landbridge.model_selection.search_result import SearchResult
 from landbridge.model_selection.search_inference import Verdict
+from landbridge.model_selection.search_result import SearchResult
 from landbridge.report.blocks import State
 
 FEW_LABELS = 30
