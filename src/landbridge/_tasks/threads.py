@@ -12,7 +12,7 @@ from functools import lru_cache, wraps
 from threading import Lock
 from typing import Any, TypeVar, cast
 
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _lock = Lock()
@@ -31,7 +31,7 @@ def one_thread() -> Iterator[None]:
     ``fit_timeout`` counts as running until its thread ends.
     """
     global _users, _limit
-    with _lock:
+    with _lock, _in_control():
         limit = _threadpools(len(sys.modules)).limit(limits=1)
         if not _users:
             _limit = limit
@@ -39,7 +39,7 @@ def one_thread() -> Iterator[None]:
     try:
         yield
     finally:
-        with _lock:
+        with _lock, _in_control():
             _users -= 1
             if not _users:
                 _limit.restore_original_limits()
@@ -54,6 +54,21 @@ def on_one_thread(function: Function) -> Function:
             return function(*arguments, **options)
 
     return cast(Function, limited)
+
+
+@contextmanager
+def _in_control() -> Iterator[None]:
+    """Let this thread set the limit of OpenBLAS.
+
+    Since threadpoolctl 3.8 the first thread that sets it keeps all others from doing so, until it
+    ends or gives up control.
+    """
+    give_up = getattr(OpenBLASController, "clear_controlling_thread", lambda force: None)
+    give_up(force=True)
+    try:
+        yield
+    finally:
+        give_up(force=True)
 
 
 @lru_cache(maxsize=1)

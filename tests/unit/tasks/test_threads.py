@@ -69,5 +69,22 @@ def test_a_task_that_was_given_up_does_not_lift_the_limit_of_others():
     assert n_threads_of_blas() == before
 
 
+def test_every_thread_can_set_the_limit_and_gives_up_control():
+    """The first thread that sets a limit, here this one, keeps others from setting it."""
+    keeps_control = threadpool_limits(2)
+    seen = []
+
+    def task():
+        with one_thread():
+            seen.append(n_threads_of_blas())
+
+    thread = threading.Thread(target=task)
+    thread.start()
+    thread.join()
+    assert seen == [{1}]
+    assert n_threads_of_blas() == {2}
+    keeps_control.restore_original_limits()
+
+
 def n_threads_of_blas():
     return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
