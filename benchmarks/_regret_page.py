@@ -47,10 +47,10 @@ searches of all tasks in view; on the development datasets it does not differ fr
 it.
 
 The limit on the cost of the vote, 4.5 times the best candidate, was chosen with the mixed list of
-all tasks in view. A limit of 4 gives regrets of 0.0081, 0.0171 and 0.0311 (10 %, 20 and no labels), no
-limit 0.0055, 0.0138 and 0.0320. The estimated costs are not exact: with 4.5 the measured time of
-predicting exceeded five times that of the best candidate in 3 to 10 % of the searches, depending on
-the number of labels."""
+all tasks in view. A limit of 4 gives regrets of 0.0081, 0.0171 and 0.0311 (10 %, 20 and no
+labels), no limit 0.0055, 0.0138 and 0.0320. The estimated costs are not exact: with 4.5 the
+measured time of predicting exceeded five times that of the best candidate in 3 to 10 % of the
+searches, depending on the number of labels."""
 SKADA_WORDS = """skada's scorers selected among the candidates of the mixed list on the same
 tasks and draws, in an earlier run that was not repeated. They ignore target labels, although the
 candidates were fitted with them."""
