@@ -190,30 +190,12 @@ def read_problem(
     used as features. Text files that may need more than ``memory`` bytes lead to a note.
     """
     domain = table.domain or DEFAULT_DOMAIN
-    label = () if table.label is None else (table.label,)
-    large = find_large(table.data, table.domain) if table.max_rows else None
-    if large is not None:
-        frame, sample = large.draw(
-            table.label, table.max_rows, seed=table.seed, labels_first=spare_labels
-        )
-    else:
-        advice = advice_on_text(table.data, memory)
-        if advice:
-            note(advice)
-        # Labels and domains are names and are read as text.
-        frame = read_data(
-            table.data,
-            table.domain,
-            text=(*label, *(table.text or ())),
-            encoding=table.encoding,
-            missing=table.missing or (),
-        )
-        sample = None
+    frame, sample = _read_rows(table, note, labels_first=spare_labels, memory=memory)
     _check_columns(frame, domain, table)
     for option, name in (("--group", group), ("--time", time)):
         if name is not None:
             _check_filled(frame, name, option)
-    if large is None:
+    if ROW not in frame.columns:
         frame = frame.with_row_index(ROW, offset=1)
     frame = _keep_domains(frame, domain, target, table.exclude or [], note)
     if sample is not None:
@@ -227,19 +209,7 @@ def read_problem(
         frame = frame[rows]
     if sample is not None:
         _announce_sample(sample, note)
-    left_out = {ROW, domain, *label, *(table.drop or ()), *(table.id or ()), group}
-    features = frame.select(name for name in frame.columns if name not in left_out)
-    if not features.width:
-        raise InputError(
-            "The table must have columns to learn from, besides the label and the domain; got "
-            "none. Check --drop and the separator of the file."
-        )
-    nested = [column.name for column in features if column.dtype.is_nested()]
-    if nested:
-        raise InputError(
-            f"Every cell must hold one value; {listing(nested)} hold lists or records. Leave them "
-            f"out with --drop {nested[0]}."
-        )
+    features = _select_features(frame, domain, table, group)
     warn_similar_names(frame[domain].cast(str), "domains")
     domains = frame[domain].cast(str).to_numpy().astype(str)
     labels = None
@@ -247,10 +217,9 @@ def read_problem(
         task = task or find_task(frame[table.label], note if announce_task else None)
         labels = _check_labels(frame[table.label], task)
     audit = audit_features(features, domains, labels)
-    features = _without(features, audit, table.keep or (), note)
     identifiers = [*(table.id or ()), *audit.with_finding(Finding.IDENTIFIER)]
     return Problem(
-        features,
+        _without(features, audit, table.keep or (), note),
         domains,
         labels,
         target,
@@ -263,6 +232,48 @@ def read_problem(
         [] if time is None else _time_words(frame[time]),
         sample,
     )
+
+
+def _read_rows(
+    table: TableOptions, note: Note, *, labels_first: bool, memory: int
+) -> tuple[pl.DataFrame, Sample | None]:
+    """All rows of the table, or a sample of a large one that need not be read whole."""
+    large = find_large(table.data, table.domain) if table.max_rows else None
+    if large is not None:
+        return large.draw(table.label, table.max_rows, seed=table.seed, labels_first=labels_first)
+    advice = advice_on_text(table.data, memory)
+    if advice:
+        note(advice)
+    # Labels and domains are names and are read as text.
+    label = () if table.label is None else (table.label,)
+    frame = read_data(
+        table.data,
+        table.domain,
+        text=(*label, *(table.text or ())),
+        encoding=table.encoding,
+        missing=table.missing or (),
+    )
+    return frame, None
+
+
+def _select_features(
+    frame: pl.DataFrame, domain: str, table: TableOptions, group: str | None
+) -> pl.DataFrame:
+    """Columns to learn from; raise if there are none, or if their cells hold several values."""
+    left_out = {ROW, domain, table.label, group, *(table.drop or ()), *(table.id or ())}
+    features = frame.select(name for name in frame.columns if name not in left_out)
+    if not features.width:
+        raise InputError(
+            "The table must have columns to learn from, besides the label and the domain; got "
+            "none. Check --drop and the separator of the file."
+        )
+    nested = [column.name for column in features if column.dtype.is_nested()]
+    if nested:
+        raise InputError(
+            f"Every cell must hold one value; {listing(nested)} hold lists or records. Leave them "
+            f"out with --drop {nested[0]}."
+        )
+    return features
 
 
 def audit_features(
