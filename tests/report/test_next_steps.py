@@ -1,5 +1,7 @@
 """Three steps: problems before cautions, and something to do when nothing is wrong."""
 
+import pytest
+
 from landbridge.report.checks import OTHERWISE, STEPS, checks_of, next_steps
 
 from .example import example_summary
@@ -28,3 +30,20 @@ def test_without_a_problem_the_model_is_used():
 def test_every_check_of_a_report_has_a_step():
     names = {found["name"] for found in checks_of(example_summary())}
     assert names - {"Sampling", "Warning"} <= set(STEPS)
+
+
+@pytest.mark.parametrize(
+    ("missing", "state", "words"),
+    [
+        (0.0, "ok", "No cell is empty."),
+        (0.004, "ok", "At most 0.4 % of the cells of a domain are empty."),
+        (0.25, "caution", "25 % of the cells of north are empty and were filled with means."),
+    ],
+)
+def test_empty_cells_are_stated_for_the_worst_domain(missing, state, words):
+    summary = example_summary()
+    for domain in summary["data"]["domains"]:
+        domain["missing"] = 0.0
+    summary["data"]["domains"][0] |= {"name": "north", "missing": missing}
+    (found,) = [one for one in checks_of(summary) if one["name"] == "Missing cells"]
+    assert (found["state"], found["text"]) == (state, words)

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
 
 from landbridge import Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.model_selection.search_records import Failure
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.blocks import plain
 from landbridge.report.checks import checks_of
+from landbridge.report.layout import _vote_words
 from landbridge.report.pictures import three_digits
 
 from .example import example_summary
@@ -57,6 +59,15 @@ def test_the_ranking_repeats_the_result():
     order = search.results_.ranking()
     assert ranking["pairwise"]["values"][0][1] == pytest.approx(better[order[0], order[1]])
     assert ranking["pairwise"]["values"][0][0] is None
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_the_text_about_a_vote_says_where_its_weights_come_from(labels):
+    other = Pooled(LogisticRegression()) if labels else GaussianNB()
+    search = fitted({"a": SourceOnly(LogisticRegression()), "b": other}, labels=labels)
+    words = _vote_words(summarise_search(search.results_)["vote"])
+    assert ("come from labelled target rows. Each row is scored" in words) == labels
+    assert words.endswith("come from the criterion.") != labels
 
 
 def test_a_single_candidate_is_compared_with_the_majority_class():

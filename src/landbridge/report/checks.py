@@ -146,6 +146,8 @@ def _missing_cells(data: dict[str, Any]) -> Found:
     if worst["missing"] > MANY_MISSING:
         cells = f"{percent(worst['missing'])} of the cells of {worst['name']}"
         return "caution", f"{cells} are empty and were filled with means."
+    if not worst["missing"]:
+        return "ok", "No cell is empty."
     return "ok", f"At most {percent(worst['missing'], 1)} of the cells of a domain are empty."
 
 

@@ -138,8 +138,13 @@ def _score_words(ranking: dict[str, Any]) -> str:
 
 
 def _vote_words(vote: dict[str, Any]) -> str:
-    how = "labelled target rows" if vote["learnt"] == "labels" else "the criterion"
-    return f"Predictions are the weighted mean of these models; the weights come from {how}."
+    words = "Predictions are the weighted mean of these models; the weights come from"
+    if vote["learnt"] != "labels":
+        return f"{words} the criterion."
+    return (
+        f"{words} labelled target rows. Each row is scored with weights learned from the others, "
+        "so the vote may have a lower score than the best model, which was chosen on these rows."
+    )
 
 
 def _ranking_picture(ranking: dict[str, Any]) -> Any:
