@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from sklearn.base import BaseEstimator
 
 import landbridge as lb
 
@@ -43,6 +44,36 @@ def gaps_of(name: str, baselines: str | tuple[str, ...] = BASELINES) -> list[flo
         own = [means[label] for label in means if name in re.split(r", ", label)]
         gaps += [mean - other for mean in own for other in others]
     return gaps
+
+
+def below_the_best_baseline(points: float) -> set[str]:
+    """Estimators whose defaults are that far below it, in a table that chose no default."""
+    found = set()
+    for section in PAGE.read_text().split("\n## ")[1:]:
+        if "defaults were chosen on" in section.splitlines()[0]:
+            continue
+        for line in section.splitlines():
+            cells = line.strip("| ").split(" | ")
+            names = cells[0].split(", ")
+            if set(names) <= DOCSTRINGS.keys() and float(cells[-3].split(" ± ")[0]) < -points:
+                found.add(names[-1])
+    return found
+
+
+def test_costly_defaults_are_documented():
+    costly = below_the_best_baseline(2.0)
+    assert len(costly) > 10
+    assert costly <= set(CITED), costly - set(CITED)
+    methods = (DOCS / "methods.md").read_text()
+    assert not [name for name in costly if f"`{name}`" not in methods]
+
+
+def test_every_estimator_is_measured():
+    estimators = {name for name in DOCSTRINGS if issubclass(getattr(lb, name), BaseEstimator)}
+    measured = {name for table in tables() for label in table for name in label.split(", ")}
+    elsewhere = {"TransferSearchCV", "MultiSourceCV", "TGreedySelector", "SimilarityLearner"}
+    as_default = {"RuLSIF", "UniformWeights"}  # of `ReweightedClassifier`, and of no weighting
+    assert estimators - measured == elsewhere | as_default
 
 
 def test_methods_page_repeats_the_benchmark():

