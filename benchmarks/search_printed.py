@@ -37,6 +37,7 @@ def run() -> None:
     tasks = {task.name: task for task in [*table_2(), *table_3()]}
     cells = [(plan, (tasks[plan["task"]], plan)) for plan in plans()]
     with Log(NAME, resume=True) as log:
+        log.run(sizes, [({"kind": "sizes", "task": task.name}, (task,)) for task in tasks.values()])
         log.run(search, cells)
     report()
 
@@ -62,6 +63,13 @@ def plans() -> list[dict[str, Any]]:
         *(plan("folds and labels", "WR", d, **at) for d in range(CURVE_DRAWS) for at in points),
         *(plan(k, task, d) for d in range(ROLE_DRAWS) for task in DRAWS for k in ROLES),
     ]
+
+
+def sizes(task: PaperTask) -> dict[str, dict[str, int]]:
+    """Rows of every source and of the target."""
+    names, counts = np.unique(task.groups, return_counts=True)
+    rows = dict(zip(names.tolist(), counts.tolist(), strict=True))
+    return {"rows": {**rows, "target": len(task.y_target)}}
 
 
 def search(task: PaperTask, plan: dict[str, Any]) -> dict[str, Any]:
