@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks._harness import PAGES
 from landbridge._typing import Vector
 from landbridge.inspection import WeightDriftDisplay
-from landbridge.inspection.weight_drift import Curve, Panel
+from landbridge.inspection.weight_drift import Panel
 
 
 def run() -> None:
@@ -43,19 +43,19 @@ def source_sum_ratio(
 def figure_1() -> list[Panel]:
     """Weight drift by round and by target error."""
     updates, errors = np.arange(0, 21), np.linspace(0.1, 0.5, 41)
-    over_rounds = [
-        Curve(f"TrAdaBoost, ε = {error}", updates, np.asarray(drift_ratio(0.02, error, updates)))
+    over_rounds = {
+        f"TrAdaBoost, ε = {error}": np.asarray(drift_ratio(0.02, error, updates))
         for error in (0.1, 0.2, 0.3, 0.4)
-    ]
-    over_rounds.append(Curve("dynamic, any ε", updates, np.ones(updates.size)))
-    once = [
-        Curve(f"m/n = {ratio:.0%}", errors, np.asarray(drift_ratio(ratio, errors, 1)))
+    }
+    over_rounds["dynamic, any ε"] = np.ones(updates.size)
+    once = {
+        f"m/n = {ratio:.0%}": np.asarray(drift_ratio(ratio, errors, 1))
         for ratio in (0.01, 0.02, 0.05)
-    ]
-    y_label = "source weight / weighted majority"
+    }
+    y_label, title = "source weight / weighted majority", "n = 1000, after one round"
     return [
-        Panel("n = 10000, m = 200", "round", y_label, over_rounds),
-        Panel("n = 1000, after one round", "target error ε", y_label, once, from_zero=False),
+        Panel("n = 10000, m = 200", "round", y_label, updates, over_rounds),
+        Panel(title, "target error ε", y_label, errors, once, from_zero=False),
     ]
 
 
@@ -63,12 +63,10 @@ def figure_2() -> list[Panel]:
     """Sum of the source weights by rows and by source error."""
     rows, errors = np.arange(100, 10101, 100), np.linspace(0.05, 0.5, 46)
     rounds = (20, 40, 60, 80)
-    by_rows = [Curve(f"N = {n}", rows, np.asarray(source_sum_ratio(0.2, rows, n))) for n in rounds]
-    by_error = [
-        Curve(f"N = {n}", errors, np.asarray(source_sum_ratio(errors, 1000, n))) for n in rounds
-    ]
+    by_rows = {f"N = {n}": np.asarray(source_sum_ratio(0.2, rows, n)) for n in rounds}
+    by_error = {f"N = {n}": np.asarray(source_sum_ratio(errors, 1000, n)) for n in rounds}
     y_label = "sum of source weights after / before"
     return [
-        Panel("source error 0.2", "source rows n", y_label, by_rows, from_zero=False),
-        Panel("n = 1000", "source error", y_label, by_error, from_zero=False),
+        Panel("source error 0.2", "source rows n", y_label, rows, by_rows, from_zero=False),
+        Panel("n = 1000", "source error", y_label, errors, by_error, from_zero=False),
     ]

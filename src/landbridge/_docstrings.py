@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ROWS, VALUES = "array-like of shape (n_rows, n_features)", "array-like of shape (n_rows,)"
-# Type and description of each parameter; methods that fit describe `X` as source rows.
+# Type and description of each parameter; methods that fit and `from_…` describe `X` as source rows.
 PARAMETERS = {
     "X": (ROWS, "Rows to predict for."),
     "y": (VALUES, "Labels of the rows."),
@@ -37,7 +37,10 @@ PARAMETERS = {
         "int, RandomState or None",
         "Seed; the same seed gives the same result.",
     ),
-    "ax": ("matplotlib axes", "Axes to draw on; those of a new figure by default."),
+    "ax": (
+        "matplotlib axes",
+        "Axes to draw on, an array of them for several panels; those of a new figure by default.",
+    ),
     "result": ("SearchResult", "Results of a search."),
     "summary": ("dict", "Summary made by `summarise`."),
     "data_home": ("str or path", "Directory with the data; `get_data_home()` by default."),
@@ -71,7 +74,7 @@ def documented(function: Function) -> Function:
     sections = {name: text.strip() for name, text in zip(rest[::2], rest[1::2], strict=True)}
     entries = _entries(sections.pop("Parameters", ""))
     known = {name for names in entries for name in names}
-    shared = PARAMETERS | (IN_FIT if function.__name__.startswith("fit") else {})
+    shared = PARAMETERS | (IN_FIT if function.__name__.startswith(("fit", "from_")) else {})
     order = list(inspect.signature(function).parameters.values())
     for one in order:
         if one.name in shared and one.name not in known:

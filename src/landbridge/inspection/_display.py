@@ -11,8 +11,8 @@ from landbridge._extras import import_extra
 class Display(Documented):
     """A picture: the arrays it shows are attributes, and `plot` draws them.
 
-    The constructors ``from_…`` compute the arrays and draw. Subclasses return the size in inches
-    from ``_size`` and draw in ``_draw``.
+    The constructors ``from_…`` compute the arrays and draw. Subclasses describe the figure in
+    ``_figure`` and draw in ``_draw``.
 
     Attributes
     ----------
@@ -40,8 +40,7 @@ class Display(Documented):
         """
         if ax is None:
             pyplot = import_extra("matplotlib.pyplot", "plot")
-            options = {"figsize": self._size(), "layout": "constrained"} | self._panels()
-            ax = pyplot.subplots(1, **options)[1]
+            ax = pyplot.subplots(1, layout="constrained", **self._figure())[1]
         self._draw(ax)
         self.ax_, self.figure_ = ax, np.atleast_1d(ax)[0].figure
         return self
@@ -50,11 +49,8 @@ class Display(Documented):
         # A notebook shows the picture, so the arrays, which would fill the page, are omitted.
         return f"<code>{type(self).__name__}</code>"
 
-    def _panels(self) -> dict[str, Any]:
-        """Options of `matplotlib.pyplot.subplots` for several panels."""
-        return {}
-
-    def _size(self) -> tuple[float, float]:
+    def _figure(self) -> dict[str, Any]:
+        """Options of `matplotlib.pyplot.subplots`: the size in inches, and the panels."""
         raise NotImplementedError
 
     def _draw(self, ax: Any) -> None:

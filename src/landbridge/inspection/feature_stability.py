@@ -78,8 +78,6 @@ class FeatureStabilityDisplay(Display):
             A fitted selector.
         n_features : int, default=12
             Maximum number of features to draw.
-        ax : array of three matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         names = selector.__dict__.get("feature_names_in_")
         return cls.from_path(
@@ -108,8 +106,6 @@ class FeatureStabilityDisplay(Display):
             Level of the t test whose threshold is drawn.
         n_features : int, default=12
             Maximum number of features to draw.
-        ax : array of three matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         labels = [str(i) if names is None else str(names[i]) for i in path.feature]
         display = cls(
@@ -124,12 +120,9 @@ class FeatureStabilityDisplay(Display):
         )
         return display.plot(ax)
 
-    def _panels(self) -> dict[str, Any]:
-        return {"ncols": 3}
-
-    def _size(self) -> tuple[float, float]:
+    def _figure(self) -> dict[str, Any]:
         shown = min(self.n_features, len(set(self.names)))
-        return 13, max(3.8, 1.2 + 0.2 * shown)  # one line per name
+        return {"ncols": 3, "figsize": (13, max(3.8, 1.2 + 0.2 * shown))}  # one line per name
 
     def _draw(self, ax: Any) -> None:
         self._draw_statistics(ax[0])

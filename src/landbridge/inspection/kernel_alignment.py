@@ -79,8 +79,6 @@ class EigenfunctionDisplay(Display):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         column : int or str, optional
             Position or name of the feature on the horizontal axis.
         order : int, default=1
@@ -89,8 +87,6 @@ class EigenfunctionDisplay(Display):
             Kernel function.
         width : float or "median", default="scale"
             Width of the kernel; the median heuristic by default.
-        ax : array of three matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         Z, target, coordinate = _one_coordinate(X, X_target, column)
         width = resolve_width(width, np.vstack([Z, target]))
@@ -119,11 +115,8 @@ class EigenfunctionDisplay(Display):
             coordinate,
         ).plot(ax)
 
-    def _panels(self) -> dict[str, Any]:
-        return {"ncols": 3, "sharey": True}
-
-    def _size(self) -> tuple[float, float]:
-        return 9.6, 3.0
+    def _figure(self) -> dict[str, Any]:
+        return {"ncols": 3, "sharey": True, "figsize": (9.6, 3.0)}
 
     def _draw(self, ax: Any) -> None:
         first, second, third = ax
@@ -194,8 +187,6 @@ class KernelAlignmentDisplay(Display):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         kernel : str or callable, default="rbf"
             Kernel function.
         width : float or "median", default="scale"
@@ -204,8 +195,6 @@ class KernelAlignmentDisplay(Display):
             Weight of the penalty.
         ridge : float, default=1.0
             Added to the diagonal.
-        ax : array of three matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         Z, target = check_two_domains(SurrogateKernelMap(), X, X_target)
         width = resolve_width(width, stack_rows([Z, target]))
@@ -235,12 +224,8 @@ class KernelAlignmentDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator
-            What to draw.
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
-        ax : array of three matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
+        estimator : estimator
+            An estimator of `landbridge.kernels` with a surrogate kernel.
         """
         names = ("kernel", "gamma", "ridge")
         return cls.from_data(
@@ -253,11 +238,8 @@ class KernelAlignmentDisplay(Display):
             **{name: getattr(estimator, name) for name in names},
         )
 
-    def _panels(self) -> dict[str, Any]:
-        return {"ncols": 3}
-
-    def _size(self) -> tuple[float, float]:
-        return 9.6, 3.5
+    def _figure(self) -> dict[str, Any]:
+        return {"ncols": 3, "figsize": (9.6, 3.5)}
 
     def _draw(self, ax: Any) -> None:
         kernels = (self.before, self.after, self.target)

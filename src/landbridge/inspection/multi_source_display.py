@@ -113,8 +113,8 @@ class MultiSourceDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator
-            What to draw.
+        estimator : estimator
+            The estimator to validate.
         X : array-like of shape (n_rows, n_features)
             Rows of all sources.
         groups : array-like of shape (n_rows,)
@@ -183,8 +183,8 @@ class MultiSourceDisplay(Display):
         names = [str(name) for name in sources[order]]
         return cls(names, means[order], lows[order], highs[order], answers, **options)
 
-    def _size(self) -> tuple[float, float]:
-        return 6.4, 1.0 + 0.26 * (len(self.names) + len(self.answers))
+    def _figure(self) -> dict[str, Any]:
+        return {"figsize": (6.4, 1.0 + 0.26 * (len(self.names) + len(self.answers)))}
 
     def _draw(self, ax: Any) -> None:
         n_sources, n_rows = len(self.names), len(self.names) + len(self.answers)

@@ -134,8 +134,8 @@ class SearchRankingDisplay(_SearchDisplay):
         )
         return display.plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 4.5 + width_of(self.labels), 1.2 + 0.3 * len(self.labels)
+    def _figure(self) -> dict[str, Any]:
+        return {"figsize": (4.5 + width_of(self.labels), 1.2 + 0.3 * len(self.labels))}
 
     def _draw(self, ax: Any) -> None:
         places = np.arange(len(self.labels))
@@ -199,8 +199,8 @@ class CriteriaDisplay(_SearchDisplay):
             ylabel=f"{label} by {y}",
         ).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
-        return 5.4 + width_of(self.names), 4.4
+    def _figure(self) -> dict[str, Any]:
+        return {"figsize": (5.4 + width_of(self.names), 4.4)}
 
     def _draw(self, ax: Any) -> None:
         names = np.array(self.names)
@@ -260,9 +260,9 @@ class PairwiseDisplay(_SearchDisplay):
         title = f"P(row better than column), {method}"
         return cls(probabilities, [result.labels[cell] for cell in cells], title=title).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
+    def _figure(self) -> dict[str, Any]:
         n = len(self.labels)
-        return 2.5 + 0.45 * n + width_of(self.labels), 1.5 + 0.4 * n
+        return {"figsize": (2.5 + 0.45 * n + width_of(self.labels), 1.5 + 0.4 * n)}
 
     def _draw(self, ax: Any) -> None:
         n = len(self.labels)
@@ -340,9 +340,9 @@ class SourceCandidateDisplay(_SearchDisplay):
             greater_is_better=result.metric.greater_is_better,
         ).plot(ax)
 
-    def _size(self) -> tuple[float, float]:
+    def _figure(self) -> dict[str, Any]:
         width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
-        return width, max(1.2 + 0.35 * len(self.candidates), 2.7)
+        return {"figsize": (width, max(1.2 + 0.35 * len(self.candidates), 2.7))}
 
     def _draw(self, ax: Any) -> None:
         # Bright colours mean better scores, regardless of the orientation of the metric.
@@ -360,12 +360,9 @@ class SourceCandidateDisplay(_SearchDisplay):
             ax.text(source, candidate, text, ha="center", va="center", color=colour, fontsize=8)
         if self.best is not None:
             x, y = self.best
-            ax.plot(
-                [x - 0.5, x + 0.5, x + 0.5, x - 0.5, x - 0.5],
-                [y - 0.5, y - 0.5, y + 0.5, y + 0.5, y - 0.5],
-                color=STRONG,
-                linewidth=3,
-            )
+            left, right, top, bottom = x - 0.5, x + 0.5, y - 0.5, y + 0.5
+            corners = [left, right, right, left, left], [top, top, bottom, bottom, top]
+            ax.plot(*corners, color=STRONG, linewidth=3)
         rotated = {"rotation": 40, "ha": "right"} if max(map(len, self.sources)) > 8 else {}
         ax.set_xticks(range(len(self.sources)), self.sources, **rotated)
         ax.set_yticks(range(len(self.candidates)), self.candidates)

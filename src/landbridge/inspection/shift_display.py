@@ -56,8 +56,6 @@ class ShiftDisplay(Display):
             Result of `diagnose_shift`.
         n_features : int, default=12
             Maximum number of features to draw.
-        ax : array of two matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         return cls(diagnosis, n_features).plot(ax)
 
@@ -75,22 +73,16 @@ class ShiftDisplay(Display):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Source rows.
         n_features : int, default=12
             Maximum number of features to draw.
-        ax : array of two matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
         """
         diagnosis = diagnose_shift(X, X_target, **options)
         return cls.from_diagnosis(diagnosis, n_features=n_features, ax=ax)
 
-    def _panels(self) -> dict[str, Any]:
-        return {"ncols": 2, "width_ratios": [3, 2]}
-
-    def _size(self) -> tuple[float, float]:
+    def _figure(self) -> dict[str, Any]:
         n_features = len(self.diagnosis.features[: self.n_features])
-        return 9, max(3.4, 0.34 * n_features + 1.7)
+        height = max(3.4, 0.34 * n_features + 1.7)
+        return {"ncols": 2, "width_ratios": [3, 2], "figsize": (9, height)}
 
     def _draw(self, ax: Any) -> None:
         _draw_features(ax[0], self.diagnosis.features[: self.n_features])

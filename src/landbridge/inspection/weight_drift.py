@@ -1,6 +1,6 @@
 """Display of how transfer boosting moves weight from the source to the target."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -12,22 +12,14 @@ from landbridge.inspection._display import Display
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One line of a panel."""
-
-    label: str
-    x: Vector
-    y: Vector
-
-
-@dataclass(frozen=True)
 class Panel:
-    """One panel with its curves and labels."""
+    """One panel with its labels and its curves by name."""
 
     title: str
     x_label: str
     y_label: str
-    curves: list[Curve] = field(default_factory=list)
+    x: Vector
+    curves: dict[str, Vector]
     level: float | None = None
     from_zero: bool = True
 
@@ -69,10 +61,8 @@ class WeightDriftDisplay(Display):
 
         Parameters
         ----------
-        estimator : fitted estimator
-            What to draw.
-        ax : array of three matplotlib axes, optional
-            Axes to draw on; those of a new figure by default.
+        estimator : TrAdaBoostClassifier
+            A classifier that was fitted with labelled target rows.
         """
         check_is_fitted(estimator, "source_mass_")
         if not estimator.source_errors_.size:
@@ -81,33 +71,23 @@ class WeightDriftDisplay(Display):
                 "drift. Pass X_target and y_target to fit."
             )
         rounds = np.arange(1, estimator.n_estimators_ + 1)
-        mass = [
-            Curve("source", rounds, estimator.source_mass_),
-            Curve("target", rounds, 1.0 - estimator.source_mass_),
+        mass = {"source": estimator.source_mass_, "target": 1.0 - estimator.source_mass_}
+        effective = {"source": estimator.effective_source_rows_}
+        errors = {"target": estimator.errors_, "source": estimator.source_errors_}
+        panels = [
+            Panel("Where the weight is", "round", "share of all weight", rounds, mass),
+            Panel("Effective source rows", "round", "(Σw)² / Σw²", rounds, effective),
+            Panel("Error of the round's learner", "round", "weighted error", rounds, errors, 0.5),
         ]
-        errors = [
-            Curve("target", rounds, estimator.errors_),
-            Curve("source", rounds, estimator.source_errors_),
-        ]
-        effective = [Curve("source", rounds, estimator.effective_source_rows_)]
-        return cls(
-            [
-                Panel("Where the weight is", "round", "share of all weight", mass),
-                Panel("Effective source rows", "round", "(Σw)² / Σw²", effective),
-                Panel("Error of the round's learner", "round", "weighted error", errors, level=0.5),
-            ]
-        ).plot(ax)
+        return cls(panels).plot(ax)
 
-    def _panels(self) -> dict[str, Any]:
-        return {"ncols": len(self.panels)}
-
-    def _size(self) -> tuple[float, float]:
-        return 4.2 * len(self.panels), 3.4
+    def _figure(self) -> dict[str, Any]:
+        return {"ncols": len(self.panels), "figsize": (4.2 * len(self.panels), 3.4)}
 
     def _draw(self, ax: Any) -> None:
         for axis, panel in zip(np.atleast_1d(ax), self.panels, strict=True):
-            for curve, colour in zip(panel.curves, NAMES, strict=False):
-                axis.plot(curve.x, curve.y, label=curve.label, color=colour)
+            for (label, y), colour in zip(panel.curves.items(), NAMES, strict=False):
+                axis.plot(panel.x, y, label=label, color=colour)
             if panel.level is not None:
                 axis.axhline(panel.level, color=QUIET, linestyle=":", linewidth=1)
             axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)

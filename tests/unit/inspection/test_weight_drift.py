@@ -26,7 +26,7 @@ def model(correction="none", **parameters):
 @pytest.mark.parametrize("correction", ["none", "dynamic", 1.2])
 def test_the_curve_of_the_source_is_the_drift_from_the_weighted_majority_algorithm(correction):
     fitted = model(correction)
-    mass = WeightDriftDisplay.from_estimator(fitted).panels[0].curves[0].y
+    mass = WeightDriftDisplay.from_estimator(fitted).panels[0].curves["source"]
     weights = fitted.source_weights_
     rate = source_rate(300, 10)
     # The heaviest row has never been wrong; the algorithm alone would give it this share.
@@ -39,10 +39,10 @@ def test_the_curve_of_the_source_is_the_drift_from_the_weighted_majority_algorit
 def test_panels_of_a_model():
     fitted = model("dynamic")
     masses, effective, errors = WeightDriftDisplay.from_estimator(fitted).panels
-    assert [curve.label for curve in masses.curves][:2] == ["source", "target"]
-    np.testing.assert_allclose(masses.curves[0].y + masses.curves[1].y, 1)
-    assert np.array_equal(effective.curves[0].y, fitted.effective_source_rows_)
-    assert np.array_equal(errors.curves[0].y, fitted.errors_)
+    assert list(masses.curves) == ["source", "target"]
+    np.testing.assert_allclose(masses.curves["source"] + masses.curves["target"], 1)
+    assert np.array_equal(effective.curves["source"], fitted.effective_source_rows_)
+    assert np.array_equal(errors.curves["target"], fitted.errors_)
 
 
 def test_plot_draws_every_curve_once():
@@ -53,7 +53,7 @@ def test_plot_draws_every_curve_once():
     assert len(display.ax_) == len(display.panels)
     for ax, panel in zip(display.ax_, display.panels, strict=True):
         lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
-        assert [line.get_label() for line in lines] == [c.label for c in panel.curves]
+        assert [line.get_label() for line in lines] == list(panel.curves)
     figure, axes = plt.subplots(1, 3)
     assert display.plot(axes).figure_ is figure
     assert WeightDriftDisplay(display.panels[:1]).plot(axes[0]).ax_ is axes[0]
