@@ -1,6 +1,7 @@
 """``landbridge label``: batches, answers, and what can be wrong with them."""
 
 import json
+from xml.etree import ElementTree
 
 import numpy as np
 import polars as pl
@@ -94,6 +95,12 @@ def test_goals(table, landbridge, tmp_path, goal):
     fill(tmp_path / "ask.csv", good=["yes"] * (n - 1) + [None])
     done = landbridge("label", table, *OPTIONS, "--goal", goal, "--answers", "ask.csv")
     assert f"{n - 1} label" in done.stdout
+    picture = ElementTree.parse(tmp_path / "ask.svg").getroot()
+    classes = [one.get("class") for one in picture.iter()]
+    assert classes.count("end chosen") == 1
+    (row,) = [one.text for one in picture.iter() if one.get("class") == "end chosen"]
+    assert row.startswith(f"{n - 1} labels")
+    assert ("zero" in classes) is ("e-value" in row) is (goal == "prove")
     assert "1 row has no label" in done.stderr
 
 

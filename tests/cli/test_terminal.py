@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from landbridge.cli._session import print_block
-from landbridge.report.blocks import Code, Column, Text, make_table
+from landbridge.report.blocks import Column, Text, make_table
 
 from .test_commands import SELECT
 
@@ -51,7 +51,7 @@ def test_parts_of_a_table_repeat_the_first_column():
 
 def test_paragraphs_are_wrapped_and_code_is_not():
     assert max(map(len, printed(Text(WORDS), 30).splitlines())) <= 30
-    assert printed(Code(WORDS), 30) == f"{WORDS}\n"
+    assert printed(Text(WORDS, "code"), 30) == f"{WORDS}\n"
 
 
 @pytest.mark.parametrize(("columns", "width"), [(None, 80), ("120", 120)])

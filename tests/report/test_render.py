@@ -132,7 +132,7 @@ def test_columns_without_values_are_left_out_and_p_values_are_never_zero():
     rows = [["a", None, "", 0.0], ["b", float("inf"), None, 0.0123], ["c", None, "", 1e-299]]
     table = make_table(columns, rows)
     assert [column.title for column in table.columns] == ["name", "p"]
-    shown = [[cell.text for cell in row.cells] for row in table.rows]
+    shown = [[cell.text for cell in row] for row in table.rows]
     assert shown == [["a", "<1e-300"], ["b", "0.012"], ["c", "1e-299"]]
     assert len(make_table(columns, []).columns) == 4
 

@@ -240,7 +240,7 @@ def print_table(console: "Console", table: "Table") -> None:
     from rich.table import Table as RichTable
 
     spaces = [
-        _space(column, [row.cells[n].text for row in table.rows])
+        _space(column, [row[n].text for row in table.rows])
         for n, column in enumerate(table.columns)
     ]
     for part in _parts(table.columns, spaces, console.width):
@@ -251,9 +251,9 @@ def print_table(console: "Console", table: "Table") -> None:
             shown.add_column(
                 _escaped(column.title), justify="right" if column.number else "left", width=width
             )
-        for row in table.rows:
-            texts = [_escaped(row.cells[n].text) for n in part]
-            shown.add_row(*texts, style="bold" if row.chosen else None)
+        for place, row in enumerate(table.rows):
+            texts = [_escaped(row[n].text) for n in part]
+            shown.add_row(*texts, style="bold" if place == table.chosen else None)
         console.print(shown)
 
 

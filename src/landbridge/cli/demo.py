@@ -13,7 +13,7 @@ from landbridge.cli.predict import write_answers
 from landbridge.cli.select import run_study
 from landbridge.datasets import load_bike_hours
 from landbridge.report import write_report
-from landbridge.report.blocks import Heading
+from landbridge.report.blocks import Text
 from landbridge.report.layout import ranking_section
 
 LABEL = "demand"
@@ -90,7 +90,7 @@ def run_demo(asked: Demo, current: Session) -> None:
     _show_accuracy(current, accuracy)
     words = ENDING.format(report=report, model=model, table=asked.folder / WINTER.file)
     current.out.print(words, markup=False, soft_wrap=True)
-    current.show(study.summary, [Heading(f"Report: {report}")])
+    current.show(study.summary, [Text(f"Report: {report}", "heading")])
 
 
 def _ask(

@@ -32,7 +32,7 @@ from landbridge.inspection.loss_split import FEWEST
 from landbridge.model_selection import MultiSourceCV
 from landbridge.model_selection.candidates import default_candidates
 from landbridge.report import summarise_features, summarise_shift, summarise_sources
-from landbridge.report.blocks import P_VALUE, Block, Column, Heading, Text, make_table, plain
+from landbridge.report.blocks import P_VALUE, Block, Column, Text, make_table, plain
 from landbridge.report.layout import features_section, shift_section, sources_section
 from landbridge.report.search_summary import summarise_label_check
 from landbridge.report.tables import columns_table
@@ -307,7 +307,7 @@ def trust_blocks(
     """Audit, label check and loss splits as parts of a report."""
     blocks: list[Block] = []
     if check is not None:
-        blocks.append(Heading("Are the labels a sample of the target?"))
+        blocks.append(Text("Are the labels a sample of the target?", "heading"))
         alike = (
             f"No difference between the {check.n_labelled} labelled and the "
             f"{check.n_unlabelled} unlabelled target rows was found (p = {check.p_value:.2f})."
@@ -316,7 +316,7 @@ def trust_blocks(
         if not check.representative:
             blocks.append(_column_table(check))
     if splits:
-        blocks.append(Heading("Why does a source model do worse in the target?"))
+        blocks.append(Text("Why does a source model do worse in the target?", "heading"))
         blocks += [Text(f"{name}: {split}") for name, split in splits.items()]
     columns = _columns_data(audit)
     if len(columns) > MOST_COLUMNS:
@@ -324,7 +324,7 @@ def trust_blocks(
     for column in columns:
         column["findings"] = [name.replace("_", " ") for name in column["findings"]]
     if columns:
-        blocks += [Heading("Columns"), columns_table({"columns": columns})]
+        blocks += [Text("Columns", "heading"), columns_table({"columns": columns})]
         blocks += [Text(sentence) for sentence in audit.sentences]
     return blocks
 

@@ -1,7 +1,7 @@
 """Building blocks of a page, for any output format: text, facts, tables, pictures."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -15,27 +15,10 @@ State: TypeAlias = str  # "ok", "caution" or "problem"
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A paragraph."""
+    """A paragraph, a ``"heading"`` inside a section, or ``"code"`` to copy into a shell."""
 
     text: str
-    quiet: bool = False
     kind: str = "text"
-
-
-@dataclass(frozen=True, slots=True)
-class Heading:
-    """A heading inside a section."""
-
-    text: str
-    kind: str = "heading"
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Command to copy into a shell."""
-
-    text: str
-    kind: str = "code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +31,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Picture that is drawn when the page is rendered.
+    """Picture with its caption.
 
     Formats without pictures (Markdown, the terminal) show the adjacent table instead, or ``table``
     if there is none.
     """
 
     caption: str
-    svg: Callable[[], Markup]
+    svg: Markup
     table: "Table | None" = None
     kind: str = "picture"
 
@@ -89,27 +72,19 @@ class Cell:
 
     text: str
     value: Any
-    number: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Cells of a row; the selected row is highlighted."""
-
-    cells: Sequence[Cell]
-    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under columns."""
+    """Rows of cells under columns; the ``chosen`` row is highlighted."""
 
     columns: Sequence[Column]
-    rows: Sequence[Row]
+    rows: Sequence[Sequence[Cell]]
+    chosen: int | None = None
     kind: str = "table"
 
 
-Block: TypeAlias = Text | Heading | Code | Facts | Picture | Table
+Block: TypeAlias = Text | Facts | Picture | Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,23 +121,21 @@ def make_table(
         for n in range(len(columns))
         if not lines or any(line[n].value not in (None, "") for line in lines)
     ]
-    rows = [Row([line[n] for n in used], place == chosen) for place, line in enumerate(lines)]
-    return Table([columns[n] for n in used], rows)
+    return Table([columns[n] for n in used], [[line[n] for n in used] for line in lines], chosen)
 
 
 def _cell(column: Column, value: Any) -> Cell:
     if column.format is None:
-        return Cell("" if value is None else str(value), value, False)
+        return Cell("" if value is None else str(value), value)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return Cell("–", "", True)
+        return Cell("–", "")
     if column.format == FOUR_DIGITS:
-        return Cell(format_number(value), value, True)
+        return Cell(format_number(value), value)
     if column.format == P_VALUE:
-        text = f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}"
-        return Cell(text, value, True)
+        return Cell(f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}", value)
     if column.format.endswith("%"):
-        return Cell(percent(value, int(column.format[1])), value, True)
-    return Cell(format(value, column.format).replace(",", " "), value, True)
+        return Cell(percent(value, int(column.format[1])), value)
+    return Cell(format(value, column.format).replace(",", " "), value)
 
 
 def values_of(record: Any, *names: str, **renamed: str) -> dict[str, Any]:

@@ -3,17 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from markupsafe import Markup
+
 from landbridge.metrics.metric import format_number
-from landbridge.report.blocks import (
-    Block,
-    Code,
-    Facts,
-    Heading,
-    Page,
-    Picture,
-    Section,
-    Text,
-)
+from landbridge.report.blocks import Block, Facts, Page, Picture, Section, Text
 from landbridge.report.checks import next_steps
 from landbridge.report.pictures import (
     Bar,
@@ -75,7 +68,7 @@ def _overview(ranking: dict[str, Any]) -> Picture | None:
     return Picture(
         f"{_capital(_score_words(ranking))} of the selected model and of the best baselines, with "
         f"{level} intervals.",
-        lambda: _interval_rows(ranking, rows, "The selected model and the baselines"),
+        _scores_picture(ranking, rows, "The selected model and the baselines"),
     )
 
 
@@ -86,37 +79,37 @@ def ranking_section(ranking: dict[str, Any]) -> Section:
         Picture(
             f"{_capital(_score_words(ranking))}. {ranking['interval']['words']} "
             "The selected model is highlighted.",
-            lambda: _ranking_picture(ranking),
+            _scores_picture(ranking, ranking["candidates"][:MOST_ROWS], "Ranking with intervals"),
         ),
         ranking_table(ranking),
     ]
     if ranking["vote"]:
         blocks += [
-            Heading("The vote"),
+            Text("The vote", "heading"),
             Text(_vote_words(ranking["vote"])),
             vote_table(ranking["vote"]),
         ]
     if ranking.get("over_time"):
         words = "Score on labelled target rows in order of time; each part is predicted by models"
         blocks += [
-            Heading("Score over time"),
+            Text("Score over time", "heading"),
             Text(f"{words} trained on earlier rows."),
             over_time_table(ranking),
         ]
     if ranking["classes"]:
         blocks += [
-            Heading("Recall and precision per class"),
+            Text("Recall and precision per class", "heading"),
             Text("Out-of-fold predictions of the labelled target rows."),
             classes_table(ranking["classes"]),
         ]
     if ranking["matrix"]:
         matrix = ranking["matrix"]
         blocks += [
-            Heading("Source by candidate"),
+            Text("Source by candidate", "heading"),
             Picture(
                 f"{_capital(ranking['score'])} of every candidate trained on every source; better "
                 "scores have a stronger colour.",
-                lambda: matrix_picture(
+                matrix_picture(
                     matrix["sources"],
                     matrix["candidates"],
                     matrix["values"],
@@ -147,11 +140,10 @@ def _vote_words(vote: dict[str, Any]) -> str:
     )
 
 
-def _ranking_picture(ranking: dict[str, Any]) -> Any:
-    return _interval_rows(ranking, ranking["candidates"][:MOST_ROWS], "Ranking with intervals")
-
-
-def _interval_rows(ranking: dict[str, Any], candidates: list[dict[str, Any]], words: str) -> Any:
+def _scores_picture(
+    ranking: dict[str, Any], candidates: list[dict[str, Any]], words: str
+) -> Markup:
+    """Draw the scores of candidates; the first one is the selected model."""
     rows = [
         Interval(
             label=_full_name(row),
@@ -171,11 +163,11 @@ def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
     names = [f"{place}. {name}" for place, name in enumerate(pairwise["names"], start=1)]
     heads = [str(place) for place in range(1, len(names) + 1)]
     return [
-        Heading("Pairwise probabilities"),
+        Text("Pairwise probabilities", "heading"),
         Picture(
             "Probability that the candidate of the row is better on the target than the candidate "
             f"of the column. {pairwise['words']}",
-            lambda: matrix_picture(
+            matrix_picture(
                 names,
                 heads,
                 pairwise["values"],
@@ -199,18 +191,18 @@ def shift_section(shift: dict[str, Any]) -> Section:
             blocks.append(Text(f"No feature of {source['source']} moved significantly."))
             continue
         blocks += [
-            Heading(f"Features that moved: {source['source']} → {shift['target']}"),
+            Text(f"Features that moved: {source['source']} → {shift['target']}", "heading"),
             Picture(
                 "Kolmogorov–Smirnov distance of the two distributions: 0 if they are equal, 1 if "
                 "they do not overlap.",
-                lambda source=source: _moved_picture(source),  # type: ignore[misc]
+                _moved_picture(source),
             ),
             moved_table(source),
         ]
     return Section("Shift between source and target", blocks)
 
 
-def _moved_picture(source: dict[str, Any]) -> Any:
+def _moved_picture(source: dict[str, Any]) -> Markup:
     bars = [
         Bar(
             label=f["name"],
@@ -234,7 +226,7 @@ def sources_section(sources: dict[str, Any]) -> Section:
             Picture(
                 f"{_capital(sources['metric'])} on each source when it is left out of training, "
                 "and intervals for the mean over sources.",
-                lambda: _sources_picture(sources),
+                _sources_picture(sources),
             ),
             intervals_table(sources),
             per_source_table(sources),
@@ -242,7 +234,7 @@ def sources_section(sources: dict[str, Any]) -> Section:
     )
 
 
-def _sources_picture(sources: dict[str, Any]) -> Any:
+def _sources_picture(sources: dict[str, Any]) -> Markup:
     rows = [
         Interval(
             s["source"],
@@ -262,25 +254,17 @@ def _sources_picture(sources: dict[str, Any]) -> Any:
 
 def features_section(features: dict[str, Any]) -> Section:
     """Features picked by T-greedy selection and their effect in every domain."""
-    if not features["picked"]:
-        return Section(
-            "Features that keep their meaning", [Text(words) for words in features["words"]]
+    blocks: list[Block] = [Text(sentence) for sentence in features["words"]]
+    if features["picked"]:
+        words = (
+            "Effect of every selected feature in each domain (dots) and their mean (tick). Dots on "
+            "both sides of zero mean that the effect changes its sign."
         )
-    return Section(
-        "Features that keep their meaning",
-        [
-            *(Text(sentence) for sentence in features["words"]),
-            Picture(
-                "Effect of every selected feature in each domain (dots) and their mean (tick). "
-                "Dots on both sides of zero mean that the effect changes its sign.",
-                lambda: _features_picture(features),
-            ),
-            features_table(features),
-        ],
-    )
+        blocks += [Picture(words, _features_picture(features)), features_table(features)]
+    return Section("Features that keep their meaning", blocks)
 
 
-def _features_picture(features: dict[str, Any]) -> Any:
+def _features_picture(features: dict[str, Any]) -> Markup:
     strips = [
         Strip(p["feature"], p["effects"], features["domains"], p["mean_effect"])
         for p in features["picked"][:MOST_ROWS]
@@ -308,7 +292,7 @@ def origin_section(origin: dict[str, Any]) -> Section:
     facts = [("made on", origin["date"]), ("seed", str(origin["seed"])), ("versions", versions)]
     blocks: list[Block] = [Facts(facts)]
     if origin["command"]:
-        blocks.append(Code(origin["command"]))
+        blocks.append(Text(origin["command"], "code"))
     return Section("How this was made", blocks)
 
 

@@ -52,13 +52,20 @@ class Strip:
     mean: float
 
 
-def interval_picture(rows: Sequence[Interval], *, title: str, description: str) -> Markup:
-    """Draw a dot with its interval per row; the selected row is highlighted."""
+def interval_picture(
+    rows: Sequence[Interval], *, title: str, description: str, zero: bool = False
+) -> Markup:
+    """Draw a dot with its interval per row, optionally with a line at zero.
+
+    The selected row is highlighted.
+    """
     left = label_width(row.label for row in rows)
     drawing = Drawing(len(rows) * ROW + AXIS, description)
-    ends = [x for row in rows for x in (row.value, row.low, row.high)]
+    ends = [x for row in rows for x in (row.value, row.low, row.high)] + [0.0] * zero
     scale = spanning_scale(ends, left, drawing.width - RIGHT_MARGIN)
     drawing.grid(scale, 0, len(rows) * ROW, title)
+    if zero:
+        drawing.line(scale(0.0), 0, scale(0.0), len(rows) * ROW, "zero")
     for place, row in enumerate(rows):
         y = place * ROW + ROW / 2
         kind = "chosen" if row.chosen else "plain"
