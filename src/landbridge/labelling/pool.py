@@ -198,4 +198,6 @@ def consensus_weights(values: np.ndarray, y: Vector, strength: float = STRENGTH)
     """
     count = len(values)
     equal = np.full(count, 1.0 / count)
-    return equal if y.size == 0 else stacked(np.asarray(values, float), y, equal, strength)
+    if y.size == 0:
+        return equal
+    return stacked(np.asarray(values, float), y, equal, strength, np.ones(y.size))

@@ -654,7 +654,12 @@ class SearchResult:
         rows = self._validated("tlv", cells, "probability")
         y, values, seen = rows.y, self._limited(rows.values), rows.seen
         roles = [self.cells[cell].role for cell in cells]
-        about: dict[str, Any] = {"roles": roles, "kinds": kinds, "costs": costs}
+        about: dict[str, Any] = {
+            "roles": roles,
+            "kinds": kinds,
+            "costs": costs,
+            "sample_weight": rows.weight,
+        }
         # The costs depend on which cell is best, and so on all labels. The score of the vote shows
         # no bias by that: coverage is measured in benchmarks/search_regret.py.
         crossed = cross_fitted(values, y, self.target_folds[seen], **about)

@@ -81,6 +81,7 @@ def vote_weights(
     roles: Sequence[str],
     kinds: Sequence[Hashable] | None = None,
     costs: Vector | None = None,
+    sample_weight: VectorLike = None,
     strength: float = STRENGTH,
     most: int = MOST_MEMBERS,
 ) -> Vector:
@@ -88,10 +89,11 @@ def vote_weights(
 
     ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows),
     ``costs`` what a prediction costs relative to the best cell, at most `MOST_COST` each, and
-    ``strength`` is λ, in rows. The cell with the smallest weight per cost is removed until at most
-    ``most`` remain that together cost at most `MOST_COST`, and the weights are learned again each
-    time: similar cells share their weight, so several of them would be removed together. If there
-    are very many cells, all but the first ``2 * most`` are removed at once.
+    ``strength`` is λ, in rows; rows with ``sample_weight`` count as in `row_counts`. The cell with
+    the smallest weight per cost is removed until at most ``most`` remain that together cost at most
+    `MOST_COST`, and the weights are learned again each time: similar cells share their weight, so
+    several of them would be removed together. If there are very many cells, all but the first
+    ``2 * most`` are removed at once.
 
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
     >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]
@@ -100,10 +102,12 @@ def vote_weights(
     """
     target, y = np.asarray(target, float), np.asarray(y)
     prior = role_prior(roles, kinds)
+    counts = row_counts(sample_weight, y.size)
     if target.ndim == 2:
         # Errors of regressors are unbounded, so a bad cell must not keep its share of the prior.
-        prior = _without_terrible(prior, ((target - y) ** 2).mean(axis=1))
-    weights = stacked(target, y, prior, strength)
+        squares = (counts * (target - y) ** 2).sum(axis=1) / max(counts.sum(), TINY)
+        prior = _without_terrible(prior, squares)
+    weights = stacked(target, y, prior, strength, counts)
     if affordable(weights, costs, most=most).size == weights.size:
         return weights
     fewer = min(weights.size - 1, 2 * most)
@@ -115,6 +119,7 @@ def vote_weights(
         roles=[roles[cell] for cell in kept],
         kinds=None if kinds is None else [kinds[cell] for cell in kept],
         costs=None if costs is None else costs[kept],
+        sample_weight=sample_weight,
         strength=strength,
         most=most,
     )
@@ -137,11 +142,25 @@ def _by_weight_per_cost(weights: Vector, costs: Vector | None) -> Vector:
     return np.argsort(-(weights if costs is None else weights / costs), kind="stable")
 
 
-def stacked(target: np.ndarray, y: Vector, prior: Vector, strength: float) -> Vector:
+def row_counts(sample_weight: VectorLike, n_rows: int) -> Vector:
+    """How much each row counts: weights whose sum is their effective sample size, or ones.
+
+    >>> row_counts(np.array([2.0, 2.0, 0.0]), 3)
+    array([1., 1., 0.])
+    """
+    if sample_weight is None:
+        return np.ones(n_rows)
+    return sample_weight * (sample_weight.sum() / max(sample_weight @ sample_weight, TINY))
+
+
+def stacked(
+    target: np.ndarray, y: Vector, prior: Vector, strength: float, counts: Vector
+) -> Vector:
     """Minimise the stacking loss plus ``strength`` times KL(w ‖ prior) over the simplex."""
     if len(prior) == 1:
         return np.ones(1)
-    data_loss = _log_loss(target, y) if target.ndim == 3 else _squared_loss(target, y)
+    loss = _log_loss if target.ndim == 3 else _squared_loss
+    data_loss = loss(target, y, counts)
 
     def objective(logits: Vector) -> tuple[float, Vector]:
         weights = np.exp(logits - logits.max())
@@ -164,21 +183,25 @@ def _without_terrible(prior: Vector, squares: Vector) -> Vector:
     return weights / weights.sum()
 
 
-def _log_loss(target: np.ndarray, y: Vector) -> Any:
+def _log_loss(target: np.ndarray, y: Vector, counts: Vector) -> Any:
     likelihood = np.maximum(target[:, np.arange(y.size), y], LEAST_PROBABILITY)
 
     def loss(weights: Vector) -> tuple[float, Vector]:
         mixture = weights @ likelihood
-        return -float(np.log(mixture).sum()), -(likelihood / mixture).sum(axis=1)
+        value = -float((counts * np.log(mixture)).sum())
+        return value, -(counts * likelihood / mixture).sum(axis=1)
 
     return loss
 
 
-def _squared_loss(target: np.ndarray, y: Vector) -> Any:
+def _squared_loss(target: np.ndarray, y: Vector, counts: Vector) -> Any:
+    n_rows = counts.sum()
+
     def loss(weights: Vector) -> tuple[float, Vector]:
         error = weights @ target - y
-        squares = max(float(error @ error), TINY)
-        return 0.5 * y.size * np.log(squares), y.size * (target @ error) / squares
+        weighted = counts * error
+        squares = max(float(weighted @ error), TINY)
+        return 0.5 * n_rows * np.log(squares), n_rows * (target @ weighted) / squares
 
     return loss
 
@@ -243,6 +266,7 @@ def cross_fitted(
     roles: Sequence[str],
     kinds: Sequence[Hashable] | None = None,
     costs: Vector | None = None,
+    sample_weight: VectorLike = None,
     strength: float = STRENGTH,
 ) -> np.ndarray:
     """Predictions of the vote for labelled rows, with weights learned without the row's fold.
@@ -264,6 +288,7 @@ def cross_fitted(
             roles=roles,
             kinds=kinds,
             costs=costs,
+            sample_weight=None if sample_weight is None else sample_weight[~held_out],
             strength=strength,
         )
         answer[held_out] = combine(target[:, held_out], members_of(weights, costs))

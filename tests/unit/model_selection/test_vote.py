@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -18,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from landbridge import Pooled, SearchResult, SourceOnly, TransferSearchCV
+from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.model_selection.candidates import prediction_cost
 from landbridge.model_selection.vote import (
     MOST_COST,
@@ -118,6 +119,43 @@ def test_the_lightest_member_leaves_and_the_others_are_weighted_again():
         at_once = np.argsort(-vote_weights(target, y, roles=roles, most=13))[:5]
         differ += set(kept) != set(at_once)
     assert differ > 0
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_weights_of_rows_count_in_the_vote(task):
+    rng = np.random.default_rng(8)
+    y = rng.integers(0, 2, size=40)
+    target = probabilities(rng, y, [0.5, 1.0, 2.0])
+    if task == "regression":
+        y, target = rng.normal(size=40), rng.normal(size=(3, 40)) * [[0.5], [1.0], [2.0]]
+    roles, folds = ["pooled", "source-only", "target-only"], np.arange(40) % 4
+    weight = np.where(np.arange(40) < 20, 0.0, 3.0)
+    half = vote_weights(target[:, 20:], y[20:], roles=roles)
+    assert_allclose(vote_weights(target, y, roles=roles, sample_weight=weight), half)
+    assert_allclose(
+        cross_fitted(target, y, folds, roles=roles, sample_weight=weight)[20:],
+        cross_fitted(target[:, 20:], y[20:], folds[20:], roles=roles),
+    )
+    nothing = vote_weights(target, y, roles=roles, sample_weight=np.zeros(40))
+    assert_allclose(nothing, role_prior(roles), atol=1e-6)
+
+
+def test_a_search_learns_the_vote_from_weighted_rows():
+    X, y, X_target, y_target = two_domains("classification")
+    weight = np.arange(60) % 2.0
+    candidates = {
+        "source": SourceOnly(LogisticRegression()),
+        "target": TargetOnly(LogisticRegression()),
+        "both": Pooled(LogisticRegression()),
+    }
+    wrong = np.where(weight == 0, 1 - y_target, y_target)
+    votes = [
+        TransferSearchCV(candidates, cv_target=KFold(5), random_state=0, refit=False)
+        .fit(X, y, X_target=X_target, y_target=labels, sample_weight_target=weight)
+        .results_.vote()
+        for labels in (y_target, wrong)
+    ]
+    assert_allclose(votes[0].weights, votes[1].weights, atol=1e-4)
 
 
 def test_prior_of_numbers_is_divided_by_the_squared_mean_squared_error():
