@@ -68,6 +68,12 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
         if isinstance(estimator, BOOSTED) and isinstance(X, np.ndarray):
             X = _round_to_quantiles(X, sample_weight, estimator.max_bins)
         return estimator.fit(X, y, sample_weight=sample_weight)
+    if isinstance(last_step(estimator), BOOSTED):
+        maps, (name, last) = estimator[:-1], estimator.steps[-1]
+        rows = maps.fit_transform(X, y) if maps.steps else X
+        # `maps` shares its steps with the pipeline, so only the last one has to be restored.
+        estimator.steps[-1] = (name, fit_weighted(last, rows, y, sample_weight))
+        return estimator
     # With metadata routing every step would have to request or refuse the weights, but only the
     # last step uses them.
     with config_context(enable_metadata_routing=False):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import StandardScaler
 
 from landbridge._delegate import _round_to_quantiles, fit_weighted
 
@@ -28,6 +30,19 @@ def test_columns_with_few_values_give_the_model_of_scikit_learn(rows):
     expected = HistGradientBoostingRegressor().fit(X, y, sample_weight=weight)
     found = fit_weighted(HistGradientBoostingRegressor(), X, y, weight)
     np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+
+
+@pytest.mark.parametrize("first", [[("scaler", StandardScaler())], []])
+def test_the_last_step_of_a_pipeline_gets_rounded_rows(rows, first):
+    X, y, weight = rows
+    learner = HistGradientBoostingRegressor(max_bins=30, max_iter=20)
+    scaled = StandardScaler().fit_transform(X) if first else X
+    expected = fit_weighted(learner, scaled, y, weight).predict(scaled)
+    # scikit-learn's own weighted bins give other trees.
+    assert np.any(learner.fit(scaled, y, sample_weight=weight).predict(scaled) != expected)
+    inner = Pipeline([("learner", learner)])
+    model = fit_weighted(Pipeline([*first, ("inner", inner)]), X, y, weight)
+    np.testing.assert_array_equal(model.predict(X), expected)
 
 
 def test_quantiles_follow_the_weights():
