@@ -93,15 +93,7 @@ class WeightedTransferEstimator(TransferEstimator):
         sample_weight: VectorLike = None,
         sample_weight_target: VectorLike = None,
     ) -> Self:
-        """Fit to source rows and, if given, target rows.
-
-        Parameters
-        ----------
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the source rows. Rows with weight 0 are left out.
-        sample_weight_target : array-like of shape (n_labelled,), optional
-            Weights of the labelled target rows. Rows with weight 0 are left out.
-        """
+        """Fit to source rows and, if given, target rows."""
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
         return self._fit_checked(X, y, **target, **weights)
@@ -122,15 +114,7 @@ class WeightedSourcesEstimator(WeightedTransferEstimator):
         sample_weight: VectorLike = None,
         sample_weight_target: VectorLike = None,
     ) -> Self:
-        """Fit to the sources and, if given, target rows.
-
-        Parameters
-        ----------
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the source rows. Rows with weight 0 are left out.
-        sample_weight_target : array-like of shape (n_labelled,), optional
-            Weights of the labelled target rows. Rows with weight 0 are left out.
-        """
+        """Fit to the sources and, if given, target rows."""
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
         return self._fit_checked(X, y, groups=groups, **target, **weights)

@@ -22,7 +22,12 @@ from landbridge.exceptions import FewTargetRowsWarning
 
 
 class _Baseline(DelegatingEstimator, WeightedTransferEstimator):
-    """Base class: fit on the rows chosen by the subclass; unlabelled rows are not used."""
+    """Base class: fit on the rows chosen by the subclass; unlabelled rows are not used.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator.
+    """
 
     _keeps_zero_weights = True  # rows with weight 0 count in the total weight
 
@@ -49,10 +54,6 @@ class SourceOnly(_Baseline):
     ----------
     estimator : classifier or regressor
         Fitted on ``X, y`` alone.
-
-    Attributes
-    ----------
-    estimator_ : the fitted estimator.
 
     Examples
     --------
@@ -84,10 +85,6 @@ class TargetOnly(_Baseline):
     ----------
     estimator : classifier or regressor
         Fitted on ``X_target, y_target`` alone.
-
-    Attributes
-    ----------
-    estimator_ : the fitted estimator.
 
     Examples
     --------
@@ -131,10 +128,6 @@ class Pooled(_Baseline):
         thousands of source rows. For an estimator that does not accept ``sample_weight``, the rows
         of one domain are repeated to approximate the share. ``None`` gives every row the same
         weight.
-
-    Attributes
-    ----------
-    estimator_ : the fitted estimator.
 
     Examples
     --------

@@ -82,3 +82,64 @@ def test_methods_of_subclasses_are_documented_unless_private():
     assert "SearchResult" in Learner.from_result.__doc__
     assert Learner._predict.__doc__ == "Private."
     assert Tree.untold.__doc__ is None
+
+
+def test_a_class_inherits_descriptions_and_shares_those_of_its_parameters():
+    class Base(Documented):
+        """Base class.
+
+        Parameters
+        ----------
+        rate : float, default=0.5
+            The rate.
+        depth : int, default=1
+            The depth.
+
+        Attributes
+        ----------
+        error_, size_ : numbers
+            Both.
+        classes_ : the classes.
+        """
+
+    class Learner(Base):
+        """Learn.
+
+        Parameters
+        ----------
+        depth : int, default=2
+            Its own depth.
+
+        Attributes
+        ----------
+        classes_ : the two classes.
+
+        Notes
+        -----
+        Nothing.
+        """
+
+        def __init__(self, depth=2, n_jobs=None):
+            self.depth, self.n_jobs = depth, n_jobs
+
+    assert inspect.getdoc(Learner).splitlines() == [
+        "Learn.",
+        "",
+        "Parameters",
+        "----------",
+        "depth : int, default=2",
+        "    Its own depth.",
+        "n_jobs : int or None, default=None",
+        "    Number of parallel jobs. Results are identical for any value.",
+        "",
+        "Attributes",
+        "----------",
+        "error_, size_ : numbers",
+        "    Both.",
+        "classes_ : the two classes.",
+        "",
+        "Notes",
+        "-----",
+        "Nothing.",
+    ]
+    assert "rate : float" in inspect.getdoc(Base)

@@ -142,7 +142,22 @@ def select_by_target(
 
 
 class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
-    """Base class that names the sources and records the learners."""
+    """Base class that names the sources and records the learners.
+
+    Without ``groups`` all source rows are one source. Without labelled target rows the subclasses
+    are AdaBoost (SAMME) on the source, with a warning. Unlabelled rows are ignored.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Base learner; ``None`` is logistic regression on scaled columns.
+    random_state : int, RandomState or None, default=None
+        Controls the randomness of the base learners.
+
+    Attributes
+    ----------
+    sources_ : names of the sources, sorted.
+    """
 
     sources_: Vector
     _transfer_checks = {"task": "classification"}
@@ -203,21 +218,13 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        Base learner; ``None`` is logistic regression on scaled columns.
     n_estimators : int, default=5
         Number of rounds N. Each fits one learner per source.
-    random_state : int, RandomState or None, default=None
-        Controls the randomness of the base learners.
 
     Attributes
     ----------
-    classes_ : labels of sources and target, sorted.
-    sources_ : names of the sources, sorted.
     chosen_sources_ : name of the source that each round learned from; empty without a target.
     source_share_ : dict, the share of the votes of each source.
-    estimators_, estimator_weights_, errors_, n_estimators_, stop_reason_ : see
-    `TrAdaBoostClassifier`.
 
     See Also
     --------
@@ -286,24 +293,16 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        Base learner; ``None`` is logistic regression on scaled columns.
     n_estimators : int, default=5
         Number of rounds, on each source and on the target.
-    random_state : int, RandomState or None, default=None
-        Controls the randomness of the base learners.
 
     Attributes
     ----------
-    classes_ : labels of sources and target, sorted.
-    sources_ : names of the sources, sorted.
     chosen_sources_ : name of the source that each selected learner comes from.
     source_share_ : dict, the share of the absolute votes of each source.
-    estimators_ : the selected learners, one per round.
+    estimators_ : the selected learners, one per round; ``n_estimators_`` is their number.
     estimator_weights_ : their votes; negative for a binary learner whose predictions are inverted.
-    errors_ : weighted target error of each round.
     n_candidates_ : number of learners that phase I collected.
-    n_estimators_, stop_reason_ : see `TrAdaBoostClassifier`.
 
     See Also
     --------

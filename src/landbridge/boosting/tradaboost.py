@@ -212,11 +212,7 @@ class TrAdaBoostClassifier(VotingClassifier):
 
     Attributes
     ----------
-    classes_ : labels of source and target, sorted.
-    estimators_ : the base learners, one per round; ``n_estimators_`` is their number.
-    stop_reason_ : why boosting ended, in words.
-    errors_ : ε_t of each round; ``source_errors_`` the same on the source.
-    estimator_weights_ : log(1/β_t) of each round.
+    source_errors_ : weighted error of each round on the source.
     corrections_ : C_t of each round (rounds × classes with ``label_cost``).
     source_mass_ : share of all weight on source rows, before each round.
     effective_source_rows_ : (Σw)²/Σw² over the source rows, before each round.

@@ -113,25 +113,17 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
 
     Parameters
     ----------
-    estimator : classifier, default=None
-        Base learner; ``None`` is logistic regression on scaled columns.
     n_estimators : int, default=5
         Number of rounds. Each fits 2 + (number of sources) learners.
-    random_state : int, RandomState or None, default=None
-        Controls the randomness of the base learners.
     target_share : float in (0, 1) or None, default=0.5
         Share of the total weight given to the labelled target rows in the first round,
         as in `Pooled`. ``None`` gives every row the same weight, as the paper does.
 
     Attributes
     ----------
-    classes_ : labels of sources and target, sorted.
-    sources_ : names of the sources, sorted.
     transferability_ : α^j, rounds × sources; positive where the source helps.
     source_transfer_ : dict, the mean of α^j over the rounds for each source.
     source_mass_ : share of all weight on each source before each round, rounds × sources.
-    estimators_, estimator_weights_, errors_, n_estimators_, stop_reason_ : see
-    `TrAdaBoostClassifier`.
 
     Notes
     -----

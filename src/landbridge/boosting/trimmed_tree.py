@@ -130,11 +130,6 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
     def apply(self, X: MatrixLike) -> Vector:
         """Find the leaf of each row, as a position in ``tree_``.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
-
         Returns
         -------
         ndarray of shape (n_rows,)

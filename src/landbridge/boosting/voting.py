@@ -33,8 +33,15 @@ class Rounds(Protocol):
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEstimator):
     """Classifier that predicts by a weighted vote.
 
-    Subclasses set ``estimators_``, ``estimator_weights_`` and ``classes_``. ``vote`` and ``error``
-    are those of `TrAdaBoostClassifier`.
+    Subclasses set ``classes_`` and call ``_keep_rounds``.
+
+    Attributes
+    ----------
+    classes_ : labels of source and target, sorted.
+    estimators_ : the base learners, one per round; ``n_estimators_`` is their number.
+    estimator_weights_ : the vote log(1/β_t) of each round.
+    errors_ : weighted error ε_t of each round.
+    stop_reason_ : why boosting ended, in words.
     """
 
     estimator: Any

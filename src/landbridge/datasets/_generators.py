@@ -8,6 +8,7 @@ from scipy.special import expit
 from scipy.stats import norm
 from sklearn.utils import Bunch, check_random_state
 
+from landbridge._docstrings import documented
 from landbridge._typing import RandomState, Vector
 from landbridge._validation import Task, check_choice, check_count, check_positive
 
@@ -16,6 +17,7 @@ TASKS = ["classification", "regression"]
 _QUADRATURE_NODES = 120
 
 
+@documented
 def make_covariate_shift(
     n_source: int = 500,
     n_target: int = 500,
@@ -50,10 +52,6 @@ def make_covariate_shift(
         Standard deviation σ of the target. The variance of the weights is finite only for σ² < 2.
     noise : float, default=0.3
         Standard deviation of the error; for classification the width of the logistic step.
-    task : {"classification", "regression"}, default="classification"
-        Kind of label.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
 
     Returns
     -------
@@ -127,6 +125,7 @@ def _bent_mean(mean: float, scale: float, noise: float, task: Task) -> float:
     return float(weights @ values / weights.sum())
 
 
+@documented
 def make_label_shift(
     n_source: int = 500,
     n_target: int = 500,
@@ -159,10 +158,6 @@ def make_label_shift(
         Distance between the class means, or slope of the features in the label.
     shift, scale : float, default=1.0, 0.7
         Mean and standard deviation of the target's labels (regression).
-    task : {"classification", "regression"}, default="classification"
-        Kind of label.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
 
     Returns
     -------
@@ -232,6 +227,7 @@ def _check_proportions(before: Sequence[float], after: Sequence[float]) -> tuple
     return proportions
 
 
+@documented
 def make_concept_shift(
     n_source: int = 500,
     n_target: int = 500,
@@ -261,10 +257,6 @@ def make_concept_shift(
         θ; 0 is no shift, π flips every label.
     noise : float, default=0.1
         Standard deviation of the error, or the probability of a flipped label.
-    task : {"classification", "regression"}, default="classification"
-        Kind of label.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
 
     Returns
     -------
@@ -327,6 +319,7 @@ def linear_labels(signal: Vector, noise: float, task: Task, rng: np.random.Rando
     return ((signal > 0) ^ turned).astype(int)
 
 
+@documented
 def make_sources(
     n_sources: int = 5,
     n_per_source: int | Sequence[int] = 100,
@@ -366,10 +359,6 @@ def make_sources(
         Standard deviation of the centres between sources.
     noise : float, default=0.1
         Standard deviation of the error, or the probability of a flipped label.
-    task : {"classification", "regression"}, default="regression"
-        Kind of label.
-    random_state : int, RandomState or None, default=None
-        Seed; the same seed gives the same result.
 
     Returns
     -------

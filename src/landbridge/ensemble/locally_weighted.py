@@ -156,8 +156,6 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         Clusters are used only if their purity on the sources is at least this value. Purity is the
         share of rows in the main class of their cluster, scaled from 0 (chance) to 1 (pure) and
         averaged over sources. 0 always uses the clusters.
-    n_jobs : int or None, default=None
-        Number of parallel jobs. Results are identical for any value.
     random_state : int, RandomState or None, default=None
         Seed for learners and a clusterer whose own ``random_state`` is None.
     target_share : float in (0, 1) or None, default=0.5

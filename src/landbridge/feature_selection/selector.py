@@ -191,8 +191,6 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
 
         Parameters
         ----------
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
         groups : array-like of shape (n_rows,), optional
             Source of each row.
         """
@@ -221,11 +219,6 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
             Source rows.
         groups : array-like of shape (n_rows,), optional
             Source of each row.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         if hasattr(self, "moments_"):
             X = check_rows(self, X)
@@ -245,11 +238,6 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         ----------
         other : TGreedySelector
             Selector filled by `partial_fit` or `fit_file` on other rows.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         for selector in (self, other):
             if not hasattr(selector, "moments_"):
@@ -280,21 +268,6 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         ----------
         path : str or path
             Name of the file.
-        label : str
-            Column with the label.
-        domain : str
-            Column with the domain.
-        features : sequence of str, optional
-            Columns to use; by default all except the label and the domain.
-        batch_size : int, default=32768
-            Number of rows read at a time.
-        progress : bool, default=False
-            Show a progress bar if rich is installed.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         self._check_parameters()
         check_count(batch_size, "batch_size")
@@ -341,24 +314,9 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         ----------
         dataset : pyarrow.dataset.Dataset or dask.dataframe.DataFrame
             Rows with a label and a domain.
-        label : str
-            Column with the label.
-        domain : str
-            Column with the domain.
-        features : sequence of str, optional
-            Columns to use; by default all except the label and the domain.
-        batch_size : int, default=32768
-            Number of rows of a piece that are summed at a time.
         n_jobs : int, default=None
-            Number of parallel jobs for a pyarrow dataset; Dask uses its own workers. Results are
-            identical for any value.
-        progress : bool, default=False
-            Show a progress bar for a pyarrow dataset.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
+            Number of parallel jobs for a pyarrow dataset; Dask uses its own workers and shows no
+            progress. Results are identical for any value.
         """
         self._check_parameters()
         check_count(batch_size, "batch_size")

@@ -104,13 +104,7 @@ class SimilarityLearner(TransformerMixin, Documented, BaseEstimator):
         self.center = center
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
-        """Draw pairs of rows and select products.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            Classes of the rows.
-        """
+        """Draw pairs of rows and select products."""
         check_count(self.n_pairs, "n_pairs", least=2)
         check_choice(self.center, "center", (True, False))
         if not isinstance(self.selector, TGreedySelector | None):
@@ -183,11 +177,6 @@ class SimilarityLearner(TransformerMixin, Documented, BaseEstimator):
 
         ``(t * sign) @ t.T + intercept_`` is `similarity`, where ``sign`` are the signs of the
         non-zero weights; with positive weights it is a plain inner product.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to transform.
         """
         return self._chosen(X) * np.sqrt(np.abs(self.coef_[self.coef_ != 0]))
 

@@ -128,7 +128,21 @@ def _conjugate_gradients(operator: LinearOperator, right: Vector) -> Vector:
 
 
 class _LaplacianRLS(TransferEstimator):
-    """Fit f to numeric columns; subclasses define what the columns encode."""
+    """Fit f to numeric columns; subclasses define what the columns encode.
+
+    Parameters
+    ----------
+    ridge : float, default=1e-3
+        γ_A, the weight of ‖f‖².
+    smoothness : float, default=0.1
+        Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
+    n_neighbors : int, default=10
+        Number of nearest rows that each row is connected to (normalised Laplacian).
+    n_components : int, "auto" or None, default=None
+        ``None`` is exact; a number or "auto" uses low-rank features, with cost linear in the rows.
+    random_state : int, RandomState or None, default=None
+        Seed for drawing the landmarks.
+    """
 
     def __init__(
         self,
@@ -211,25 +225,8 @@ class LaplacianRLSClassifier(ClassifierMixin, _LaplacianRLS):
     """Least squares on ±1 labels, smooth over the graph of source and target rows.
 
     min_f (1/l) Σ (y_i − f(x_i))² + ridge·‖f‖²_K + smoothness·(1/n) f'𝓛f, one-vs-rest for several
-    classes. Without target rows, the graph contains only source rows.
-
-    Parameters
-    ----------
-    ridge : float, default=1e-3
-        γ_A, the weight of ‖f‖².
-    smoothness : float, default=0.1
-        Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
-    kernel, width : optional, default="rbf", "scale"
-        As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
-    n_neighbors : int, default=10
-        Number of nearest rows that each row is connected to (normalised Laplacian).
-    n_components : int, "auto" or None, default=None
-        ``None`` is exact; a number or "auto" uses low-rank features, with cost linear in the rows.
-    random_state : int, RandomState or None, default=None
-        Seed for drawing the landmarks.
-    target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight given to the labelled target rows, as in `Pooled`.
-        ``None`` gives every labelled row the same weight.
+    classes. Without target rows, the graph contains only source rows. ``kernel="linear"`` never
+    forms a kernel matrix.
 
     Attributes
     ----------
@@ -275,25 +272,7 @@ class LaplacianRLSRegressor(RegressorMixin, _LaplacianRLS):
     deviation below that of pooled ridge regression and 4 % above that of pooled gradient boosting
     (benchmark ``defaults``).
 
-    Several responses can be fitted at once. Attributes are those of `LaplacianRLSClassifier`.
-
-    Parameters
-    ----------
-    ridge : float, default=1e-3
-        γ_A, the weight of ‖f‖².
-    smoothness : float, default=0.1
-        Weight of the mean change of f over the graph (γ_I/n); 0 is kernel ridge regression.
-    kernel, width : optional, default="rbf", "scale"
-        As in `SurrogateKernelMap`. ``kernel="linear"`` never forms a kernel matrix.
-    n_neighbors : int, default=10
-        Number of nearest rows that each row is connected to (normalised Laplacian).
-    n_components : int, "auto" or None, default=None
-        ``None`` is exact; a number or "auto" uses low-rank features, with cost linear in the rows.
-    random_state : int, RandomState or None, default=None
-        Seed for drawing the landmarks.
-    target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight given to the labelled target rows, as in `Pooled`.
-        ``None`` gives every labelled row the same weight.
+    Several responses can be fitted at once. ``kernel="linear"`` never forms a kernel matrix.
 
     Examples
     --------

@@ -37,6 +37,22 @@ class _SurrogateKernelMachine(TransferEstimator):
     The training rows are the moved source Z̃ and the labelled target rows, as in Eq. (10). The
     exact form uses their Gram matrix, and k(x, rows)·blockdiag(T, I) for a new x. The low-rank form
     uses features.
+
+    Parameters
+    ----------
+    gamma : float, default=0.0
+        As in `SurrogateKernelMap`.
+    ridge : float, default=1.0
+        As in `SurrogateKernelMap`.
+    n_components : int, "auto" or None, default=None
+        None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
+        rows. With as many components as rows, both regressors give the same model.
+    random_state : int, RandomState or None, default=None
+        Seed for drawing the landmarks.
+
+    Attributes
+    ----------
+    trace_share_, n_clipped_ : as in `SurrogateKernelMap`.
     """
 
     def _training_input(self, data: TransferData) -> np.ndarray:
@@ -95,33 +111,17 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
 
     The learner is trained on the block of the composite kernel (Eq. 10) for the source rows and the
     labelled target rows. A new row x is predicted from k(x, ·)·T, so the method is inductive. The
-    aligned kernel is scaled to a mean diagonal of 1, so that ``C`` is comparable.
+    aligned kernel is scaled to a mean diagonal of 1, so that ``C`` is comparable. With low-rank
+    features, the learner is a linear SVM with squared hinge loss.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of the support vector machine.
-    kernel : str or callable, default="rbf"
-        As in `SurrogateKernelMap`.
-    width : float or str, default="scale"
-        As in `SurrogateKernelMap`.
-    gamma : float, default=0.0
-        As in `SurrogateKernelMap`.
-    ridge : float, default=1.0
-        As in `SurrogateKernelMap`.
-    n_components : int, "auto" or None, default=None
-        None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
-        rows, and a linear SVM with squared hinge loss.
-    random_state : int, RandomState or None
-        As in `SurrogateKernelMap`.
-    target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight given to the labelled target rows, as in `Pooled`.
-        ``None`` gives every labelled row the same weight.
 
     Attributes
     ----------
     classes_ : the class labels.
-    trace_share_, n_clipped_ : as in `SurrogateKernelMap`.
 
     Examples
     --------
@@ -200,26 +200,6 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
     ----------
     alpha : float, default=0.1
         Ridge of the regression (the paper's η); not to be confused with ``ridge``.
-    kernel : str or callable, default="rbf"
-        As in `SurrogateKernelMap`.
-    width : float or str, default="scale"
-        As in `SurrogateKernelMap`.
-    gamma : float, default=0.0
-        As in `SurrogateKernelMap`.
-    ridge : float, default=1.0
-        As in `SurrogateKernelMap`.
-    n_components : int, "auto" or None, default=None
-        None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
-        rows. With as many components as rows, both give the same model.
-    random_state : int, RandomState or None
-        As in `SurrogateKernelMap`.
-    target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight given to the labelled target rows, as in `Pooled`.
-        ``None`` gives every labelled row the same weight.
-
-    Attributes
-    ----------
-    trace_share_, n_clipped_ : as in `SurrogateKernelMap`.
 
     Examples
     --------

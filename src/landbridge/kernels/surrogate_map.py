@@ -44,11 +44,6 @@ class SurrogateKernelMap(DomainMap):
 
     Parameters
     ----------
-    kernel : {"rbf", "linear", "cosine", "laplacian", "poly"} or callable, default="rbf"
-        Kernel function; a callable is evaluated on pairs of row blocks.
-    width : float or "scale", default="scale"
-        Width of the Gaussian, exp(−‖x − x'‖²/2·width²); "scale" makes 2·width² the mean squared
-        distance between two rows.
     gamma : float, default=0.0
         γ of Eq. (8), relative to the squared mean diagonal of the source kernel.
     ridge : float, default=1.0

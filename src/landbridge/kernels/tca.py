@@ -171,8 +171,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ----------
     n_components : int, default=50
         Number of components; at most the number of rows (or ``rank``).
-    kernel, width : optional, default="rbf", "scale"
-        As in `SurrogateKernelMap`.
     mu : float, default=1.0
         μ, the weight of ‖W‖² relative to the distance of the means. Small values enforce equal
         means.
@@ -278,13 +276,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:
-        """Embed rows of either domain.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to transform.
-        """
+        """Embed rows of either domain."""
         X = check_rows(self, X, "components_")
         return self.features_.combine(X, self.components_)
 

@@ -118,6 +118,7 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
 
     min ½‖w‖² + C Σ ξ + C* Σ ξ* over the hyperplane and the labels of the unlabelled rows, with a
     fixed number of rows in each class. Without unlabelled rows, it is a support vector machine.
+    With ``kernel="linear"`` the cost is linear in the rows.
 
     The fixed fractions are an assumption. If the class frequencies of the target differ from those
     of the source, pass ``class_fractions``; otherwise the decision boundary will be biased.
@@ -128,14 +129,9 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         Cost of the labelled rows (source and labelled target).
     influence : float, default=1.0
         Final cost of an unlabelled row relative to ``C``.
-    kernel, width : optional, default="rbf", "scale"
-        As in `SurrogateKernelMap`. ``kernel="linear"`` is linear in the rows.
     class_fractions : sequence of float or None, default=None
         Fraction of the unlabelled rows in each class, in the order of ``classes_``. None uses the
         weighted fractions among the labelled rows.
-    target_share : float in (0, 1) or None, default=0.5
-        Share of the total weight given to the labelled target rows, as in `Pooled`.
-        ``None`` gives every labelled row the same weight.
 
     Attributes
     ----------

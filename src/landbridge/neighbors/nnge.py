@@ -250,13 +250,7 @@ class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: MatrixLike, y: VectorLike) -> Self:
-        """Learn the rows one after the other.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
-        """
+        """Learn the rows one after the other."""
         data = check_transfer(self, X, y, task="classification", accept_sparse=False, min_classes=1)
         X, codes = data.X.astype(float), data.encode(data.y)
         order = np.arange(X.shape[0])

@@ -159,6 +159,12 @@ class Weighting(Documented, BaseEstimator, ABC):
 
     Subclasses compute the weights in ``_weights``, where they check their parameters, and those of
     other rows in ``_new_weights``.
+
+    Attributes
+    ----------
+    weights_ : one weight per source row.
+    effective_sample_size_ : (Σw)² / Σw².
+    diagnostics_ : `WeightDiagnostics`
     """
 
     def fit(self, X: MatrixLike, X_target: MatrixLike) -> Self:
@@ -166,8 +172,6 @@ class Weighting(Documented, BaseEstimator, ABC):
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows of the source.
         X_target : array-like of shape (n_target, n_features)
             Rows of the target, both labelled and unlabelled.
         """
@@ -189,11 +193,6 @@ class Weighting(Documented, BaseEstimator, ABC):
 
     def predict_weights(self, X: MatrixLike) -> Vector:
         """Estimate the weights of rows that were not in ``fit``.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows.
 
         Returns
         -------

@@ -110,8 +110,6 @@ class ClassifierRatio(Weighting):
     Attributes
     ----------
     weights_ : one weight per source row; their mean is near 1, not exactly 1.
-    effective_sample_size_ : (Σw)² / Σw².
-    diagnostics_ : `WeightDiagnostics`
     classifier_ : classifier fitted on all rows, used for new rows.
 
     Examples

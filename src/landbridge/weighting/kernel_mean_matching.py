@@ -129,9 +129,6 @@ class KernelMeanMatching(Weighting):
 
     Attributes
     ----------
-    weights_ : one weight per source row.
-    effective_sample_size_ : (Σβ)² / Σβ².
-    diagnostics_ : `WeightDiagnostics`
     gamma_, bound_, eps_, ridge_, n_components_ : the numbers used (``n_components_`` is None for
         the exact problem).
     objective_ : the objective at the solution.

@@ -103,14 +103,9 @@ class KLIEP(Weighting):
         values, both by the likelihood in 5-fold cross-validation.
     n_centers : int, default=100
         Number of centres; at most the number of target rows.
-    random_state : int, RandomState or None, default=0
-        Seed; the same seed gives the same result.
 
     Attributes
     ----------
-    weights_ : one weight per source row.
-    effective_sample_size_ : (Σw)² / Σw².
-    diagnostics_ : `WeightDiagnostics`
     gamma_ : the width used.
     likelihoods_ : dict, width → mean log-likelihood on held-out rows; empty if the width is given.
     alpha_ : the coefficients α.

@@ -26,7 +26,25 @@ def unit_mean(weights: Vector) -> Vector:
 
 
 class _Reweighted(DelegatingEstimator, WeightedTransferEstimator):
-    """Base of the reweighted classifier and regressor."""
+    """Base of the reweighted classifier and regressor.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        Estimator that accepts ``sample_weight`` in ``fit``.
+    weighting : weighting method, default=None
+        ``None`` is `RuLSIF` with its defaults, whose weights are bounded.
+    target_share : float in [0, 1) or None, default=0.5
+        Share of the total weight given to the labelled target rows, as in `Pooled`. ``None`` gives
+        each of them weight 1, and 0 excludes them from the fit. They are always used to estimate
+        the density ratio.
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator.
+    weighting_ : the fitted weighting method with its diagnostics; None without a target.
+    weights_ : the weights of the source rows, scaled to a mean of 1.
+    """
 
     _kind: str
     _keeps_zero_weights = True  # `weights_` has one entry per source row
@@ -83,33 +101,13 @@ class _Reweighted(DelegatingEstimator, WeightedTransferEstimator):
             )
 
 
-_PARAMETERS = """
-    Parameters
-    ----------
-    estimator : {kind}
-        Estimator that accepts ``sample_weight`` in ``fit``.
-    weighting : weighting method, default=None
-        ``None`` is `RuLSIF` with its defaults, whose weights are bounded.
-    target_share : float in [0, 1) or None, default=0.5
-        Share of the total weight given to the labelled target rows, as in `Pooled`. ``None`` gives
-        each of them weight 1, and 0 excludes them from the fit. They are always used to estimate
-        the density ratio.
-
-    Attributes
-    ----------
-    estimator_ : the fitted estimator.
-    weighting_ : the fitted weighting method with its diagnostics; None without a target.
-    weights_ : the weights of the source rows, scaled to a mean of 1.
-"""
-
-
 class ReweightedClassifier(_Reweighted):
-    __doc__ = f"""Fit a classifier on source rows weighted by the density ratio.
+    """Fit a classifier on source rows weighted by the density ratio.
 
     Minimises Σ_i w(x_i)·loss(y_i, f(x_i)) with w ≈ p_target/p_source, which is the risk on the
     target where the classes depend on x in the same way in both domains (covariate shift).
     Without target rows it equals its estimator fitted on X, and warns.
-    {_PARAMETERS.format(kind="classifier")}
+
     Examples
     --------
     >>> import numpy as np
@@ -126,7 +124,7 @@ class ReweightedClassifier(_Reweighted):
 
 
 class ReweightedRegressor(_Reweighted):
-    __doc__ = f"""Fit a regressor on source rows weighted by the density ratio.
+    """Fit a regressor on source rows weighted by the density ratio.
 
     Minimises Σ_i w(x_i)·loss(y_i, f(x_i)) with w ≈ p_target/p_source, which is the risk on the
     target where the response depends on x in the same way in both domains (covariate shift).
@@ -134,7 +132,7 @@ class ReweightedRegressor(_Reweighted):
     with 60 target labels, reweighted ridge regression had an RMSE 6 % of a standard deviation
     above that of pooled gradient boosting and equal to that of pooled ridge regression (benchmark
     ``defaults``).
-    {_PARAMETERS.format(kind="regressor")}
+
     Examples
     --------
     >>> import numpy as np

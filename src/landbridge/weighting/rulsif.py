@@ -117,14 +117,9 @@ class RuLSIF(Weighting):
         Regularisation; "loo" chooses among powers of ten.
     n_centers : int, default=100
         Number of centres; at most the number of target rows.
-    random_state : int, RandomState or None, default=0
-        Seed; the same seed gives the same result.
 
     Attributes
     ----------
-    weights_ : one weight per source row.
-    effective_sample_size_ : (Σw)² / Σw².
-    diagnostics_ : `WeightDiagnostics`
     gamma_, ridge_ : the numbers used.
     scores_ : array of shape (choices, 3): width, ridge and leave-one-out criterion, smaller is
         better; empty if both are given.

@@ -12,12 +12,6 @@ class UniformWeights(Weighting):
     This is the baseline for comparisons of weights; its diagnostics show how far apart the domains
     are without weighting.
 
-    Attributes
-    ----------
-    weights_ : ones.
-    effective_sample_size_ : the number of source rows.
-    diagnostics_ : `WeightDiagnostics`
-
     Examples
     --------
     >>> import numpy as np
