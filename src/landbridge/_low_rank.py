@@ -106,7 +106,6 @@ def exact_features(rows: Matrix, spec: KernelSpec, gamma: float | None) -> LowRa
 def fit_low_rank_features(
     source: Matrix,
     target: Matrix | None,
-    *,
     spec: KernelSpec,
     gamma: float | None,
     rank: int,

@@ -176,12 +176,12 @@ def check_target_share(share: Any) -> None:
         raise ValueError(f"`target_share` must be between 0 and 1, or None; got {share!r}.")
 
 
-def weights_of_labelled_rows(data: TransferData, target_share: float | None) -> Vector | None:
-    """Weights of the source rows and then of the labelled target rows; None for equal ones."""
+def weights_of_labelled_rows(data: TransferData, target_share: float | None) -> Vector:
+    """Weights of the source rows and then of the labelled target rows; 1 without a share."""
+    weights, n_source = np.ones(len(data.labels)), data.X.shape[0]
     if data.X_target is None or target_share is None:
-        return None
-    sides = np.ones(data.X.shape[0]), np.ones(data.X_target.shape[0])
-    return share_mass(*sides, target_share=target_share)
+        return weights
+    return share_mass(weights[:n_source], weights[n_source:], target_share=target_share)
 
 
 def share_mass(source: Vector, target: Vector, *, target_share: float) -> Vector:

@@ -56,6 +56,11 @@ class TransferData:
         return stack_rows(parts) if parts else None
 
     @property
+    def all_rows(self) -> Matrix:
+        """Source rows, labelled target rows and unlabelled target rows."""
+        return self.X if self.target_rows is None else stack_rows([self.X, self.target_rows])
+
+    @property
     def labelled_rows(self) -> Matrix:
         """Source rows followed by the labelled target rows."""
         return self.X if self.X_target is None else stack_rows([self.X, self.X_target])

@@ -55,7 +55,6 @@ from landbridge._validation import (
     check_not_negative,
     check_positive,
     check_rows,
-    stack_rows,
 )
 from landbridge._warn import warn_caller
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
@@ -174,9 +173,7 @@ class _LaplacianRLS(TransferEstimator):
     @on_one_thread
     def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
         """Solve for centred columns Y over the labelled rows."""
-        labelled = data.labelled_rows
-        parts = [labelled] if data.X_unlabeled is None else [labelled, data.X_unlabeled]
-        rows = stack_rows(parts)
+        rows = data.all_rows
         if self.n_components is None and self.kernel != "linear":
             check_memory(
                 4 * 8 * rows.shape[0] ** 2,
@@ -185,13 +182,12 @@ class _LaplacianRLS(TransferEstimator):
             )
         self.width_ = resolve_width(self.width, rows)
         weights = weights_of_labelled_rows(data, self.target_share)
-        weights = np.ones(Y.shape[0]) if weights is None else weights
         self.intercept_ = np.average(Y, axis=0, weights=weights)
         padded = np.zeros((rows.shape[0], Y.shape[1]))
         padded[: Y.shape[0]] = weights[:, None] * (Y - self.intercept_)
         M = penalty_matrix(neighbor_laplacian(rows, self.n_neighbors), weights, self.smoothness)
         ridge = self.ridge * Y.shape[0]
-        self.features_ = self._features(parts, rows)
+        self.features_ = self._features(data, rows)
         if self.features_.landmarks is rows:
             K = kernel_matrix(rows, rows, self.kernel, self.width_)
             self.coef_ = solve_kernel(K, M, padded, ridge)
@@ -200,19 +196,14 @@ class _LaplacianRLS(TransferEstimator):
             features = rows if sparse_text else self.features_.transform(rows)
             self.coef_ = solve_features(features, M, padded, ridge)
 
-    def _features(self, parts: list[Matrix], rows: Matrix) -> LowRankFeatures:
+    def _features(self, data: TransferData, rows: Matrix) -> LowRankFeatures:
         """Features of all rows: exact, or of low rank."""
         gamma = gamma_of(self.kernel, self.width_)
         if self.n_components is None:
             return exact_features(rows, self.kernel, gamma)
-        return fit_low_rank_features(
-            parts[0],
-            parts[1] if len(parts) == 2 else None,
-            spec=self.kernel,
-            gamma=gamma,
-            rank=resolve_rank(self.n_components, rows.shape[0]),
-            random_state=self.random_state,
-        )
+        rank = resolve_rank(self.n_components, rows.shape[0])
+        parts = data.labelled_rows, data.X_unlabeled
+        return fit_low_rank_features(*parts, self.kernel, gamma, rank, self.random_state)
 
     @on_one_thread
     def _columns(self, X: MatrixLike) -> np.ndarray:

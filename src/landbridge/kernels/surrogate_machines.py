@@ -15,13 +15,7 @@ from landbridge._kernel import KernelSpec, Width, kernel_matrix, resolve_width
 from landbridge._tasks.threads import on_one_thread, one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import (
-    TransferData,
-    check_not_negative,
-    check_positive,
-    check_rows,
-    stack_rows,
-)
+from landbridge._validation import TransferData, check_not_negative, check_positive, check_rows
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
 from landbridge.kernels.surrogate import align_exactly
 from landbridge.kernels.surrogate_map import (
@@ -59,8 +53,7 @@ class _SurrogateKernelMachine(TransferEstimator):
         if self.n_components is not None:
             return self._low_rank_input(data)
         source, target = data.X, data.target_rows
-        rows = source if target is None else stack_rows([source, target])
-        self.width_ = resolve_width(self.width, rows)
+        self.width_ = resolve_width(self.width, data.all_rows)
         self.rows_, self.scale_, self.transform_ = data.labelled_rows, 1.0, None
         self.trace_share_, self.n_clipped_ = 1.0, 0
         K = kernel_matrix(self.rows_, self.rows_, self.kernel, self.width_)

@@ -13,7 +13,7 @@ from landbridge._kernel import KernelSpec, Width, check_kernel, gamma_of, resolv
 from landbridge._low_rank import fit_low_rank_features, resolve_rank
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState
-from landbridge._validation import TransferData, check_not_negative, check_rows, stack_rows
+from landbridge._validation import TransferData, check_not_negative, check_rows
 from landbridge._warn import warn_caller
 from landbridge.exceptions import NothingToAlignWarning
 from landbridge.kernels.surrogate import Alignment, align_features
@@ -103,17 +103,13 @@ class SurrogateKernelMap(DomainMap):
     @on_one_thread
     def _fit_transfer(self, data: TransferData) -> None:
         """Fit features on all rows and T on source and target; labels are not used."""
-        source, target = data.X, data.target_rows
-        rows = source if target is None else stack_rows([source, target])
+        source, target, rows = data.X, data.target_rows, data.all_rows
         wanted = rows.shape[0] if self.n_components is None else self.n_components
+        rank = resolve_rank(wanted, rows.shape[0])
         self.width_ = resolve_width(self.width, rows)
+        gamma = gamma_of(self.kernel, self.width_)
         self.features_ = fit_low_rank_features(
-            source,
-            target,
-            spec=self.kernel,
-            gamma=gamma_of(self.kernel, self.width_),
-            rank=resolve_rank(wanted, rows.shape[0]),
-            random_state=self.random_state,
+            source, target, self.kernel, gamma, rank, self.random_state
         )
         self._n_features_out = self.features_.n_features
         self._align(source, target)

@@ -13,8 +13,8 @@ H nor an inverse is formed, and for the linear kernel K is not formed either.
 The semi-supervised variant of the paper, which uses labels and a neighbour graph, is omitted
 because none of our benchmarks shows a gain from it.
 
-Deviation 1: components are scaled by W'(KLK + μI)W = I. ``whiten=True`` uses the paper's constraint
-W'KHKW = I, which gives every component the same variance.
+Deviation 1: components are scaled by W'(KLK + μI)W = I, not by the paper's constraint W'KHKW = I,
+which would give every component the same variance.
 """
 
 import numpy as np
@@ -38,14 +38,13 @@ from landbridge._low_rank import (
     positive_eigenpairs,
     resolve_rank,
 )
-from landbridge._tasks.threads import on_one_thread, one_thread
+from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
     TransferData,
     check_count,
     check_positive,
     check_rows,
-    stack_rows,
 )
 
 # For nearly all components, or few rows, a dense solver is faster than Lanczos.
@@ -174,8 +173,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     mu : float, default=1.0
         μ, the weight of ‖W‖² relative to the distance of the means. Small values enforce equal
         means.
-    whiten : bool, default=False
-        Scale all components to the same variance (the paper's constraint W'KHKW = I).
     rank : int, "auto" or None, default=None
         None is exact. A number or "auto" uses low-rank features, linear in the rows.
     random_state : int, RandomState or None, default=None
@@ -205,7 +202,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         kernel: KernelSpec = "rbf",
         width: Width = "scale",
         mu: float = 1.0,
-        whiten: bool = False,
         rank: int | str | None = None,
         random_state: RandomState = None,
     ):
@@ -213,25 +209,22 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.kernel = kernel
         self.width = width
         self.mu = mu
-        self.whiten = whiten
         self.rank = rank
         self.random_state = random_state
 
+    @on_one_thread
     def _fit_transfer(self, data: TransferData) -> None:
         """Find the components; labels are not used."""
-        target = data.target_rows
-        rows = data.X if target is None else stack_rows([data.X, target])
-        with one_thread():
-            self.width_ = resolve_width(self.width, rows)
+        rows = data.all_rows
+        self.width_ = resolve_width(self.width, rows)
         if self.rank is None:
             n_source = data.X.shape[0]
             self._fit_exact(rows, mean_difference(n_source, rows.shape[0] - n_source))
         else:
             rank = resolve_rank(self.rank, rows.shape[0], "rank")
-            self._fit_low_rank(data.X, target, rank)
+            self._fit_low_rank(data.X, data.target_rows, rank)
         self._n_features_out = self.components_.shape[1]
 
-    @on_one_thread
     def _fit_exact(self, rows: Matrix, difference: Vector) -> None:
         n_components = min(self.n_components, rows.shape[0])
         linear = self.kernel == "linear"
@@ -249,30 +242,18 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.features_ = exact_features(rows, self.kernel, gamma_of(self.kernel, self.width_))
         self._keep(theta, np.asarray(rows.T @ W) if linear else W)
 
-    @on_one_thread
     def _fit_low_rank(self, source: Matrix, target: Matrix | None, rank: int) -> None:
-        features = fit_low_rank_features(
-            source,
-            target,
-            spec=self.kernel,
-            gamma=gamma_of(self.kernel, self.width_),
-            rank=rank,
-            random_state=self.random_state,
+        gamma = gamma_of(self.kernel, self.width_)
+        self.features_ = fit_low_rank_features(
+            source, target, self.kernel, gamma, rank, self.random_state
         )
-        theta, P = transfer_components_low_rank(
-            *low_rank_moments(features, source, target),
-            self.mu,
-            self.n_components,
-        )
-        self.features_ = features
+        moments = low_rank_moments(self.features_, source, target)
+        theta, P = transfer_components_low_rank(*moments, self.mu, self.n_components)
         self._keep(theta, flip_signs(P))
 
     def _keep(self, theta: Vector, components: np.ndarray) -> None:
         self.eigenvalues_ = theta
-        varies = theta > NOISE * theta.max(initial=0.0)
-        # W'KHKW = θ, so that dividing by √θ gives the identity.
-        scale = np.where(varies, theta, 1.0) ** -0.5 if self.whiten else 1.0
-        self.components_ = components * np.where(varies, scale, 0.0)
+        self.components_ = components * (theta > NOISE * theta.max(initial=0.0))
 
     @on_one_thread
     def transform(self, X: MatrixLike) -> np.ndarray:

@@ -31,21 +31,10 @@ from scipy import sparse
 from sklearn.base import ClassifierMixin
 from sklearn.svm import SVC, LinearSVC
 
-from landbridge._kernel import (
-    KernelSpec,
-    Width,
-    check_kernel,
-    kernel_matrix,
-    resolve_width,
-)
+from landbridge._kernel import KernelSpec, Width, check_kernel, kernel_matrix, resolve_width
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import (
-    TransferData,
-    check_positive,
-    check_rows,
-    stack_rows,
-)
+from landbridge._validation import TransferData, check_positive, check_rows
 from landbridge.baselines import check_target_share, weights_of_labelled_rows
 
 # Growth of C* per level. The paper uses 2, which is as accurate but takes twice as long.
@@ -174,12 +163,10 @@ class TransductiveSVC(ClassifierMixin, TransferEstimator):
         """Fit on all rows; source and labelled target rows carry the labels."""
         self.classes_ = data.classes
         n_labelled = data.labels.size
-        parts = [data.labelled_rows, data.X_unlabeled]
-        self.rows_ = stack_rows([part for part in parts if part is not None])
+        self.rows_ = data.all_rows
         self.width_ = resolve_width(self.width, self.rows_)
         self.scale_ = unit_scale(self.rows_) if self.kernel == "linear" else 1.0
         costs = weights_of_labelled_rows(data, self.target_share)
-        costs = np.ones(n_labelled) if costs is None else costs
         fractions = self._fractions(data.labels, costs)
         inputs = self._input(self.rows_)
         one_against_rest = self.classes_[1:] if self.classes_.size == 2 else self.classes_

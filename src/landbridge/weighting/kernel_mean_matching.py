@@ -219,9 +219,7 @@ class KernelMeanMatching(Weighting):
     def _approximate(
         self, X: Matrix, X_target: Matrix, size: int, rng: np.random.RandomState
     ) -> tuple[Problem, LowRankFeatures]:
-        features = fit_low_rank_features(
-            X, X_target, spec=self.kernel, gamma=self.gamma_, rank=size, random_state=rng
-        )
+        features = fit_low_rank_features(X, X_target, self.kernel, self.gamma_, size, rng)
         single = X.shape[0] * features.n_features > DOUBLE_ENTRIES
         form = LowRank(features.transform(X, np.float32 if single else np.float64))
         # Compute κ from the same features as K, so that both means have the same approximation.
