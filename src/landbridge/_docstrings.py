@@ -75,11 +75,7 @@ PARAMETERS = {
 IN_FIT = {
     "X": (ROWS, "Source rows."),
     "y": (VALUES, "Labels of the source rows."),
-    "sample_weight": (VALUES, "Weights of the source rows. Rows with weight 0 are left out."),
-    "sample_weight_target": (
-        "array-like of shape (n_labelled,)",
-        "Weights of the labelled target rows. Rows with weight 0 are left out.",
-    ),
+    "sample_weight": (VALUES, "Weights of the source rows."),
 }
 FITTED = "self\n    The fitted estimator."
 RETURNS = {

@@ -84,13 +84,11 @@ def resolve_width(width: Width, X: Matrix) -> float:
 
 
 def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
-    """1/(2·width²) as a number, from "median", "scale" or a number."""
+    """1/(2·width²) as a number, from "median" or a number."""
     if isinstance(gamma, str) and gamma == "median":
         return 1.0 / (2 * median_square(X, X_target, rng))
-    if isinstance(gamma, str) and gamma == "scale":
-        return 0.5 / resolve_width("scale", stack_rows([X, X_target])) ** 2
     if not (is_number(gamma) and 0 < gamma < np.inf):
-        raise ValueError(f"`gamma` must be 'median', 'scale' or a positive number; got {gamma!r}.")
+        raise ValueError(f"`gamma` must be 'median' or a positive number; got {gamma!r}.")
     return float(gamma)
 
 

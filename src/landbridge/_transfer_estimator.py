@@ -93,7 +93,10 @@ class WeightedTransferEstimator(TransferEstimator):
         sample_weight: VectorLike = None,
         sample_weight_target: VectorLike = None,
     ) -> Self:
-        """Fit to source rows and, if given, target rows."""
+        """Fit to source rows and, if given, target rows.
+
+        Rows with weight 0 are left out.
+        """
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
         return self._fit_checked(X, y, **target, **weights)
@@ -114,7 +117,10 @@ class WeightedSourcesEstimator(WeightedTransferEstimator):
         sample_weight: VectorLike = None,
         sample_weight_target: VectorLike = None,
     ) -> Self:
-        """Fit to the sources and, if given, target rows."""
+        """Fit to the sources and, if given, target rows.
+
+        Rows with weight 0 are left out.
+        """
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
         weights = {"sample_weight": sample_weight, "sample_weight_target": sample_weight_target}
         return self._fit_checked(X, y, groups=groups, **target, **weights)

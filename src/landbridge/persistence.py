@@ -21,6 +21,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from landbridge._archive import check_archive, require_regular_file
+from landbridge._extras import import_extra
 from landbridge._model_parts import check_parts
 from landbridge._storage import plain_value, whole_file
 from landbridge._version import versions
@@ -110,7 +111,7 @@ def save_model(
     >>> saved.card["sources"], saved.model.predict([[2.0]]).tolist()
     (['red'], ['yes'])
     """
-    skops_io = _import_skops()
+    skops_io = import_extra("skops.io", "cli")
     date = datetime.now(UTC).isoformat(timespec="seconds")
     card = {"format": FORMAT, "date": date, "versions": versions(), **(card or {})}
     text = json.dumps(card, indent=1, default=plain_value)
@@ -163,7 +164,7 @@ def load_model(path: str | os.PathLike[str]) -> SavedModel:
     >>> type(saved.model).__name__, "versions" in saved.card
     ('Ridge', True)
     """
-    skops_io = _import_skops()
+    skops_io = import_extra("skops.io", "cli")
     card = load_card(path)
     content = Path(path).read_bytes()
     try:
@@ -270,16 +271,6 @@ def _does_not_fit(
         f"{type(error).__name__}: {error}. It was saved with {_words(card.get('versions', {}))}; "
         "install those versions, copy the file again, or train again."
     )
-
-
-def _import_skops() -> Any:
-    try:
-        import skops.io
-    except ImportError as error:
-        raise ImportError(
-            "Saved models need the package skops. Install it with: pip install 'landbridge[cli]'"
-        ) from error
-    return skops.io
 
 
 def _words(versions: Mapping[str, str]) -> str:

@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from sklearn.utils import Bunch
 
+from landbridge._extras import import_optional
 from landbridge._validation import check_choice
 
 _FEATURES = ["cylinders", "displacement", "horsepower", "weight", "acceleration", "model_year"]
@@ -83,13 +84,7 @@ def load_auto_mpg(
 
 
 def _with_frames(cars: Bunch) -> Bunch:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "`as_frame=True` needs pandas, which is not installed. Install it with "
-            "`pip install pandas`, or use as_frame=False."
-        ) from error
+    pd = import_optional("pandas", "pandas", needed_by="`as_frame=True`")
     cars.data = pd.DataFrame(cars.data, columns=cars.feature_names)
     cars.target = pd.Series(cars.target, name=cars.target_name)
     return cars

@@ -7,7 +7,7 @@ costs less than twice one with four. The choice of precomputed columns affects o
 the result.
 """
 
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -30,25 +30,11 @@ PART_BYTES = 2**20
 LARGEST_OFFSET = 4.0
 
 
-class Statistics(Protocol):
-    """Means and covariances within n domains; ``rounding`` is the unit roundoff of the data."""
-
-    means: np.ndarray
-    label_means: Vector
-    covariances: np.ndarray
-    variances: np.ndarray
-    label_variances: Vector
-    rounding: float
-
-    def column(self, feature: int, outlook: Outlook | None = None) -> np.ndarray:
-        """Covariances of one feature with all features, domains × features.
-
-        ``outlook`` predicts which features are likely to be needed next.
-        """
-
-
 class FullStatistics:
-    """Statistics from a full matrix of second moments."""
+    """Means and covariances within n domains, from a full matrix of second moments.
+
+    ``rounding`` is the unit roundoff of the data.
+    """
 
     def __init__(self, moments: Moments):
         counts = moments.counts[:, None]
@@ -65,7 +51,7 @@ class FullStatistics:
 
 
 class LazyStatistics:
-    """Second moments computed from the rows on first use."""
+    """The same as `FullStatistics`, computed from the rows on first use."""
 
     def __init__(self, X: Matrix, y: Vector, codes: Vector):
         domains = [_Domain(X[rows], y[rows]) for rows in rows_by_domain(codes)]
@@ -82,7 +68,10 @@ class LazyStatistics:
         self._foresight = Foresight(size)
 
     def column(self, feature: int, outlook: Outlook | None = None) -> np.ndarray:
-        """Covariances of one feature with all features, domains × features."""
+        """Covariances of one feature with all features, domains × features.
+
+        ``outlook`` predicts which features are likely to be needed next.
+        """
         if feature not in self._columns:
             features = [feature]
             if outlook is not None:
@@ -98,6 +87,9 @@ class LazyStatistics:
         among = self._offsets[:, features].T @ self._offsets / len(self._domains)
         self._foresight.learn(features, products.mean(axis=1) + among)
         self._columns.update(zip(features, products, strict=True))
+
+
+Statistics: TypeAlias = FullStatistics | LazyStatistics
 
 
 def statistics_of(X: Matrix, y: Vector, groups: Vector, *, n_columns: int) -> Statistics:

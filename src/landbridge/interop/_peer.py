@@ -4,7 +4,6 @@ The other libraries mark unlabelled rows by reserved values of y. Therefore clas
 them as 0, 1, …, and predictions are translated back.
 """
 
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,17 +24,6 @@ from landbridge._validation import (
 )
 
 TASKS = ("classification", "regression")
-
-
-def require_package(name: str) -> None:
-    """Import the other library, or raise an error that says how to install it."""
-    try:
-        import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"`from_{name}` needs the package {name}, which is not installed and not a dependency "
-            f"of landbridge. Install it with pip install {name}."
-        ) from error
 
 
 def _peer_has(method: str) -> Any:

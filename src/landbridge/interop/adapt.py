@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 
+from landbridge._extras import import_optional
 from landbridge._typing import Vector
 from landbridge._validation import Task, TransferData
-from landbridge.interop._peer import PeerEstimator, require_package
+from landbridge.interop._peer import PeerEstimator
 
 
 def from_adapt(estimator: Any, task: Task | None = None) -> "AdaptEstimator":
@@ -30,7 +31,7 @@ def from_adapt(estimator: Any, task: Task | None = None) -> "AdaptEstimator":
     estimator : AdaptEstimator
         Estimator that can be used as a candidate of `TransferSearchCV`.
     """
-    require_package("adapt")
+    import_optional("adapt", "adapt", needed_by="`from_adapt`")
     if "Xt" not in _parameters(getattr(estimator, "fit", None))[1:]:
         raise ValueError(
             "`estimator` must have a fit(X, y, Xt=…, yt=…) of source and target rows; got "

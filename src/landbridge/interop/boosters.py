@@ -17,6 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, Reg
 from sklearn.utils.validation import validate_data
 
 from landbridge._docstrings import Documented
+from landbridge._extras import import_optional
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_estimator_given, check_rows
 
@@ -29,7 +30,13 @@ QUIET: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 class _Booster(Documented, MetaEstimatorMixin, BaseEstimator):
-    """Base class that fits ``estimator`` and stores its trees as text."""
+    """Base class that fits ``estimator`` and stores its trees as text.
+
+    Attributes
+    ----------
+    model_text_ : str
+        The fitted trees in the library's own text format.
+    """
 
     def __init__(self, estimator: Any):
         self.estimator = estimator
@@ -84,20 +91,10 @@ class BoosterClassifier(ClassifierMixin, _Booster):
     Attributes
     ----------
     classes_ : sorted classes.
-    model_text_ : str
-        The fitted trees in the library's own text format.
     """
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> Self:
-        """Fit a clone of ``estimator``, with classes numbered from 0.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-        """
+        """Fit a clone of ``estimator``, with classes numbered from 0."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if self.classes_.size < 2:
@@ -125,23 +122,10 @@ class BoosterRegressor(RegressorMixin, _Booster):
     ----------
     estimator : LGBMRegressor, XGBRegressor or CatBoostRegressor
         Booster to clone and fit.
-
-    Attributes
-    ----------
-    model_text_ : str
-        The fitted trees in the library's own text format.
     """
 
     def fit(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> Self:
-        """Fit a clone of ``estimator``.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-        """
+        """Fit a clone of ``estimator``."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True)
         self._fit(X, y, sample_weight)
         return self
@@ -153,17 +137,10 @@ class BoosterRegressor(RegressorMixin, _Booster):
 
 def find_booster(name: str) -> Any:
     """Class with a name such as ``LGBMClassifier``; None for other names."""
-    import importlib
-
     if not is_booster_name(name):
         return None
     library = next(library for prefix, (library, _) in QUIET.items() if name.startswith(prefix))
-    try:
-        return getattr(importlib.import_module(library), name)
-    except ImportError as error:
-        raise ImportError(
-            f"{name} needs the package {library}. Install it with: pip install {library}"
-        ) from error
+    return getattr(import_optional(library, library, needed_by=name), name)
 
 
 def is_booster_name(name: str) -> bool:

@@ -10,9 +10,10 @@ import numpy as np
 from sklearn import config_context
 from sklearn.base import clone
 
+from landbridge._extras import import_optional
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import Task, TransferData, stack_rows
-from landbridge.interop._peer import PeerEstimator, require_package
+from landbridge.interop._peer import PeerEstimator
 
 SOURCE, TARGET = 1, -2  # skada's own defaults
 MASKED = {"classification": -1, "regression": np.nan}
@@ -33,7 +34,7 @@ def from_skada(estimator: Any, task: Task = "classification") -> "SkadaEstimator
     estimator : SkadaEstimator
         Estimator that can be used as a candidate of `TransferSearchCV`.
     """
-    require_package("skada")
+    import_optional("skada", "skada", needed_by="`from_skada`")
     if not (hasattr(estimator, "fit") and hasattr(estimator, "predict")):
         raise ValueError(
             "`estimator` must have fit and predict; got "

@@ -38,6 +38,6 @@ def check_widths(
         return [resolve_gamma(gamma, X, X_target, rng)]
     except ValueError as error:
         raise ValueError(
-            f"`gamma` must be {choose!r}, 'median', 'scale', a positive number or a list of "
-            f"them; got {gamma!r}."
+            f"`gamma` must be {choose!r}, 'median', a positive number or a list of them; got "
+            f"{gamma!r}."
         ) from error

@@ -1,8 +1,12 @@
-"""Quadratic forms β'Qβ for the interior-point solver, with products and solves."""
+"""Quadratic forms β'Qβ for the interior-point solver.
 
-from collections.abc import Iterator
+Each has ``product`` (Q times a vector), ``solver``, which returns a function that solves (Q +
+diag(diagonal)) x = b for one or several columns b, and ``mean_diagonal``, the scale of Q.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -13,23 +17,7 @@ from landbridge._typing import Vector
 BLOCK = 8192
 
 
-class Solve(Protocol):
-    """Solves with one factorised matrix, for a vector or several columns."""
-
-    def __call__(self, b: np.ndarray, *, refine: bool = False) -> np.ndarray: ...
-
-
-class QuadraticForm(Protocol):
-    """Operations on Q that the interior-point solver needs."""
-
-    def product(self, vector: Vector) -> Vector:
-        """Q times a vector."""
-
-    def solver(self, diagonal: Vector) -> Solve:
-        """A function that solves (Q + diag(diagonal)) x = b."""
-
-    def mean_diagonal(self) -> float:
-        """The scale of Q."""
+Solve: TypeAlias = Callable[..., np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -108,3 +96,6 @@ class LowRank:
 
     def mean_diagonal(self) -> float:
         return sum(np.einsum("ij,ij->", b, b) for _, b in self.blocks()) / len(self.features)
+
+
+QuadraticForm: TypeAlias = FullMatrix | LowRank

@@ -106,9 +106,9 @@ class KernelMeanMatching(Weighting):
     ----------
     kernel : str, default="rbf"
         A kernel of scikit-learn (`sklearn.metrics.pairwise.pairwise_kernels`).
-    gamma : "median", "scale", float or None
-        The width: 1 / (2 × median squared distance of the rows of both domains), 1 / (2 × sum of
-        the variances of the columns), or a number. ``None`` uses the value of ``setting``.
+    gamma : "median", float or None
+        The width: 1 / (2 × median squared distance of the rows of both domains), or a number.
+        ``None`` uses the value of ``setting``.
     bound : float or None
         B, the largest weight. ``None`` uses the value of ``setting``.
     eps : float in [0, 1], "huang" or None
@@ -148,7 +148,7 @@ class KernelMeanMatching(Weighting):
     def __init__(
         self,
         kernel: str = "rbf",
-        gamma: float | Literal["median", "scale"] | None = None,
+        gamma: float | Literal["median"] | None = None,
         bound: float | None = None,
         eps: float | Literal["huang"] | None = None,
         ridge: float | None = None,

@@ -98,7 +98,7 @@ class KLIEP(Weighting):
 
     Parameters
     ----------
-    gamma : "cv", "median", "scale", float or sequence of floats, default="cv"
+    gamma : "cv", "median", float or sequence of floats, default="cv"
         The width. "cv" chooses among multiples of the median heuristic, a sequence among its
         values, both by the likelihood in 5-fold cross-validation.
     n_centers : int, default=100

@@ -110,7 +110,7 @@ class RuLSIF(Weighting):
     ----------
     alpha : float in [0, 1), default=0.1
         Relative parameter α; 0 is uLSIF.
-    gamma : "loo", "median", "scale", float or sequence of floats, default="loo"
+    gamma : "loo", "median", float or sequence of floats, default="loo"
         The width. "loo" chooses among multiples of the median heuristic, a sequence among its
         values, both by the leave-one-out criterion.
     ridge : "loo", float or sequence of floats, default="loo"

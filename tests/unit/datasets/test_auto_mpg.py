@@ -49,7 +49,7 @@ def test_frames():
 
 def test_frames_without_pandas_name_what_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match="`as_frame=True` needs pandas.*pip install pandas"):
+    with pytest.raises(ImportError, match="`as_frame=True` needs the package pandas.*install"):
         load_auto_mpg(as_frame=True)
 
 

@@ -100,8 +100,8 @@ def test_centres_and_rows_that_feel_nothing_are_left_out():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"gamma": "loo"}, "`gamma` must be 'cv', 'median', 'scale', a positive number or a list"),
-        ({"gamma": -1.0}, "`gamma` must be 'cv', 'median', 'scale'.*got -1.0"),
+        ({"gamma": "loo"}, "`gamma` must be 'cv', 'median', a positive number or a list"),
+        ({"gamma": -1.0}, "`gamma` must be 'cv', 'median'.*got -1.0"),
         ({"gamma": []}, "`gamma` must contain at least one width; got none"),
         ({"n_centers": 0}, "`n_centers` must be a whole number of at least 1; got 0"),
     ],

@@ -48,17 +48,12 @@ def test_widths_by_their_formulas(rows):
     squares = euclidean_distances(np.vstack([rows, other]), squared=True)
     median = np.median(squares[np.triu_indices(400, 1)])
     assert resolve_gamma("median", rows, other, seeded()) == pytest.approx(1 / (2 * median))
-    scale = 1 / (2 * np.vstack([rows, other]).var(axis=0).sum())
-    assert resolve_gamma("scale", rows, other, seeded()) == pytest.approx(scale)
-    compressed = sparse.csr_array(rows), sparse.csr_array(other)
-    assert resolve_gamma("scale", *compressed, seeded()) == pytest.approx(scale)
     assert resolve_gamma(2, rows, other, seeded()) == 2.0
 
 
 def test_widths_of_constant_rows_are_one():
     same = np.ones((5, 2))
     assert resolve_gamma("median", same, same, seeded()) == 0.5
-    assert resolve_gamma("scale", same, same, seeded()) == 0.5
 
 
 def test_the_mean_of_low_rank_features_and_their_single_precision(monkeypatch, rows):

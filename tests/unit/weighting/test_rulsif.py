@@ -107,7 +107,7 @@ def test_width_and_ridge_have_the_best_score(data):
     ("parameters", "message"),
     [
         ({"alpha": 1.0}, r"`alpha` must be in \[0, 1\); got 1.0"),
-        ({"gamma": "cv"}, "`gamma` must be 'loo', 'median', 'scale', a positive number or a list"),
+        ({"gamma": "cv"}, "`gamma` must be 'loo', 'median', a positive number or a list"),
         ({"ridge": 0.0}, "`ridge` must be 'loo', a positive number or a sequence of them; got 0.0"),
         ({"ridge": "cv"}, "`ridge` must be 'loo', a positive number or a sequence of them"),
         ({"ridge": []}, "`ridge` must be 'loo', a positive number or a sequence of them"),
