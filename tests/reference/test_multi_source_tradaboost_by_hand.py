@@ -7,7 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from landbridge import MultiSourceTrAdaBoostClassifier, TaskTrAdaBoostClassifier
 from landbridge.boosting.multi_source_tradaboost import collect, select_by_target
-from landbridge.boosting.tradaboost import CHANCE, Boosted
+from landbridge.boosting.tradaboost import CHANCE
+from landbridge.boosting.voting import Boosted
 
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
@@ -100,7 +101,7 @@ def test_phase_2_by_hand():
         ]
     )
     done = select_by_target(mistakes, 2, 10)
-    assert done.positions == [1, 2, 0]
+    assert done.estimators == [1, 2, 0]
     np.testing.assert_allclose(done.errors, [1 / 5, 7 / 8, 8 / 14])
     np.testing.assert_allclose(done.votes, np.log([4, 1 / 7, 6 / 8]))
     assert done.stop_reason == "no candidate was left"
@@ -109,7 +110,7 @@ def test_phase_2_by_hand():
 def test_phase_2_does_not_invert_candidates_of_three_classes():
     mistakes = np.array([[True, True, True, True, False], [True, True, False, False, False]])
     done = select_by_target(mistakes, 3, 10)
-    assert done.positions == [1]
+    assert done.estimators == [1]
     np.testing.assert_allclose(done.votes, [np.log(3 / 2) + np.log(2)])
     assert done.stop_reason == CHANCE
 

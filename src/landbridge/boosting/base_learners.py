@@ -51,11 +51,6 @@ def make_learner(
     )
 
 
-def hard_mistakes(predicted: Vector, codes: Vector) -> Vector:
-    """True for each misclassified row."""
-    return predicted != codes
-
-
 class SharedBins:
     """`TrimmedTreeClassifier` on rows that are binned once for all rounds."""
 
@@ -85,7 +80,7 @@ class SharedBins:
 
     def mistakes(self, estimator: TrimmedTreeClassifier) -> Vector:
         tree = estimator.tree_
-        return hard_mistakes(tree.labels.astype(self.labels.dtype)[self.leaf], self.labels)
+        return tree.labels.astype(self.labels.dtype)[self.leaf] != self.labels
 
 
 class AnyLearner:
@@ -148,7 +143,7 @@ class AnyClassifier(AnyLearner):
         return drawn
 
     def mistakes(self, estimator: Any) -> Vector:
-        return hard_mistakes(predicted_codes(estimator, self.X, self.classes), self.labels)
+        return predicted_codes(estimator, self.X, self.classes) != self.labels
 
 
 def predicted_codes(estimator: Any, X: Matrix, classes: Vector) -> Vector:

@@ -6,7 +6,6 @@ Algorithms 1 to 3 of Yao and Doretto, *Boosting for Transfer Learning with Multi
 `landbridge.boosting.weight_updates`.
 """
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,22 +15,16 @@ from landbridge._transfer_estimator import WeightedSourcesEstimator
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import TransferData, check_count, stack_rows
 from landbridge.boosting import weight_updates as formula
-from landbridge.boosting.base_learners import (
-    Learner,
-    hard_mistakes,
-    make_learner,
-    predicted_codes,
-)
+from landbridge.boosting.base_learners import Learner, make_learner, predicted_codes
 from landbridge.boosting.tradaboost import (
     CHANCE,
     TINY,
-    Boosted,
     Rules,
     boost,
     training_rows,
     warn_weak_learner,
 )
-from landbridge.boosting.voting import VotingClassifier
+from landbridge.boosting.voting import Boosted, VotingClassifier
 
 EXHAUSTED = "no candidate was left"
 
@@ -77,17 +70,7 @@ class BestSource:
 
     def mistakes(self, estimator: Any) -> Vector:
         """Mistakes on the rows of every source and of the target."""
-        return hard_mistakes(predicted_codes(estimator, self.X, self.classes), self.codes)
-
-
-@dataclass(slots=True)
-class Selection:
-    """Positions, votes and errors of the candidates selected in phase II, in order of selection."""
-
-    positions: list[int] = field(default_factory=list)
-    votes: list[float] = field(default_factory=list)
-    errors: list[float] = field(default_factory=list)
-    stop_reason: str = "all rounds done"
+        return predicted_codes(estimator, self.X, self.classes) != self.codes
 
 
 def collect(by_source: list[Boosted], min_vote: float = 0.0) -> tuple[list[Any], Vector]:
@@ -103,19 +86,19 @@ def collect(by_source: list[Boosted], min_vote: float = 0.0) -> tuple[list[Any],
 
 def select_by_target(
     mistakes: np.ndarray, n_classes: int, n_rounds: int, row_weights: Vector | None = None
-) -> Selection:
+) -> Boosted:
     """Phase II (Algorithm 3): AdaBoost on the target with fitted candidates as base learners.
 
-    ``mistakes`` has shape (candidates, target rows). Every round takes the candidate with the
-    smallest error under the current weights and removes it from the list. With two classes, a
-    candidate that is wrong more often than right receives a negative vote, which is the
-    inversion h ← −h of the paper.
+    ``mistakes`` has shape (candidates, target rows), and the result holds positions of candidates.
+    Every round takes the candidate with the smallest error under the current weights and removes it
+    from the list. With two classes, a candidate that is wrong more often than right receives a
+    negative vote, which is the inversion h ← −h of the paper.
     """
     given = np.ones(mistakes.shape[1]) if row_weights is None else row_weights
     weights = given / given.sum()
-    left, done = list(range(len(mistakes))), Selection()
+    left, done = list(range(len(mistakes))), Boosted()
     floor, limit = 0.5 / formula.row_count(given), formula.error_limit(n_classes)
-    while len(done.positions) < n_rounds:
+    while len(done.estimators) < n_rounds:
         if not left:
             done.stop_reason = EXHAUSTED
             break
@@ -123,14 +106,14 @@ def select_by_target(
         judged = np.minimum(errors, 1.0 - errors) if n_classes == 2 else errors
         best = int(np.argmin(np.round(judged, 12)))  # rounding errors must not break ties
         stalled = judged[best] >= limit
-        if stalled and done.positions:
+        if stalled and done.estimators:
             done.stop_reason = CHANCE
             break
         error = float(np.clip(errors[best], floor, 1.0 - floor))
         wrong, vote = mistakes[left[best]], formula.vote_weight(error, n_classes)
         if vote < 0 and n_classes == 2:
             wrong = ~wrong
-        done.positions.append(left.pop(best))
+        done.estimators.append(left.pop(best))
         done.votes.append(vote)
         done.errors.append(float(errors[best]))
         if stalled:
@@ -186,10 +169,10 @@ class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
         """Boost without a target: every row counts as target."""
         rules = Rules(self.n_estimators)
         done = boost(learner, codes, 0, self.classes_.size, rules, data.row_weights)
-        self._keep(done.estimators, done, np.zeros(0, dtype=int))
+        self._keep(done, np.zeros(0, dtype=int))
 
-    def _keep(self, estimators: list[Any], done: Boosted | Selection, origin: Vector) -> None:
-        self._keep_rounds(estimators, done)
+    def _keep(self, done: Boosted, origin: Vector) -> None:
+        self._keep_rounds(done)
         self.chosen_sources_ = self.sources_[origin]
         votes = np.abs(self.estimator_weights_[: origin.size])
         shares = np.bincount(origin, votes, minlength=self.sources_.size)
@@ -272,7 +255,7 @@ class MultiSourceTrAdaBoostClassifier(SeveralSourcesClassifier):
         best = BestSource(learner, stack_rows(parts), codes, self.classes_, sources)
         rules = Rules(self.n_estimators, correction="none")
         done = boost(best, codes, data.X.shape[0], self.classes_.size, rules, data.row_weights)
-        self._keep(done.estimators, done, best.origins(done.estimators))
+        self._keep(done, best.origins(done.estimators))
 
 
 class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
@@ -353,12 +336,9 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
             learner = make_learner(base, [data.X[rows]], *own)
             by_source.append(boost(learner, codes[rows], 0, n_classes, rules, weights[rows]))
         candidates, origin = collect(by_source)
-        mistakes = [
-            hard_mistakes(predicted_codes(one, data.X_target, self.classes_), codes[n_source:])
-            for one in candidates
-        ]
-        chosen = select_by_target(
-            np.array(mistakes), n_classes, self.n_estimators, weights[n_source:]
-        )
+        answers = [predicted_codes(one, data.X_target, self.classes_) for one in candidates]
+        mistakes = np.array(answers) != codes[n_source:]
+        chosen = select_by_target(mistakes, n_classes, self.n_estimators, weights[n_source:])
         self.n_candidates_ = len(candidates)
-        self._keep([candidates[i] for i in chosen.positions], chosen, origin[chosen.positions])
+        places, chosen.estimators = chosen.estimators, [candidates[i] for i in chosen.estimators]
+        self._keep(chosen, origin[places])

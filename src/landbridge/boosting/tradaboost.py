@@ -1,6 +1,6 @@
 """TrAdaBoost (Dai et al. 2007) with the corrections of Al-Stouhi and Reddy (2011)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,7 @@ from landbridge.baselines import check_target_share, share_mass
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner
 from landbridge.boosting.trimmed_tree import class_codes
-from landbridge.boosting.voting import Rounds, VotingClassifier
+from landbridge.boosting.voting import Boosted, VotingClassifier
 from landbridge.exceptions import FewTargetRowsWarning, WeakLearnerWarning
 
 Correction = Literal["dynamic", "paper", "none"] | float
@@ -44,23 +44,6 @@ class Rules:
     label_costs: Vector | None = None
     store_weights: bool = False
     target_share: float | None = None
-
-
-@dataclass(slots=True)
-class Boosted:
-    """Result of boosting: the learners, their votes, and the statistics of every round."""
-
-    estimators: list[Any] = field(default_factory=list)
-    votes: list[float] = field(default_factory=list)
-    errors: list[float] = field(default_factory=list)
-    source_errors: list[float] = field(default_factory=list)
-    corrections: list[Any] = field(default_factory=list)
-    source_mass: list[float] = field(default_factory=list)
-    effective_source_rows: list[float] = field(default_factory=list)
-    source_weights: list[Vector] = field(default_factory=list)
-    target_weights: list[Vector] = field(default_factory=list)
-    n_doublings: int = 0
-    stop_reason: str = "all rounds done"
 
 
 def first_weights(row_weights: Vector, n_source: int, target_share: float | None) -> Vector:
@@ -334,7 +317,7 @@ class TrAdaBoostClassifier(VotingClassifier):
         return np.array([float(self.label_cost.get(c, 0.0)) for c in self.classes_.tolist()])
 
     def _keep(self, done: Boosted) -> None:
-        self._keep_rounds(done.estimators, done)
+        self._keep_rounds(done)
         self.n_doublings_ = done.n_doublings
         self.source_errors_ = np.array(done.source_errors)
         self.corrections_ = np.array(done.corrections)
@@ -361,7 +344,7 @@ def check_correction(correction: Any) -> None:
 
 def training_rows(estimator: Any, data: TransferData) -> tuple[list[Matrix], Vector]:
     """Return source and target rows and the codes of their classes; warn about few labels."""
-    codes = class_codes(data, data.labels)
+    codes = class_codes(data)
     if data.X_target is None:
         warn_no_target(estimator, "AdaBoost fitted on X")
         return [data.X], codes
@@ -394,7 +377,7 @@ def warn_few_rows(n_target: int) -> None:
         )
 
 
-def warn_weak_learner(done: Rounds, n_classes: int) -> None:
+def warn_weak_learner(done: Boosted, n_classes: int) -> None:
     """Warn that the first base learner did no better than chance and is the only one."""
     if done.stop_reason == CHANCE and done.errors[0] >= formula.error_limit(n_classes):
         warn_caller(

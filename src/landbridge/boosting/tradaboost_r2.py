@@ -19,7 +19,6 @@ from landbridge._validation import (
     check_choice,
     check_count,
     check_rows,
-    stack_rows,
     warn_no_target,
 )
 from landbridge.boosting import weight_updates as formula
@@ -27,7 +26,6 @@ from landbridge.boosting.base_learners import AnyLearner
 from landbridge.boosting.tradaboost import (
     CLIP,
     TINY,
-    Boosted,
     Correction,
     Rules,
     boost,
@@ -35,7 +33,7 @@ from landbridge.boosting.tradaboost import (
     warn_few_rows,
     warn_weak_learner,
 )
-from landbridge.boosting.voting import first_voter
+from landbridge.boosting.voting import Boosted, first_voter
 
 LARGEST_DECAY = 1e12
 # Number of folds of the target rows that the two-stage form uses to choose its step.
@@ -162,12 +160,8 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         TrAdaBoost.R2 or two-stage TrAdaBoost.R2.
     correction : {"dynamic", "paper", "none"} or float, default="dynamic"
         C_t of the R2 form; "none" is the published TrAdaBoost.R2. See `TrAdaBoostClassifier`.
-    vote : {"second_half", "all"}, default="second_half"
-        See `TrAdaBoostClassifier`; used by the R2 form only.
     n_steps : int, default=10
         Steps of the two-stage form.
-    store_weights : bool, default=False
-        Keep ``source_weights_`` and ``target_weights_``, rounds (or steps) × rows.
     random_state : int, RandomState or None, default=None
         Controls the randomness of the base learners and the sampling of rows by weight, not the
         folds.
@@ -212,30 +206,25 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         n_estimators: int = 30,
         variant: str = "r2",
         correction: Correction = "dynamic",
-        vote: str = "second_half",
         n_steps: int = 10,
-        store_weights: bool = False,
         random_state: RandomState = None,
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators
         self.variant = variant
         self.correction = correction
-        self.vote = vote
         self.n_steps = n_steps
-        self.store_weights = store_weights
         self.random_state = random_state
 
     def _fit_transfer(self, data: TransferData) -> None:
         """Boost on ``X, y`` and ``X_target, y_target``."""
-        rows, y, n_source = data.X, data.y, 0
+        n_source = 0
         if data.X_target is None:
             warn_no_target(self, "AdaBoost.R2 fitted on X")
         else:
             warn_few_rows(data.y_target.size)
-            rows, n_source = stack_rows([data.X, data.X_target]), data.X.shape[0]
-            y = np.concatenate([data.y, data.y_target])
-        learner = self._learner(rows, y.astype(np.float64), data.row_weights)
+            n_source = data.X.shape[0]
+        learner = self._learner(data)
         if self.variant == "two_stage" and n_source:
             self._fit_two_stages(learner, n_source)
         else:
@@ -245,34 +234,30 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         check_count(self.n_estimators, "n_estimators")
         check_correction(self.correction)
         check_choice(self.variant, "variant", ("r2", "two_stage"))
-        check_choice(self.vote, "vote", ("second_half", "all"))
         check_count(self.n_steps, "n_steps", least=2)
 
-    def _learner(self, rows: Matrix, y: Vector, row_weights: Vector) -> WeightedRegressor:
+    def _learner(self, data: TransferData) -> WeightedRegressor:
         base = DecisionTreeRegressor(max_depth=6) if self.estimator is None else self.estimator
         check_learns(base, "regressor")
         rng = check_random_state(self.random_state)
-        return WeightedRegressor(base, rows, y, rng, row_weights)
+        labels = data.labels.astype(np.float64)
+        return WeightedRegressor(base, data.labelled_rows, labels, rng, data.row_weights)
 
     def _fit_r2(self, learner: WeightedRegressor, n_source: int) -> None:
-        rules = Rules(
-            n_rounds=self.n_estimators,
-            correction=self.correction,
-            store_weights=self.store_weights,
-        )
+        rules = Rules(self.n_estimators, self.correction)
         codes = np.zeros(learner.y.size, dtype=np.intp)
         done = boost(learner, codes, n_source, 2, rules, learner.row_weights)
-        self._keep(done, first_voter(len(done.estimators), self.vote))
+        self._keep(done, first_voter(len(done.estimators), "second_half"))
         warn_weak_learner(done, 2)
 
     def _fit_two_stages(self, learner: WeightedRegressor, n_source: int) -> None:
         n_rows, given = learner.y.size, learner.row_weights
         weights = given / given.sum()
-        models, scores, history = [], [], []
+        models, scores, source_mass = [], [], []
         masses = given[:n_source].sum(), given[n_source:].sum()
         shares = [*target_shares(*masses, self.n_steps), None]
         for share in shares:
-            history.append(weights.copy())
+            source_mass.append(float(weights[:n_source].sum()))
             models.append(
                 boost_target(learner, weights, n_source, self.n_estimators, np.arange(n_rows))
             )
@@ -287,18 +272,14 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         self.cv_errors_ = np.array(scores)
         self.best_step_ = int(self.cv_errors_.argmin())
         done = models[self.best_step_]
-        done.source_mass = [float(w[:n_source].sum()) for w in history]
-        done.source_weights = [w[:n_source] for w in history]
-        done.target_weights = [w[n_source:] for w in history]
+        done.source_mass = source_mass
         self._keep(done, 0)
 
     def _cross_validate(self, learner: WeightedRegressor, weights: Vector, n_source: int) -> float:
         n_target = weights.size - n_source
-        folds = (
-            KFold(min(N_FOLDS, n_target), shuffle=True, random_state=0) if n_target > 1 else None
-        )
-        if folds is None:
+        if n_target == 1:
             return 0.0
+        folds = KFold(min(N_FOLDS, n_target), shuffle=True, random_state=0)
         losses, given = [], learner.row_weights[n_source:]
         for train, test in folds.split(np.arange(n_target)):
             inside = np.concatenate([np.arange(n_source), n_source + train])
@@ -317,9 +298,6 @@ class TrAdaBoostRegressor(MetaEstimatorMixin, RegressorMixin, WeightedTransferEs
         self.estimator_weights_ = np.array(done.votes[first:])
         self.errors_ = np.array(done.errors)
         self.source_mass_ = np.array(done.source_mass)
-        if self.store_weights:
-            self.source_weights_ = np.array(done.source_weights)
-            self.target_weights_ = np.array(done.target_weights)
 
     def predict(self, X: MatrixLike) -> Vector:
         """Weighted median of the predictions of the voting learners.

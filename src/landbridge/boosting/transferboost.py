@@ -15,11 +15,11 @@ from landbridge.boosting.tradaboost import (
     CLIP,
     PERFECT,
     TINY,
-    Boosted,
     first_weights,
     training_rows,
     warn_weak_learner,
 )
+from landbridge.boosting.voting import Boosted
 
 
 def transferability(
@@ -184,7 +184,7 @@ class TransferBoostClassifier(SeveralSourcesClassifier):
             self.target_share,
             data.row_weights,
         )
-        self._keep_rounds(done.estimators, done)
+        self._keep_rounds(done)
         self.transferability_ = terms
         self.source_mass_ = np.array(done.source_weights)
         self.source_transfer_ = dict(

@@ -101,7 +101,7 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
             warn_no_target(self, "a full classification tree")
         else:
             parts.append(data.X_target)
-        codes = class_codes(data, data.labels)
+        codes = class_codes(data)
         self._grow(bin_rows(parts), codes, data.row_weights, data.classes, data.X.shape[0])
 
     def _grow(
@@ -196,7 +196,6 @@ def auto_error(n_target: int) -> float:
     return min(0.5, 1.5 / np.sqrt(max(n_target, 1)))
 
 
-def class_codes(data: TransferData, labels: Vector) -> Vector:
-    """Encode labels as class indices of the smallest integer type."""
-    small = np.uint8 if data.classes is not None and data.classes.size < 256 else np.int32
-    return data.encode(labels).astype(small)
+def class_codes(data: TransferData) -> Vector:
+    """Labels as class indices of the smallest integer type."""
+    return data.encode(data.labels).astype(np.uint8 if data.classes.size < 256 else np.int32)

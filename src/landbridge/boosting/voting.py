@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -22,12 +23,21 @@ def first_voter(n_rounds: int, vote: str) -> int:
     return 0 if vote == "all" else math.ceil(n_rounds / 2) - 1
 
 
-class Rounds(Protocol):
-    """Votes and errors of the rounds of boosting, and why it stopped."""
+@dataclass(slots=True)
+class Boosted:
+    """Result of boosting: the learners, their votes, and the statistics of every round."""
 
-    votes: list[float]
-    errors: list[float]
-    stop_reason: str
+    estimators: list[Any] = field(default_factory=list)
+    votes: list[float] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    source_errors: list[float] = field(default_factory=list)
+    corrections: list[Any] = field(default_factory=list)
+    source_mass: list[float] = field(default_factory=list)
+    effective_source_rows: list[float] = field(default_factory=list)
+    source_weights: list[Vector] = field(default_factory=list)
+    target_weights: list[Vector] = field(default_factory=list)
+    n_doublings: int = 0
+    stop_reason: str = "all rounds done"
 
 
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEstimator):
@@ -59,9 +69,9 @@ class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEsti
         rng = check_random_state(self.random_state)
         return make_learner(self._base(), parts, codes, self.classes_, rng, data.row_weights)
 
-    def _keep_rounds(self, estimators: list[Any], done: Rounds) -> None:
-        self.estimators_ = estimators
-        self.n_estimators_ = len(estimators)
+    def _keep_rounds(self, done: Boosted) -> None:
+        self.estimators_ = done.estimators
+        self.n_estimators_ = len(done.estimators)
         self.estimator_weights_ = np.array(done.votes)
         self.errors_ = np.array(done.errors)
         self.stop_reason_ = done.stop_reason

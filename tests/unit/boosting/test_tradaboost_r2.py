@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import landbridge as lb
 from landbridge import TrAdaBoostRegressor
+from landbridge.boosting.tradaboost import Rules, boost
 from landbridge.boosting.tradaboost_r2 import (
     WeightedRegressor,
     adjusted_errors,
@@ -136,21 +137,21 @@ def test_transfer_beats_the_source_alone(variant, seed):
 
 def test_two_stages_report_their_choice():
     data = problem(1)
-    model = fitted(
-        TrAdaBoostRegressor(Ridge(), 4, variant="two_stage", n_steps=4, store_weights=True), data
-    )
+    model = fitted(TrAdaBoostRegressor(Ridge(), 4, variant="two_stage", n_steps=4), data)
     assert model.cv_errors_.shape == (4,)
     assert model.best_step_ == model.cv_errors_.argmin()
     np.testing.assert_allclose(1 - model.source_mass_, [1 / 7, 3 / 7, 5 / 7, 1], atol=1e-8)
-    assert model.source_weights_.shape == (4, 150)
-    assert model.target_weights_.shape == (4, 25)
 
 
 def test_r2_without_correction_is_pardoe_and_stones_update():
     X, y, X_target, y_target, *_ = problem(2)
-    model = TrAdaBoostRegressor(Ridge(), 3, correction="none", store_weights=True)
-    model.fit(X, y, X_target=X_target, y_target=y_target)
     rows, values = np.vstack([X, X_target]), np.append(y, y_target)
+    learner = WeightedRegressor(Ridge(), rows, values, np.random.RandomState(0))
+    rules = Rules(3, correction="none", store_weights=True)
+    done = boost(learner, np.zeros(175, dtype=int), 150, 2, rules)
+    model = TrAdaBoostRegressor(Ridge(), 3, correction="none")
+    model.fit(X, y, X_target=X_target, y_target=y_target)
+    np.testing.assert_array_equal(model.errors_, done.errors)
     weights = np.full(175, 1 / 175)
     rate = 1 / (1 + np.sqrt(2 * np.log(150) / 3))
     for t in range(2):
@@ -162,8 +163,8 @@ def test_r2_without_correction_is_pardoe_and_stones_update():
         weights[:150] *= rate ** errors[:150]
         weights[150:] *= (mean / (1 - mean)) ** -errors[150:]
         weights /= weights.sum()
-        np.testing.assert_allclose(model.source_weights_[t + 1], weights[:150])
-        np.testing.assert_allclose(model.target_weights_[t + 1], weights[150:])
+        np.testing.assert_allclose(done.source_weights[t + 1], weights[:150])
+        np.testing.assert_allclose(done.target_weights[t + 1], weights[150:])
 
 
 def test_dynamic_slows_the_drift():
