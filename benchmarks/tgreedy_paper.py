@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 from benchmarks import _tgreedy_figures as figures
 from benchmarks._harness import Log, markdown_table, read, write_page
@@ -137,12 +138,11 @@ def similarities(name, F, y, train, test, criteria=CRITERIA, n_pairs=1000) -> Ce
 
 
 def opening(F, images, y, train, test) -> Cells:
-    """Logistic regression of 2 against the even digits, tested on even and on odd ones."""
+    """Classifiers of 2 against the even digits, tested on even and on odd ones."""
     even, odd = (0, 4, 6, 8), (1, 3, 5, 7, 9)
 
-    def evaluate(rows) -> dict[str, Any]:
+    def evaluate(rows, model) -> dict[str, Any]:
         fitted = train[np.isin(y[train], (2, *even))]
-        model = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=200))
         model.fit(rows[fitted], y[fitted] == 2)
         errors = {}
         for name, others in (("even", even), ("odd", odd)):
@@ -153,8 +153,14 @@ def opening(F, images, y, train, test) -> Cells:
             errors[f"{name}, balanced"] = float((wrong[truth].mean() + wrong[~truth].mean()) / 2)
         return {"seed": SEED, "errors": errors}
 
-    for features, rows in (("features", F), ("pixels", images)):
-        yield {"experiment": "opening", "held_out": 0, "criterion": features}, (evaluate, rows)
+    linear = make_pipeline(StandardScaler(), LogisticRegression(C=0.01, max_iter=200))
+    for name, rows, model in (
+        ("features", F, linear),
+        ("pixels", images, linear),
+        ("pixels, SVM with Gaussian kernel", images, SVC(C=10)),
+    ):
+        line = {"experiment": "opening", "held_out": 0, "criterion": name}
+        yield line, (evaluate, rows, model)
 
 
 def run() -> None:
@@ -217,6 +223,7 @@ def page() -> None:
     ]
     for name, chosen in groups.items():
         text += ["", f"## {name}", "", table(chosen), "", verdict(chosen), "", gaps(chosen)]
+        text += ["", statistics(chosen), "", best_sizes(chosen), "", spread(chosen)]
     text += ["", "## Pictures", "", "\n\n".join(pictures)]
     write_page(NAME, "\n".join(text))
 
@@ -259,7 +266,7 @@ def grouped(lines) -> dict[str, list]:
 
 
 def opening_table(lines) -> str:
-    """Error rates of logistic regression in the source and on the digits it never saw."""
+    """Error rates in the source and on the digits that no model saw."""
     rows = []
     for line in lines:
         if line["experiment"] == "opening":
@@ -267,12 +274,12 @@ def opening_table(lines) -> str:
             cells = [f"{100 * errors[k]:.1f} %" for k in ("even", "odd")]
             cells += [f"{100 * errors[f'{k}, balanced']:.1f} %" for k in ("even", "odd")]
             rows.append([line["criterion"], *cells, f"{errors['odd'] / errors['even']:.0f}×"])
-    header = ["logistic regression on", "error, even", "error, odd"]
+    header = ["model on", "error, even", "error, odd"]
     header += ["even, classes balanced", "odd, classes balanced", "increase"]
     return (
         markdown_table(header, rows)
-        + "\n\nThe paper: 0.5 % against the even digits, 35 % against the odd ones. The jump is "
-        "there, and smaller on these features."
+        + "\n\nThe model is logistic regression where no SVM is named. The paper: 0.5 % against "
+        "the even digits, 35 % against the odd ones. The jump is there, and smaller here."
     )
 
 
@@ -335,4 +342,42 @@ def gaps(lines) -> str:
     return (
         "Mean gap between source and held-out domain over 3, 5, 10 and 20 features: "
         f"`loss` {found['loss'].mean():+.3f}; " + "; ".join(words) + "."
+    )
+
+
+def statistics(lines) -> str:
+    """The rightmost plots of the paper's Figures 2 and 3 in one number for each criterion."""
+    words = []
+    for criterion in criteria_of(lines):
+        medians = [np.median(r["T"][:10]) for r in lines if r["criterion"] == criterion and r["T"]]
+        if medians:
+            words.append(f"`{criterion}` {np.mean(medians):.1f}")
+    return "Median of |T| over the first ten steps, mean over splits: " + "; ".join(words) + "."
+
+
+def best_sizes(lines) -> str:
+    """The number of features with the highest mean AUROC on the held-out domain."""
+    grid, words = lines[0]["grid"], []
+    for criterion in criteria_of(lines):
+        means = [values(lines, criterion, place)[1].mean() for place in range(len(grid))]
+        words.append(f"`{criterion}` {grid[int(np.argmax(means))]} ({max(means):.3f})")
+    return (
+        f"Features with the highest AUROC on the held-out domain, of at most {grid[-1]}: "
+        + "; ".join(words)
+        + "."
+    )
+
+
+def spread(lines) -> str:
+    """How much held-out domains differ, beside the sampling error of a single AUROC."""
+    place = lines[0]["grid"].index(10)
+    areas = values(lines, "loss", place)[1]
+    n = 1000  # rows of each class, as in the paper
+    both = areas / (2 - areas) + 2 * areas**2 / (1 + areas)
+    errors = areas * (1 - areas) + (n - 1) * (both - 2 * areas**2)
+    within = np.sqrt(np.mean(errors / n**2))
+    return (
+        "With ten features chosen by `loss`, the AUROC on the held-out domain has a standard "
+        f"deviation of {areas.std(ddof=1):.3f} over the splits; the sampling error of one AUROC "
+        f"(Hanley and McNeil 1982) is {within:.3f}."
     )
