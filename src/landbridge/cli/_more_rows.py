@@ -5,13 +5,12 @@ grows in steps. Each step shows how the time and memory of the fit grow with the
 method that needs a matrix of all pairs of rows stops early, and one of linear cost continues until
 all rows are used.
 
-A stage of a model receives the rows of each pass piece by piece and then reports whether it needs
-another:
+The last stage of a model receives the rows of each pass piece by piece and then reports whether it
+needs another; the scalers in front of it stay as fitted on the sample:
 
-- scalers and estimators with ``partial_fit`` take one pass. Those that iterate (stochastic gradient
-  descent, neural networks) continue from the fit on a sample; the others start from scratch;
-- least squares needs :math:`X^\top W X` and :math:`X^\top W y`, one pass; `RidgeCV` takes a second
-  one for the leave-one-out errors of all penalties;
+- estimators with ``partial_fit`` take one pass. Those that iterate (stochastic gradient descent,
+  neural networks) continue from the fit on a sample; the others start from scratch;
+- least squares needs :math:`X^\top W X` and :math:`X^\top W y`, one pass;
 - logistic regression takes a Newton step per pass. It begins at the fit on a sample, which is
   close to the optimum on all rows, so that a few steps suffice.
 
@@ -151,16 +150,18 @@ def fit_on_more(
     return problem, ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Member:
     """Member of the final model that can learn in passes, and the rows that it learns from."""
 
     name: str
-    passes: "Passes"
+    transformers: list[Any]  # in front of the stage
+    stage: "Stage"
     source: list[str]
     target: list[str]
-    target_share: float | None
-    takes_weight: bool
+    target_share: float | None = None
+    takes_weight: bool = True
+    n_rows: int = 0
 
     def add(self, piece: "Piece", counts: Mapping[str, int]) -> None:
         """Learn from rows of the member's domains with known classes.
@@ -170,13 +171,21 @@ class Member:
         of_source, of_target = self._weights(counts)
         weight = np.where(np.isin(piece.domains, self.source), of_source, 0.0)
         weight[np.isin(piece.domains, self.target)] = of_target
-        classes = getattr(self.passes.last, "classes_", piece.y)
+        classes = getattr(self.stage.model, "classes_", piece.y)
         rows = np.flatnonzero((weight > 0) & np.isin(piece.y, classes))
         if not self.takes_weight:
             rows = np.repeat(rows, weight[rows].astype(int))
             weight = np.ones_like(weight)
         if rows.size:
-            self.passes.add(piece.X[rows], piece.y[rows], weight[rows])
+            X = piece.X[rows]
+            for transformer in self.transformers:
+                X = transformer.transform(X)
+            self.stage.add(X, piece.y[rows], weight[rows])
+        self.n_rows += rows.size
+
+    def end_pass(self) -> bool:
+        """Whether another pass is needed; never without rows to learn from."""
+        return self.n_rows > 0 and self.stage.end_pass()
 
     def _weights(self, counts: Mapping[str, int]) -> tuple[float, float]:
         """Weight of a source row and of a labelled target row, as in `Pooled`."""
@@ -205,9 +214,11 @@ def members_that_learn(
     for name, model in models:
         cell = result.cells[result.labels.index(name)]
         inner = model.estimator_ if isinstance(model, SourceOnly | TargetOnly | Pooled) else model
+        steps = [step for _, step in inner.steps] if isinstance(inner, Pipeline) else [inner]
+        stage = stage_of(steps[-1])
         # Design weights exist only for rows of the sample, and maps between domains need all rows
         # at once.
-        if takes_target(inner) or stage_of(inner) is None or problem.target_weights is not None:
+        if takes_target(inner) or stage is None or problem.target_weights is not None:
             others.append(name)
             continue
         source = [cell.source] if cell.source in problem.sources else problem.sources
@@ -219,7 +230,8 @@ def members_that_learn(
             source = []
         share = model.target_share if isinstance(model, Pooled) else None
         weighted = share is None or takes_sample_weight(inner)
-        found.append(Member(name, Passes(inner), source, target, share, weighted))
+        transformers = [step for step in steps[:-1] if hasattr(step, "transform")]
+        found.append(Member(name, transformers, stage, source, target, share, weighted))
     return found, others
 
 
@@ -230,7 +242,6 @@ class Learnt:
     names: list[str]
     stopped: list[str]
     n_passes: int
-    counts: dict[str, int]
 
     def sentence(self) -> str:
         """Describe which models were fitted to all rows."""
@@ -264,7 +275,7 @@ def learn_in_passes(
         began = time.monotonic()
         in_time = deadline is None or began + expected <= deadline
         title, seen = f"learning from all rows, pass {n_passes + 1}", 0
-        shuffled = not all(member.passes.in_any_order for member in waiting)
+        shuffled = not all(member.stage.in_any_order for member in waiting)
         with Progress(title, table.n_rows, unit="rows") as progress:
             for piece in _encoded(search, problem, table, shuffled) if in_time else ():
                 for member in waiting:
@@ -278,10 +289,10 @@ def learn_in_passes(
                     break
         if in_time:
             n_passes += 1
-            waiting = [member for member in waiting if member.passes.end_pass()]
-    stopped = [member.name for member in waiting if member.passes.stop()]
+            waiting = [member for member in waiting if member.end_pass()]
+    stopped = [member.name for member in waiting if member.stage.improved]
     names = [member.name for member in members if member not in waiting]
-    return Learnt(names + stopped, stopped, n_passes, counts)
+    return Learnt(names + stopped, stopped, n_passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,9 +347,11 @@ def _peak_bytes() -> float:
 
 
 class Stage(Protocol):
-    """One part of a model that learns in passes; it changes the model that it was given."""
+    """Learns an estimator in passes, and changes it at the end of a pass."""
 
+    model: Any
     in_any_order: bool
+    improved: bool  # whether the model can be used although another pass is needed
 
     def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
         """Learn from the next rows."""
@@ -348,11 +361,12 @@ class Stage(Protocol):
 
 
 class PartialFit:
-    """An estimator or a scaler with ``partial_fit``, in one pass."""
+    """An estimator with ``partial_fit``, in one pass."""
+
+    improved = False
 
     def __init__(self, model: Any):
-        # The state of naive Bayes or of a scaler consists of sums, which would count the sample
-        # twice.
+        # The state of naive Bayes consists of sums, which would count the sample twice.
         self.in_any_order = "max_iter" not in model.get_params()
         self.model = model
         self.learning = clone(model) if self.in_any_order else deepcopy(model)
@@ -361,9 +375,6 @@ class PartialFit:
 
     def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
         options: dict[str, Any] = {} if self.classes is None else {"classes": self.classes}
-        if not hasattr(self.model, "predict"):  # a scaler, which is fitted without weights
-            self.learning.partial_fit(X)
-            return
         if self.takes_weight and (weight != 1).any():
             options["sample_weight"] = weight
         self.learning.partial_fit(X, y, **options)
@@ -376,14 +387,14 @@ class PartialFit:
 class LeastSquares:
     """`LinearRegression`, `Ridge` and `RidgeCV` from the normal equations."""
 
-    in_any_order = True
+    in_any_order, improved = True, False
 
     def __init__(self, model: Any):
         self.model = model
-        self.alphas = np.atleast_1d(getattr(model, "alphas", getattr(model, "alpha", 0.0)))
+        # A penalty chosen on the sample is kept; with more rows, its choice matters less.
+        self.alpha = getattr(model, "alpha_", getattr(model, "alpha", 0.0))
         self.shift: Vector | None = None  # a point near the mean, to avoid cancellation
         self.sums: Matrix | None = None
-        self.errors: Vector | None = None  # sums of squared leave-one-out errors, pass 2
 
     def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
         rows = np.column_stack([_dense(X), y])
@@ -391,52 +402,22 @@ class LeastSquares:
             self.shift = rows.mean(axis=0) * self.model.fit_intercept
             self.sums = np.zeros((rows.shape[1] + 1, rows.shape[1] + 1))
         rows = np.column_stack([rows - self.shift, np.ones(len(rows))])
-        if self.errors is None:
-            self.sums += (rows * weight[:, None]).T @ rows
-        else:
-            self.errors += self._squared_errors(rows, weight)
+        self.sums += (rows * weight[:, None]).T @ rows
 
     def end_pass(self) -> bool:
-        if self.errors is None:
-            self._solve()
-            if self.alphas.size > 1:
-                self.errors = np.zeros(self.alphas.size)
-                return True
-        best = 0 if self.errors is None else int(np.argmin(self.errors))
+        assert self.sums is not None
         assert self.shift is not None
-        coef = self.coefs[best]
-        self.model.coef_ = coef
-        mean = self.shift[:-1] + self.mean[:-1]
+        total = self.sums[-1, -1]
+        mean = self.sums[-1, :-1] / total * self.model.fit_intercept
+        centred = self.sums[:-1, :-1] - total * np.outer(mean, mean)
+        gram = centred[:-1, :-1] + self.alpha * np.eye(len(centred) - 1)
+        # Duplicate columns have no unique solution; the pseudo-inverse gives the shortest one.
+        self.model.coef_ = np.linalg.pinv(gram, hermitian=True) @ centred[:-1, -1]
+        mean = mean + self.shift
         self.model.intercept_ = 0.0
         if self.model.fit_intercept:
-            self.model.intercept_ = float(self.shift[-1] + self.mean[-1] - mean @ coef)
-        if isinstance(self.model, RidgeCV):
-            self.model.alpha_ = float(self.alphas[best])
+            self.model.intercept_ = float(mean[-1] - mean[:-1] @ self.model.coef_)
         return False
-
-    def _solve(self) -> None:
-        r"""Coefficients and inverse of :math:`X^\top W X + αI`, for every penalty α."""
-        assert self.sums is not None
-        self.total = self.sums[-1, -1]
-        self.mean = self.sums[-1, :-1] / self.total * self.model.fit_intercept
-        centred = self.sums[:-1, :-1] - self.total * np.outer(self.mean, self.mean)
-        gram = centred[:-1, :-1]
-        # Duplicate columns have no unique solution; the pseudo-inverse gives the shortest one.
-        self.inverses = [
-            np.linalg.pinv(gram + alpha * np.eye(len(gram)), hermitian=True)
-            for alpha in self.alphas
-        ]
-        self.coefs = [inverse @ centred[:-1, -1] for inverse in self.inverses]
-
-    def _squared_errors(self, rows: Matrix, weight: Vector) -> Vector:
-        r"""Weighted squares of :math:`r_i / (1 - h_i)`, which are leave-one-out errors."""
-        X, y = rows[:, :-2] - self.mean[:-1], rows[:, -2] - self.mean[-1]
-        found = np.empty(self.alphas.size)
-        for number, (coef, inverse) in enumerate(zip(self.coefs, self.inverses, strict=True)):
-            leverage = weight * ((X @ inverse) * X).sum(axis=1)
-            leverage += weight / self.total * self.model.fit_intercept
-            found[number] = (weight * ((y - X @ coef) / (1 - leverage)) ** 2).sum()
-        return found
 
 
 class Newton:
@@ -512,64 +493,8 @@ class Newton:
             self.model.intercept_ = parameters[:, -1].copy()
 
 
-class Passes:
-    """All stages of one model. They work on a copy, which replaces the model at the end."""
-
-    def __init__(self, model: Any):
-        self.model, self.copy = model, deepcopy(model)
-        steps = [step for _, step in self.copy.steps] if isinstance(self.copy, Pipeline) else []
-        self.before = [step for step in steps[:-1] if hasattr(step, "transform")]
-        self.last = steps[-1] if steps else self.copy
-        # Scalers learn from all rows; other transformers stay as fitted on the sample.
-        self.stages: list[tuple[int, Callable[[Any], Stage], Any]] = [
-            (place, PartialFit, step)
-            for place, step in enumerate(self.before)
-            if hasattr(step, "partial_fit")
-        ]
-        kind = stage_of(self.last)
-        assert kind is not None
-        self.stages.append((len(self.before), kind, self.last))
-        self.in_any_order = kind is not PartialFit or PartialFit(self.last).in_any_order
-        self.current: Stage | None = None
-        self.n_passes = 0
-
-    def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
-        """Give rows to the stage that learns in this pass."""
-        place, kind, step = self.stages[0]
-        if self.current is None:
-            self.current = kind(step)
-        for transformer in self.before[:place]:
-            X = transformer.transform(X)
-        self.current.add(X, y, weight)
-
-    def end_pass(self) -> bool:
-        """Whether another pass is needed; if not, the fitted copy replaces the model."""
-        self.n_passes += 1
-        if self.current is None:  # there was no row for this model
-            return False
-        if self.current.end_pass():
-            return True
-        self.stages.pop(0)
-        self.current = None
-        if not self.stages:
-            self.install()
-        return bool(self.stages)
-
-    def stop(self) -> bool:
-        """Stop early; return whether at least one Newton step improved the model."""
-        usable = isinstance(self.current, Newton) and self.current.improved
-        if usable:
-            self.install()
-        return usable
-
-    def install(self) -> None:
-        self.model.__dict__.update(self.copy.__dict__)
-
-
-def stage_of(model: Any) -> Callable[[Any], Stage] | None:
-    """Stage of a fitted estimator or of a pipeline's last step; None if it needs all rows."""
-    if isinstance(model, Pipeline):
-        return stage_of(model.steps[-1][1])
+def stage_of(model: Any) -> Stage | None:
+    """Stage that learns a fitted estimator in passes; None if it needs all rows at once."""
     options = model.get_params(deep=False) if hasattr(model, "get_params") else {}
     if options.get("class_weight") is not None or options.get("positive"):
         return None
@@ -577,14 +502,13 @@ def stage_of(model: Any) -> Callable[[Any], Stage] | None:
     if type(model) is LogisticRegression:
         plain = model.penalty != "l1" and not model.l1_ratio and model.solver != "liblinear"
         small = len(model.coef_) * (n_columns + 1) <= MOST_PARAMETERS
-        return Newton if plain and small else None
+        return Newton(model) if plain and small else None
     if type(model) in (LinearRegression, Ridge, RidgeCV):
         plain = np.ndim(model.coef_) == 1 and np.ndim(options.get("alpha", 0.0)) == 0
-        plain &= options.get("cv") is None and options.get("scoring") is None
-        return LeastSquares if plain and n_columns <= MOST_PARAMETERS else None
+        return LeastSquares(model) if plain and n_columns <= MOST_PARAMETERS else None
     # With early stopping some rows are held out, and `partial_fit` refuses.
     if hasattr(model, "partial_fit") and not options.get("early_stopping"):
-        return PartialFit
+        return PartialFit(model)
     return None
 
 
