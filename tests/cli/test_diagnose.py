@@ -41,8 +41,8 @@ def test_a_turned_relation_odd_columns_and_representative_labels(landbridge, ran
     for split in answer["loss_split"].values():
         assert split["cause"] == "relation"
         assert split["advice"] == "label"
-        value, low, high = split["relation"]
-        assert 0 < low < value < high
+        relation = split["relation"]
+        assert 0 < relation["low"] < relation["value"] < relation["high"]
     assert answer["label_check"]["representative"]
     columns = {column["name"]: column["findings"] for column in answer["columns"]}
     assert columns["row"] == ["identifier"]

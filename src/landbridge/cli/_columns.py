@@ -21,7 +21,6 @@ import polars as pl
 
 from landbridge.cli._session import InputError, listing, nearest
 from landbridge.inspection._column_tests import MISSING_MARKS
-from landbridge.report.data_summary import column_kind
 
 # The encoder computes in single precision, where larger numbers and their squares overflow.
 LARGEST = 1e18
@@ -302,6 +301,14 @@ class NewRows:
 
     frame: pl.DataFrame
     outside: np.ndarray
+
+
+def column_kind(column: pl.Series) -> str:
+    """The type of a column in words."""
+    if column.dtype.is_numeric():
+        return "number"
+    kinds = {pl.Boolean: "true or false", pl.Date: "date", pl.Datetime: "time"}
+    return next((words for kind, words in kinds.items() if column.dtype == kind), "text")
 
 
 def describe_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from enum import StrEnum
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -47,48 +48,27 @@ def argument(words: str, **more: Any) -> Any:
     return field(metadata={"typer": typer.Argument(help=words, **more)})
 
 
-def max_rows_option(default: int) -> Any:
-    """Option for the size of the sample of each domain."""
-    words = "Maximum number of rows per domain; 0 for all."
-    return option(default, words, panel=TABLE, min=0)
-
-
 def several(words: str, **more: Any) -> Any:
     """Option about the table that may be repeated."""
     return option(None, f"{words}; may be repeated.", panel=TABLE, **more)
 
 
-def label_option() -> Any:
-    """Option for the column to predict."""
-    words = "Column to predict; rows with empty cells are unlabelled."
-    return option(..., words, "--label", "-y")
-
-
-def target_option() -> Any:
-    """Option for the target domain."""
-    return option(..., "Name of the target domain.", "--target", "-t")
-
-
-def encoding_option() -> Any:
-    """Option for the encoding of text files."""
-    words = "Encoding of text files, such as latin-1; default UTF-8."
-    return option(None, words, panel=TABLE)
-
-
-def jobs_option() -> Any:
-    """Option for the number of parallel jobs."""
-    words = "Number of parallel jobs; -1 for all cores."
-    return option(1, words, "--jobs", "-j", panel=RUNNING)
-
-
-def seed_option() -> Any:
-    """Option for the random seed."""
-    return option(0, "Random seed.", panel=RUNNING, min=0, max=2**32 - 1)
-
-
-def output(words: str) -> Any:
-    """Option that names a file to write."""
-    return option(None, words, panel=OUTPUT)
+# Options of several commands.
+label_option = partial(
+    option, ..., "Column to predict; rows with empty cells are unlabelled.", "--label", "-y"
+)
+target_option = partial(option, ..., "Name of the target domain.", "--target", "-t")
+max_rows_option = partial(
+    option, words="Maximum number of rows per domain; 0 for all.", panel=TABLE, min=0
+)
+encoding_option = partial(
+    option, None, "Encoding of text files, such as latin-1; default UTF-8.", panel=TABLE
+)
+jobs_option = partial(
+    option, 1, "Number of parallel jobs; -1 for all cores.", "--jobs", "-j", panel=RUNNING
+)
+seed_option = partial(option, 0, "Random seed.", panel=RUNNING, min=0, max=2**32 - 1)
+output = partial(option, None, panel=OUTPUT)
 
 
 @dataclass(frozen=True, kw_only=True)

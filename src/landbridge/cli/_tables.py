@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 
 from landbridge._tasks import Progress
-from landbridge.cli._columns import LARGEST, find_types, is_code
+from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     TEXT_SUFFIXES,
@@ -298,8 +298,6 @@ def _stack(tables: dict[str, pl.DataFrame], domain: str | None) -> pl.DataFrame:
 
 def _check_same_kind(name: str, tables: dict[str, pl.DataFrame]) -> None:
     """Raise if the type of a column, such as date or number, differs between files."""
-    from landbridge.report.data_summary import column_kind
-
     filled = {k: t[name] for k, t in tables.items() if t[name].null_count() < t.height}
     kinds = {domain: column_kind(column) for domain, column in filled.items()}
     if len(set(kinds.values())) > 1:

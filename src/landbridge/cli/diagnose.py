@@ -1,6 +1,6 @@
 """``landbridge diagnose``, ``evaluate`` and ``features``: compare domains."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from landbridge.inspection.loss_split import FEWEST
 from landbridge.model_selection import MultiSourceCV
 from landbridge.model_selection.candidates import default_candidates
 from landbridge.report import summarise_features, summarise_shift, summarise_sources
-from landbridge.report.blocks import P_VALUE, Block, Column, Text, make_table, plain
+from landbridge.report.blocks import P_VALUE, Block, Column, Text, make_table, plain, values_of
 from landbridge.report.layout import features_section, shift_section, sources_section
 from landbridge.report.search_summary import summarise_label_check
 from landbridge.report.tables import columns_table
@@ -284,17 +284,21 @@ def trust_data(
     return {
         "columns": _columns_data(audit),
         "label_check": plain(summarise_label_check(check)),
-        "loss_split": {name: _split_data(split) for name, split in splits.items()},
+        "loss_split": {
+            name: {
+                **plain(asdict(split)),
+                "cause": split.cause.name.lower(),
+                "advice": split.advice.name.lower(),
+            }
+            for name, split in splits.items()
+        },
     }
 
 
 def _columns_data(audit: ColumnAudit) -> list[dict[str, Any]]:
     return [
         {
-            "name": column.name,
-            "type": column.kind,
-            "missing": column.missing,
-            "unique": column.unique,
+            **values_of(column, "name", "missing", "unique", type="kind"),
             "findings": [finding.name.lower() for finding in column.findings],
         }
         for column in audit.columns
@@ -338,16 +342,3 @@ def _column_table(check: LabelCheck) -> Block:
     ]
     rows = [[c.name, c.shift, c.outside, c.p_value] for c in check.columns]
     return make_table(columns, rows)
-
-
-def _split_data(split: LossSplit) -> dict[str, Any]:
-    parts = {"total": split.total, "features": split.features, "relation": split.relation}
-    return {
-        "loss": split.loss_name,
-        "source": split.source,
-        "target": split.target,
-        **{name: [part.value, part.low, part.high] for name, part in parts.items()},
-        "overlap": split.overlap,
-        "cause": split.cause.name.lower(),
-        "advice": split.advice.name.lower(),
-    }

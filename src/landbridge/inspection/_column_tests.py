@@ -1,7 +1,6 @@
 """Tests on single columns: identifiers, times, copies of the label, and formats of text."""
 
 import re
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -34,18 +33,6 @@ _LEADING_ZERO = re.compile(r"^0\d+$")
 MISSING_MARKS = frozenset(
     {"n/a", "na", "-", "--", "?", "none", "null", "nan", "missing", "unknown", "nil", ".", "#n/a"}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """Format of the texts of a column."""
-
-    free_text: bool
-    currency: bool
-    percent: bool
-    thousands: bool
-    missing_marks: bool
-    leading_zeros: bool
 
 
 def plain(values: Vector) -> Vector:
@@ -215,8 +202,8 @@ def typical_words(known: Vector) -> float:
     return float(np.median([len(str(text).split()) for text in known[:MOST_TEXTS]]))
 
 
-def writing_of(known: Vector) -> Writing:
-    """Format of the texts: amounts, percentages, marks of missing values, codes."""
+def writing_of(known: Vector) -> dict[str, bool]:
+    """How the texts are written: amounts, percentages, marks of missing values, codes."""
     texts = [str(text).strip() for text in known[:MOST_TEXTS].tolist()]
     marks = [text.lower() in MISSING_MARKS for text in texts]
     others = [text for text, mark in zip(texts, marks, strict=True) if not mark]
@@ -228,14 +215,14 @@ def writing_of(known: Vector) -> Writing:
     digits = [text for text in others if any(c.isdigit() for c in text)]
     numbers = len(digits) >= NEARLY_ALL * max(len(others), 1) and bool(others)
     all_codes = bool(others) and all(text.isdigit() for text in others)
-    return Writing(
-        free_text=typical_words(known) >= FREE_WORDS,
-        currency=nearly_all(_CURRENCY),
-        percent=nearly_all(_PERCENT),
-        thousands=numbers and _grouped(others),
-        missing_marks=any(marks),
-        leading_zeros=all_codes and any(_LEADING_ZERO.match(text) for text in others),
-    )
+    return {
+        "FREE_TEXT": typical_words(known) >= FREE_WORDS,
+        "CURRENCY": nearly_all(_CURRENCY),
+        "PERCENT": nearly_all(_PERCENT),
+        "THOUSANDS": numbers and _grouped(others),
+        "MISSING_MARKS": any(marks),
+        "LEADING_ZEROS": all_codes and any(_LEADING_ZERO.match(text) for text in others),
+    }
 
 
 def _grouped(texts: list[str]) -> bool:

@@ -216,7 +216,7 @@ def audit_column(
     if known.size and not any(finding in LEFT_OUT for finding in findings):
         findings += _findings_beside(values, missing, labels, domains)
     if kind == "text":
-        findings += _text_findings(known)
+        findings += [Finding[name] for name, found in tests.writing_of(known).items() if found]
     share = float(missing.mean()) if missing.size else 1.0
     if 0.5 < share < 1:
         findings.append(Finding.MOSTLY_MISSING)
@@ -258,20 +258,6 @@ def _findings_beside(
         if tests.copies(values[both], labels[both]):
             found.append(Finding.COPY_OF_LABEL)
     return found
-
-
-def _text_findings(known: Vector) -> list[Finding]:
-    """Findings about how text is written."""
-    written = tests.writing_of(known)
-    marks = {
-        Finding.FREE_TEXT: written.free_text,
-        Finding.CURRENCY: written.currency,
-        Finding.PERCENT: written.percent,
-        Finding.THOUSANDS: written.thousands,
-        Finding.MISSING_MARKS: written.missing_marks,
-        Finding.LEADING_ZEROS: written.leading_zeros,
-    }
-    return [finding for finding, there in marks.items() if there]
 
 
 def _check_table(table: Any, label: str | None, domain: str | None) -> list[str]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from landbridge.inspection import AuditedColumn, ColumnAudit
+from landbridge.inspection import ColumnAudit, audit_columns
 from landbridge.metrics.metric import percent
 from landbridge.report.blocks import plain, values_of
 
@@ -38,7 +38,7 @@ def summarise_data(
     task : {"classification", "regression"} or None, optional
         Kind of label.
     audit : ColumnAudit, optional
-        Audit of these columns and of those left out.
+        Audit of these columns and of those left out; by default of these alone.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def summarise_data(
                 "labels": "" if own is None else describe_labels(own, task),
             }
         )
-    columns = [_column(column) for column in (features if audit is None else audit.columns)]
+    audit = audit_columns(features) if audit is None else audit
     return plain(
         {
             "label": "" if labels is None else labels.name,
@@ -68,28 +68,15 @@ def summarise_data(
             "target": target or "",
             "domains": entries,
             "target_only_classes": _target_only_classes(domains, labels, target, task),
-            "columns": columns,
+            "columns": [
+                {
+                    **values_of(column, "name", "missing", "unique", type="kind"),
+                    "findings": [finding.value for finding in column.findings],
+                }
+                for column in audit.columns
+            ],
         }
     )
-
-
-def _column(column: "pl.Series | AuditedColumn") -> dict[str, Any]:
-    if isinstance(column, AuditedColumn):
-        findings = [finding.value for finding in column.findings]
-        return {**values_of(column, "name", "missing", "unique", type="kind"), "findings": findings}
-    missing = column.null_count() / max(len(column), 1)
-    kind = column_kind(column)
-    return {"name": column.name, "type": kind, "missing": missing, "unique": None, "findings": []}
-
-
-def column_kind(column: "pl.Series") -> str:
-    """The type of a column in words."""
-    import polars as pl
-
-    if column.dtype.is_numeric():
-        return "number"
-    kinds = {pl.Boolean: "true or false", pl.Date: "date", pl.Datetime: "time"}
-    return next((words for kind, words in kinds.items() if column.dtype == kind), "text")
 
 
 def _target_only_classes(
