@@ -12,6 +12,7 @@ from landbridge._validation.labels import (
     check_one_label_each,
     check_sample_weight,
     check_target_labels,
+    is_text,
     missing_values,
     plain_numbers,
     task_of,

@@ -99,7 +99,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
     if task == "regression":
         return y_target.astype(y.dtype, copy=False)
     y_target = plain_numbers(y_target)
-    if _is_text(y) != _is_text(y_target):
+    if is_text(y) != is_text(y_target):
         raise ValueError(
             f"`y_target` must hold labels of the same type as y; got {y_target.dtype} and "
             f"{y.dtype}. Convert both to text or both to numbers."
@@ -118,11 +118,11 @@ def check_object_labels(y: VectorLike) -> VectorLike:
             f"`y` must hold a label for every row of X; got {missing.sum()} missing, the first in "
             f"row {missing.argmax()}. Leave out source rows without a label."
         )
-    is_text = np.array([isinstance(label, str) for label in labels.tolist()])
-    if is_text.any() and not is_text.all():
+    text = np.array([isinstance(label, str) for label in labels.tolist()])
+    if text.any() and not text.all():
         raise ValueError(
             "`y` must hold text in every row or numbers in every row; got "
-            f"{labels[is_text.argmax()]!r} and {labels[is_text.argmin()]!r}. Convert the "
+            f"{labels[text.argmax()]!r} and {labels[text.argmin()]!r}. Convert the "
             "labels to one kind, for example with astype(str)."
         )
     return plain_numbers(labels)
@@ -247,5 +247,6 @@ def _holds_text(labels: Vector) -> bool:
     return any(isinstance(label, str) for label in labels.ravel().tolist())
 
 
-def _is_text(labels: Vector) -> bool:
+def is_text(labels: Vector) -> bool:
+    """Whether labels are text."""
     return labels.dtype.kind in "OUST"

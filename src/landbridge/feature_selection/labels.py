@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from landbridge._typing import Vector
+from landbridge._validation import is_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +77,6 @@ class Labels:
             return 1.0, 0.0
         low, high = self.encode(classes)
         return 2.0 / (high - low), -(high + low) / (high - low)
-
-
-def is_text(y: Vector) -> bool:
-    """Whether labels are text."""
-    return y.dtype.kind in "OUST"
 
 
 def _first_values(y: Vector) -> list[Any]:

@@ -26,6 +26,7 @@ from landbridge._validation import (
     check_rows,
     check_transfer,
     is_number,
+    is_text,
     plain_numbers,
 )
 from landbridge._validation.matrices import seen_names
@@ -33,7 +34,7 @@ from landbridge._warn import warn_caller
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
 from landbridge.feature_selection.datasets import Sums, sums_of_batch, sums_of_dataset
 from landbridge.feature_selection.files import count_rows, read_batches, with_progress
-from landbridge.feature_selection.labels import Labels, is_text
+from landbridge.feature_selection.labels import Labels
 from landbridge.feature_selection.moments import Moments, moments_of
 from landbridge.feature_selection.path import FeaturePath, coefficients, follow_path
 from landbridge.feature_selection.statistics import (

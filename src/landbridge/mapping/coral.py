@@ -11,13 +11,10 @@ one class onto another (cars by origin: accuracy 0.28 instead of 0.91). Deviatio
 inverses are taken on the range of C_S.
 """
 
-from typing import Any, Self
-
 import numpy as np
-from scipy import sparse
 
 from landbridge._domain_map import DomainMap
-from landbridge._typing import MatrixLike, VectorLike
+from landbridge._typing import MatrixLike
 from landbridge._validation import TransferData, check_memory, check_not_negative, check_rows
 
 
@@ -30,21 +27,13 @@ def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:
     return (vectors[:, keep] * values[keep] ** power) @ vectors[:, keep].T
 
 
-def _check_dense(*parts: MatrixLike) -> None:
-    if any(sparse.issparse(part) for part in parts):
-        raise TypeError(
-            "`X` must be dense for CORAL, whose output is dense; got a sparse matrix. Reduce the "
-            "columns first, for example with sklearn.decomposition.TruncatedSVD, or use "
-            "SubspaceAlignment, which accepts sparse rows."
-        )
-
-
 class CORAL(DomainMap):
     """Give the source rows the covariance (and, on request, the mean) of the target rows.
 
     Source rows become x C_S^-½ C_T^½; target rows are not changed. ``transform`` expects target
     rows, as a Pipeline requires in ``predict``, and is the identity. ``fit_transform`` and
-    ``transform_source`` map source rows. Standardise the columns over both domains first.
+    ``transform_source`` map source rows. Standardise the columns over both domains first. Rows must
+    be dense; for sparse rows, reduce the columns first or use `SubspaceAlignment`.
 
     Parameters
     ----------
@@ -83,10 +72,6 @@ class CORAL(DomainMap):
     def _check_parameters(self) -> None:
         check_not_negative(self.ridge, "ridge")
 
-    def _fit_checked(self, X: MatrixLike, y: VectorLike, **others: Any) -> Self:
-        _check_dense(X, others["X_target"], others["X_unlabeled"])
-        return super()._fit_checked(X, y, **others)
-
     def _fit_transfer(self, data: TransferData) -> None:
         """Learn means and covariances."""
         target = data.target_rows
@@ -98,8 +83,8 @@ class CORAL(DomainMap):
             "Reduce the columns first, for example with TruncatedSVD.",
         )
         self._n_features_out = n_columns
-        self.matrix_ = np.eye(data.X.shape[1])
-        self.source_mean_ = self.target_mean_ = np.zeros(data.X.shape[1])
+        self.matrix_ = np.eye(n_columns)
+        self.source_mean_ = self.target_mean_ = np.zeros(n_columns)
         if target is None:
             return
         whiten = covariance_root(data.X, self.ridge, -0.5)
@@ -110,12 +95,9 @@ class CORAL(DomainMap):
 
     def _map_target(self, X: MatrixLike) -> np.ndarray:
         """Return *target* rows unchanged."""
-        return self._checked(X)
+        return check_rows(self, X, "matrix_", accept_sparse=False)
 
     def _map_source(self, X: MatrixLike) -> np.ndarray:
         """Map *source* rows to the covariance (and mean) of the target."""
-        return (self._checked(X) - self.source_mean_) @ self.matrix_ + self.target_mean_
-
-    def _checked(self, X: MatrixLike) -> np.ndarray:
-        _check_dense(X)
-        return check_rows(self, X, "matrix_", accept_sparse=False)
+        rows = check_rows(self, X, "matrix_", accept_sparse=False)
+        return (rows - self.source_mean_) @ self.matrix_ + self.target_mean_

@@ -119,8 +119,8 @@ def _fits(X: np.ndarray, pieces: list[list[int]], k: int, row: int, x: Vector) -
 class Exemplars:
     """Boxes during training; position i of every array belongs to exemplar i."""
 
-    def __init__(self, X: np.ndarray, n_attempts: int):
-        self.X, self.n_attempts = X, n_attempts
+    def __init__(self, X: np.ndarray):
+        self.X = X
         self.scale, self.ranges = np.ones(X.shape[1]), np.ones(X.shape[1])
         # Exemplars share no rows, so there are at most as many exemplars as rows.
         self._lower, self._upper = np.empty_like(X), np.empty_like(X)
@@ -146,12 +146,12 @@ class Exemplars:
         counts = self._counts[: len(self.members)]
         return counts.sum(axis=1) / counts[:, 0]
 
-    def learn(self, row: int, code: int, weigh: bool) -> None:
+    def learn(self, row: int, code: int) -> None:
         """Steps 1 to 3 for one row."""
         x = self.X[row]
         distances = self._distances(x)
         if self.members:
-            winner = int(np.argmin(distances * self.weights if weigh else distances))
+            winner = int(np.argmin(distances * self.weights))
             self._counts[winner, int(self.codes[winner] != code)] += 1
         holders = overlaps(x, x, self.lower, self.upper)
         if not holders.size:
@@ -167,7 +167,7 @@ class Exemplars:
 
     def _generalise(self, row: int, code: int, distances: Vector) -> None:
         own = np.flatnonzero(self.codes == code)
-        for i in own[np.argsort(distances[own], kind="stable")][: self.n_attempts]:
+        for i in own[np.argsort(distances[own], kind="stable")][:ATTEMPTS]:
             low = np.minimum(self.lower[i], self.X[row])
             high = np.maximum(self.upper[i], self.X[row])
             if overlaps(low, high, self.lower, self.upper).size == 1:  # itself
@@ -237,15 +237,7 @@ class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
            [5., 5.]]))
     """
 
-    # Tests disable these weights to compare the boxes with results computed by hand.
-    _weigh_features = True
-    _weigh_exemplars = True
-
-    def __init__(
-        self,
-        shuffle: bool = False,
-        random_state: RandomState = None,
-    ):
+    def __init__(self, shuffle: bool = False, random_state: RandomState = None):
         self.shuffle = shuffle
         self.random_state = random_state
 
@@ -256,13 +248,12 @@ class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
         order = np.arange(X.shape[0])
         if self.shuffle:
             order = check_random_state(self.random_state).permutation(X.shape[0])
-        seen = SeenRows(X, codes, BINS if self._weigh_features else None)
-        exemplars = Exemplars(X, ATTEMPTS)
+        seen, exemplars = SeenRows(X, codes, BINS), Exemplars(X)
         for row in order.tolist():
             seen.add(row)
             exemplars.ranges = seen.ranges
             exemplars.scale = seen.weights / exemplars.ranges
-            exemplars.learn(row, int(codes[row]), self._weigh_exemplars)
+            exemplars.learn(row, int(codes[row]))
         self.feature_weights_, self._scale = seen.weights, exemplars.scale
         self._keep(exemplars, data.classes)
         return self
@@ -272,9 +263,7 @@ class NNgeClassifier(ClassifierMixin, Documented, BaseEstimator):
         self.lower_, self.upper_ = exemplars.lower.copy(), exemplars.upper.copy()
         self.exemplar_labels_ = classes[exemplars.codes]
         self.exemplar_sizes_ = np.array([len(members) for members in exemplars.members])
-        self.exemplar_weights_ = np.ones(self.exemplar_sizes_.size)
-        if self._weigh_exemplars:
-            self.exemplar_weights_ = exemplars.weights
+        self.exemplar_weights_ = exemplars.weights
 
     def predict(self, X: MatrixLike) -> Vector:
         """Class of the nearest exemplar by weighted distance; the first class in case of ties."""

@@ -33,15 +33,14 @@ def mutual_information(counts: np.ndarray, class_sizes: Vector) -> Vector:
 class SeenRows:
     """Rows learned so far, with the ranges and weights needed for distances."""
 
-    def __init__(self, X: np.ndarray, codes: Vector, n_bins: int | None):
+    def __init__(self, X: np.ndarray, codes: Vector, n_bins: int):
         n_features = X.shape[1]
-        self.X, self.codes = X, codes
-        self.n_bins = 0 if n_bins is None else n_bins
+        self.X, self.codes, self.n_bins = X, codes, n_bins
         self.n_classes = int(codes.max()) + 1
         self.rows: list[int] = []
         self.low, self.high = np.full(n_features, np.inf), np.full(n_features, -np.inf)
         self.class_sizes = np.zeros(self.n_classes)
-        self.counts = np.zeros((n_features, self.n_bins, self.n_classes))
+        self.counts = np.zeros((n_features, n_bins, self.n_classes))
 
     @property
     def ranges(self) -> Vector:
@@ -51,9 +50,7 @@ class SeenRows:
 
     @property
     def weights(self) -> Vector:
-        """Bits per feature; all 1 without bins or if no feature is informative yet."""
-        if not self.n_bins:
-            return np.ones(self.X.shape[1])
+        """Bits per feature; all 1 if no feature is informative yet."""
         bits = np.maximum(mutual_information(self.counts, self.class_sizes), 0.0)  # rounding
         return bits if bits.max() > 1e-12 else np.ones(self.X.shape[1])
 
@@ -64,9 +61,8 @@ class SeenRows:
         self.class_sizes[code] += 1
         moved = (x < self.low) | (x > self.high)
         self.low, self.high = np.minimum(self.low, x), np.maximum(self.high, x)
-        if self.n_bins:
-            self._count(x, code, np.flatnonzero(~moved))
-            self._count_again(np.flatnonzero(moved))
+        self._count(x, code, np.flatnonzero(~moved))
+        self._count_again(np.flatnonzero(moved))
 
     def _count(self, x: Vector, code: int, features: Vector) -> None:
         low, high = self.low[features], self.high[features]

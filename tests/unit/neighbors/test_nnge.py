@@ -9,14 +9,21 @@ from scipy import sparse
 from sklearn.datasets import make_classification
 
 import landbridge as lb
-from landbridge.neighbors.nnge import feature_to_cut, overlaps, split_box, squared_distances
+from landbridge.neighbors.nnge import (
+    Exemplars,
+    feature_to_cut,
+    overlaps,
+    split_box,
+    squared_distances,
+)
 from landbridge.neighbors.seen_rows import SeenRows
 
 
-class Plain(lb.NNgeClassifier):
-    """Without weights, so that boxes can be followed by hand."""
-
-    _weigh_features = _weigh_exemplars = False
+@pytest.fixture
+def equal_weights(monkeypatch):
+    """Features and exemplars with equal weights, so that distances are Euclidean."""
+    monkeypatch.setattr(SeenRows, "weights", property(lambda seen: np.ones(seen.X.shape[1])))
+    monkeypatch.setattr(Exemplars, "weights", property(lambda boxes: np.ones(len(boxes.members))))
 
 
 def grids(n_features):
@@ -30,12 +37,12 @@ def grids(n_features):
 
 
 @pytest.mark.parametrize("n_features", [1, 2, 3])
-def test_boxes_are_of_one_class_and_never_meet(n_features):
+def test_boxes_are_of_one_class_and_never_meet(equal_weights, n_features):
     @settings(max_examples=60, deadline=None)
     @given(grids(n_features))
     def check(sample):
         X, y = sample
-        model = Plain().fit(X, y)
+        model = lb.NNgeClassifier().fit(X, y)
         lower, upper = model.lower_, model.upper_
         for i in range(len(lower)):
             assert overlaps(lower[i], upper[i], lower, upper).tolist() == [i]
@@ -154,8 +161,8 @@ def test_scores_sum_to_one_and_agree_with_the_answer():
     assert right[clear].mean() > right[~clear].mean()
 
 
-def test_scores_are_inverse_squared_distances():
-    model = Plain().fit([[0.0], [10.0]], ["a", "b"])
+def test_scores_are_inverse_squared_distances(equal_weights):
+    model = lb.NNgeClassifier().fit([[0.0], [10.0]], ["a", "b"])
     np.testing.assert_allclose(model.predict_proba([[2.0]]), [[16 / 17, 1 / 17]])
 
 
