@@ -8,13 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._transfer_estimator import WeightedTransferEstimator
 from landbridge._typing import MatrixLike, Vector
-from landbridge._validation import (
-    TransferData,
-    check_count,
-    check_rows,
-    is_number,
-    warn_no_target,
-)
+from landbridge._validation import TransferData, check_count, check_rows, is_number, warn_no_target
 from landbridge.boosting.binning import BinnedRows, bin_rows
 from landbridge.boosting.tree_growth import LEAF, Limits, Tree, grow_tree, leaf_of
 

@@ -41,12 +41,7 @@ from landbridge._delegate import check_learns, clone_with_seed, linear_learner
 from landbridge._tasks import map_tasks, spawn_seeds
 from landbridge._transfer_estimator import SourcesEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import (
-    TransferData,
-    check_rows,
-    is_number,
-    stack_rows,
-)
+from landbridge._validation import TransferData, check_rows, is_number, stack_rows
 from landbridge.baselines import Pooled, check_target_share
 
 

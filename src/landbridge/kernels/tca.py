@@ -40,12 +40,7 @@ from landbridge._low_rank import (
 )
 from landbridge._tasks.threads import on_one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
-from landbridge._validation import (
-    TransferData,
-    check_count,
-    check_positive,
-    check_rows,
-)
+from landbridge._validation import TransferData, check_count, check_positive, check_rows
 
 # For nearly all components, or few rows, a dense solver is faster than Lanczos.
 DENSE_ROWS = 100
