@@ -154,9 +154,9 @@ def test_one_class():
         check(y=["a"] * 6)
 
 
-def test_unknown_target_label():
-    with pytest.raises(ValueError, match=r"only classes that y has, \['a', 'b'\]; got \['z'\]"):
-        check(X_target=X[:2], y_target=["a", "z"], target_labels="known")
+def test_classes_are_the_union_of_source_and_target_labels():
+    data = check(X_target=X[:2], y_target=["a", "z"])
+    assert data.classes.tolist() == ["a", "b", "z"]
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

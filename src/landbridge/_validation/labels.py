@@ -13,8 +13,6 @@ from landbridge._warn import warn_caller
 from landbridge.exceptions import FewSourcesWarning
 
 Task = Literal["classification", "regression"]
-# How a method handles classes that occur only in the target.
-TargetLabels = Literal["any", "known"]
 # Integers with more distinct values than this are counts, not classes.
 MOST_CLASSES = 30
 
@@ -138,18 +136,9 @@ def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
         )
 
 
-def union_of_classes(
-    y: Vector, y_target: Vector | None, target_labels: TargetLabels, min_classes: int
-) -> Vector:
+def union_of_classes(y: Vector, y_target: Vector | None, min_classes: int = 2) -> Vector:
     """The sorted labels of source and target."""
-    source = np.unique(y)
-    classes = source if y_target is None else np.union1d(source, y_target)
-    if target_labels == "known" and classes.size > source.size:
-        unknown = np.setdiff1d(classes, source).tolist()
-        raise ValueError(
-            f"`y_target` must hold only classes that y has, {source.tolist()}; got "
-            f"{unknown}. Drop those rows, or use a method that learns classes from the target."
-        )
+    classes = np.unique(y) if y_target is None else np.union1d(y, y_target)
     if classes.size < min_classes:
         raise ValueError(
             f"`y` must hold at least {min_classes} classes; got 1 class, {classes.tolist()[0]!r}. "

@@ -9,7 +9,6 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation.labels import (
-    TargetLabels,
     Task,
     check_groups,
     check_numeric_labels,
@@ -112,7 +111,6 @@ def check_transfer(
     sample_weight_target: VectorLike = None,
     groups: VectorLike = None,
     accept_sparse: bool = True,
-    target_labels: TargetLabels = "any",
     min_classes: int = 2,
     multi_output: bool = False,
     plain_counterpart: str | None = None,
@@ -135,7 +133,7 @@ def check_transfer(
         sample_weight_target = _check_target_weight(sample_weight_target, X_target)
     classes = None
     if task == "classification":
-        classes = union_of_classes(y, y_target, target_labels, min_classes)
+        classes = union_of_classes(y, y_target, min_classes)
     if plain_counterpart and X_target is None and X_unlabeled is None:
         warn_no_target(estimator, plain_counterpart)
     return TransferData(

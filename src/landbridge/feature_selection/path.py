@@ -1,6 +1,6 @@
 """Result of a T-greedy path."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ MOST_SHOWN = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeaturePath:
-    """Steps of a feature path; ``path["feature"]`` also reads a field.
+    """Steps of a feature path.
 
     Parameters
     ----------
@@ -73,11 +73,6 @@ class FeaturePath:
 
     def __len__(self) -> int:
         return self.step.size
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in {field.name for field in fields(self)}:
-            raise KeyError(name)
-        return getattr(self, name)
 
     def __repr__(self) -> str:
         picks = ", ".join(

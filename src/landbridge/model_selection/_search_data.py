@@ -162,7 +162,7 @@ def check_search_data(
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
-        union_of_classes(y, y_target, "any", 2)
+        union_of_classes(y, y_target)
     groups = None if groups is None else check_groups(groups, y.shape[0])
     if sample_weight is not None:
         sample_weight = check_sample_weight(sample_weight, y)
