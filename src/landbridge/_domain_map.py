@@ -7,6 +7,7 @@ expects **target** rows, ``transform_source`` expects source rows, and ``fit_tra
 ``fit(X, …).transform_source(X)``. Without target rows, both are the same.
 """
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +16,8 @@ from sklearn.utils._set_output import _wrap_method_output
 
 from landbridge._docstrings import documented
 from landbridge._transfer_estimator import TransferEstimator
-from landbridge._typing import MatrixLike, VectorLike
-from landbridge._validation import check_mapping
+from landbridge._typing import Matrix, MatrixLike, VectorLike
+from landbridge._validation import check_mapping, check_rows
 
 
 class TransferMap(TransferEstimator):
@@ -48,8 +49,12 @@ class TransferMap(TransferEstimator):
 class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     """Transformer with different maps for source rows and target rows.
 
-    Subclasses define ``_fit_transfer``, ``_map_target``, ``_map_source`` and ``_n_features_out``.
+    Subclasses define ``_fit_transfer``, which sets ``_n_features_out``, and the maps of checked
+    rows, ``_map_target`` and ``_map_source``.
     """
+
+    _map_target: Callable[[Matrix], np.ndarray]
+    _map_source: Callable[[Matrix], np.ndarray]
 
     def transform(self, X: MatrixLike) -> Any:
         """Map *target* rows.
@@ -59,7 +64,7 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
         X : array-like of shape (n_rows, n_features)
             Rows of the target.
         """
-        return self._map_target(X)
+        return self._map_target(self._rows(X))
 
     def transform_source(self, X: MatrixLike) -> Any:
         """Map *source* rows so that they are comparable with transformed target rows.
@@ -74,17 +79,15 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
         ndarray of shape (n_rows, n_components)
             Transformed rows.
         """
-        return self._map_source(X)
+        return self._map_source(self._rows(X))
 
     def fit_transform(self, X: MatrixLike, y: VectorLike = None, **fit_params: Any) -> Any:
         """Fit, and return the transformed *source* rows for training the next step."""
         return self.fit(X, y, **fit_params).transform_source(X)
 
-    def _map_target(self, X: MatrixLike) -> np.ndarray:
-        raise NotImplementedError
-
-    def _map_source(self, X: MatrixLike) -> np.ndarray:
-        raise NotImplementedError
+    def _rows(self, X: MatrixLike) -> Matrix:
+        accept_sparse = self._transfer_checks.get("accept_sparse", True)
+        return check_rows(self, X, "_n_features_out", accept_sparse=accept_sparse)
 
 
 # scikit-learn applies ``set_output`` to ``transform`` alone.

@@ -40,7 +40,7 @@ class _SurrogateKernelMachine(TransferEstimator):
         As in `SurrogateKernelMap`.
     n_components : int, "auto" or None, default=None
         None is exact (cubic in the rows); a number or "auto" uses low-rank features, linear in the
-        rows. With as many components as rows, both regressors give the same model.
+        rows. With as many components as rows, both give the same regression.
     random_state : int, RandomState or None, default=None
         Seed for drawing the landmarks.
 

@@ -6,14 +6,13 @@ The mathematics is in `landbridge.kernels.surrogate`.
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from landbridge._domain_map import DomainMap
 from landbridge._kernel import KernelSpec, Width, check_kernel, gamma_of, resolve_width
 from landbridge._low_rank import fit_low_rank_features, resolve_rank
 from landbridge._tasks.threads import on_one_thread
-from landbridge._typing import Matrix, MatrixLike, RandomState
-from landbridge._validation import TransferData, check_not_negative, check_rows
+from landbridge._typing import Matrix, RandomState
+from landbridge._validation import TransferData, check_not_negative
 from landbridge._warn import warn_caller
 from landbridge.exceptions import NothingToAlignWarning
 from landbridge.kernels.surrogate import Alignment, align_features
@@ -132,21 +131,17 @@ class SurrogateKernelMap(DomainMap):
         self.scale_ = alignment.scale
 
     @on_one_thread
-    def _map_target(self, X: MatrixLike) -> np.ndarray:
+    def _map_target(self, X: Matrix) -> np.ndarray:
         """Features of *target* rows."""
-        return self._scaled_features(X)
-
-    @on_one_thread
-    def _map_source(self, X: MatrixLike) -> np.ndarray:
-        """Features of *source* rows, moved by T."""
-        features = self._scaled_features(X)
-        return features if self.transform_ is None else features @ self.transform_
-
-    def _scaled_features(self, X: MatrixLike) -> np.ndarray:
-        check_is_fitted(self, "features_")
-        features = self.features_.transform(check_rows(self, X))
+        features = self.features_.transform(X)
         features *= np.sqrt(self.scale_)
         return features
+
+    @on_one_thread
+    def _map_source(self, X: Matrix) -> np.ndarray:
+        """Features of *source* rows, moved by T."""
+        features = self._map_target(X)
+        return features if self.transform_ is None else features @ self.transform_
 
 
 def check_surrogate_parameters(estimator: Any) -> None:

@@ -14,8 +14,7 @@ inverses are taken on the range of C_S.
 import numpy as np
 
 from landbridge._domain_map import DomainMap
-from landbridge._typing import MatrixLike
-from landbridge._validation import TransferData, check_memory, check_not_negative, check_rows
+from landbridge._validation import TransferData, check_memory, check_not_negative
 
 
 def covariance_root(X: np.ndarray, ridge: float, power: float) -> np.ndarray:
@@ -93,11 +92,10 @@ class CORAL(DomainMap):
             self.source_mean_ = data.X.mean(axis=0, dtype=float)
             self.target_mean_ = target.mean(axis=0, dtype=float)
 
-    def _map_target(self, X: MatrixLike) -> np.ndarray:
+    def _map_target(self, X: np.ndarray) -> np.ndarray:
         """Return *target* rows unchanged."""
-        return check_rows(self, X, "matrix_", accept_sparse=False)
+        return X
 
-    def _map_source(self, X: MatrixLike) -> np.ndarray:
+    def _map_source(self, X: np.ndarray) -> np.ndarray:
         """Map *source* rows to the covariance (and mean) of the target."""
-        rows = check_rows(self, X, "matrix_", accept_sparse=False)
-        return (rows - self.source_mean_) @ self.matrix_ + self.target_mean_
+        return (X - self.source_mean_) @ self.matrix_ + self.target_mean_

@@ -33,8 +33,8 @@ from scipy.sparse.linalg import LinearOperator, aslinearoperator, svds
 from sklearn.utils.extmath import svd_flip
 
 from landbridge._domain_map import DomainMap
-from landbridge._typing import Matrix, MatrixLike, Vector
-from landbridge._validation import TransferData, check_count, check_positive, check_rows
+from landbridge._typing import Matrix, Vector
+from landbridge._validation import TransferData, check_count, check_positive
 
 # Up to this many rows or columns, all singular vectors are computed; beyond it, only the first k.
 FULL_SIZE = 500
@@ -249,16 +249,10 @@ class LatentMap(DomainMap):
             learn_fill(source, shared, self.missing_in_target_, self.ridge),
         )
 
-    def _map_target(self, X: MatrixLike) -> np.ndarray:
+    def _map_target(self, X: Matrix) -> np.ndarray:
         """Project *target* rows to the latent space."""
-        return (
-            np.asarray(check_rows(self, X, "components_") @ self.target_matrix_)
-            + self.target_offset_
-        )
+        return np.asarray(X @ self.target_matrix_) + self.target_offset_
 
-    def _map_source(self, X: MatrixLike) -> np.ndarray:
+    def _map_source(self, X: Matrix) -> np.ndarray:
         """Project *source* rows to the latent space."""
-        return (
-            np.asarray(check_rows(self, X, "components_") @ self.source_matrix_)
-            + self.source_offset_
-        )
+        return np.asarray(X @ self.source_matrix_) + self.source_offset_

@@ -12,8 +12,8 @@ from scipy import linalg, sparse
 from sklearn.decomposition import PCA
 
 from landbridge._domain_map import DomainMap
-from landbridge._typing import Matrix, MatrixLike, Vector
-from landbridge._validation import TransferData, check_rows
+from landbridge._typing import Matrix, Vector
+from landbridge._validation import TransferData
 
 # Up to this many columns the covariance is decomposed as a whole.
 FULL_COLUMNS = 1000
@@ -94,13 +94,12 @@ class SubspaceAlignment(DomainMap):
         self.cosines_ = linalg.svdvals(self.alignment_)
         self._n_features_out = n_axes
 
-    def _map_target(self, X: MatrixLike) -> np.ndarray:
+    def _map_target(self, X: Matrix) -> np.ndarray:
         """Project *target* rows on the axes of the target."""
-        return project(check_rows(self, X, "alignment_"), self.target_mean_, self.target_axes_)
+        return project(X, self.target_mean_, self.target_axes_)
 
-    def _map_source(self, X: MatrixLike) -> np.ndarray:
+    def _map_source(self, X: Matrix) -> np.ndarray:
         """Project *source* rows on their axes, aligned with those of the target."""
-        X = check_rows(self, X, "alignment_")
         return project(X, self.source_mean_, self.source_axes_ @ self.alignment_)
 
     def _check_parameters(self) -> None:
