@@ -33,7 +33,7 @@ PROBABILITY_FLOOR = float(np.finfo(np.float64).eps)
 # Number of rows resampled by weight for metrics that do not accept weights.
 RESAMPLED_ROWS = 2000
 # Number of weights per block of a ranking, small enough for the CPU cache.
-CACHED_WEIGHTS = 1 << 16
+CACHED_WEIGHTS = 1 << 18
 
 
 def zero_one_losses(y: Vector, predictions: np.ndarray) -> np.ndarray:
@@ -195,6 +195,20 @@ def matthews_correlation(y: Vector, predictions: np.ndarray, weights: np.ndarray
     return _quotient(covariance, np.sqrt(spread))
 
 
+def running_sums(weights: np.ndarray) -> np.ndarray:
+    """Sum of the rows before each row and, last, of all rows.
+
+    Adding whole rows is several times as fast as `numpy.cumsum`, which sums column by column.
+    """
+    sums = np.zeros((len(weights) + 1, weights.shape[1]))
+    if weights.shape[1] == 1:
+        np.cumsum(weights, axis=0, out=sums[1:])
+        return sums
+    for k, row in enumerate(weights):
+        np.add(sums[k], row, out=sums[k + 1])
+    return sums
+
+
 def binary_auc(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
     """P(score of a positive row > score of a negative one), ties counted half, per weighting.
 
@@ -205,8 +219,7 @@ def binary_auc(scores: Vector, positive: Vector, weights: np.ndarray) -> Vector:
     negative_scores = scores[~positive]
     order = np.argsort(negative_scores, kind="stable")
     negative_scores = negative_scores[order]
-    below = np.zeros((order.size + 1, weights.shape[1]))
-    np.cumsum(weights[np.flatnonzero(~positive)[order]], axis=0, out=below[1:])
+    below = running_sums(weights[np.flatnonzero(~positive)[order]])
     first = np.searchsorted(negative_scores, scores[positive], side="left")
     last = np.searchsorted(negative_scores, scores[positive], side="right")
     weight = weights[positive]
@@ -226,10 +239,9 @@ def binary_average_precision(scores: Vector, positive: Vector, weights: np.ndarr
     descending = -scores[order]
     # Tied rows are retrieved together, so use the last row of each tie.
     last = np.searchsorted(descending, descending[hit], side="right")
-    found = np.cumsum(ordered[hit], axis=0)
-    above = np.cumsum(ordered, axis=0)
+    found, above = running_sums(ordered[hit]), running_sums(ordered)
     n_found = np.searchsorted(hit, last, side="left")
-    precision = _quotient(found[n_found - 1], above[last - 1])
+    precision = _quotient(found[n_found], above[last])
     area = np.einsum("ij,ij->j", ordered[hit], precision)
     return np.divide(area, found[-1], out=np.full(area.shape, np.nan), where=found[-1] > 0)
 
