@@ -95,6 +95,16 @@ Mean accuracy and, in points, auto minus dynamic with its standard error:
 {_white_table(lines)}
 
 {_auto_verdict(lines)}
+
+## Weaknesses of TrAdaBoost that the paper lists
+
+Section 2: weights of source and target that do not match, the rounds of the first half being
+discarded, and models that predict one label only. Section 5.1: decision stumps end boosting early,
+which trimmed trees avoid. Mean accuracy of TrAdaBoost (C = 1) on the draws of Table 2 and, in
+points, the gain with its standard error over draws. A run counts as *stalled* if in some round the
+target error was not below ½, where the paper's algorithm ends.
+
+{_weaknesses(lines)}
 """
     write_page("boosting_paper", page)
 
@@ -304,6 +314,21 @@ def _auto_verdict(lines: list[dict[str, Any]]) -> str:
         f"standard errors in {above} of {len(gains)} cells and below in {below}; the mean is "
         f"{np.mean([gain for gain, _ in gains]):+.1f} points."
     )
+
+
+def _weaknesses(lines: list[dict[str, Any]]) -> str:
+    rows = []
+    for task in TASKS:
+        own = [line for line in lines if line["task"] == task and line.get("weaknesses")]
+        half = np.array([line["second half"] for line in own])
+        row = [task, f"{half.mean():.3f}"]
+        for name in ("all", "half of the weight"):
+            gain = 100 * (np.array([line[name] for line in own]) - half)
+            row.append(f"{gain.mean():+.1f} ± {gain.std(ddof=1) / np.sqrt(gain.size):.1f}")
+        shares = ("one label", "trees stalled", "stumps stalled")
+        rows.append([*row, *(f"{np.mean([line[name] for line in own]):.0%}" for name in shares)])
+    header = ("task", "TrAdaBoost", "all rounds vote", "half of the first weight on the target")
+    return markdown_table((*header, "one label only", "stalled, trees", "stalled, stumps"), rows)
 
 
 def _picture(lines: list[dict[str, Any]]) -> None:
