@@ -145,6 +145,12 @@ def test_theorem_5_sum_of_source_weights(n_rounds):
     assert source_sum_ratio(source_error, n_source, 10**8) == pytest.approx(1, abs=1e-4)
 
 
+def test_sum_of_source_weights_hardly_depends_on_the_rows():
+    """Section 4.3: n has little influence, the number of rounds more."""
+    ratios = [[source_sum_ratio(0.2, n, rounds) for n in (100, 10_100)] for rounds in (20, 80)]
+    np.testing.assert_allclose(ratios, [[0.919, 0.902], [0.949, 0.935]], atol=5e-4)
+
+
 def test_dynamic_equals_the_printed_factor_between_0_and_one_half_and_not_at_0():
     n_source, n_target = 100, 20
     script = rounds_with_error(n_source, n_target, 0.3, 6)
