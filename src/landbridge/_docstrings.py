@@ -177,7 +177,8 @@ def _entry(parameter: inspect.Parameter, kind: str, words: str) -> str:
     if default is None:
         kind = f"{kind}, default=None" if "None" in kind else f"{kind}, optional"
     elif default is not inspect.Parameter.empty:
-        kind = f"{kind}, default={default!r}"
+        shown = f'"{default}"' if isinstance(default, str) else repr(default)
+        kind = f"{kind}, default={shown}"
     return f"{parameter.name} : {kind}\n    {words}"
 
 

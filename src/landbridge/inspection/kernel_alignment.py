@@ -83,10 +83,6 @@ class EigenfunctionDisplay(Display):
             Position or name of the feature on the horizontal axis.
         order : int, default=1
             Number of the eigenfunction; 0 has the largest eigenvalue.
-        kernel : str or callable, default="rbf"
-            Kernel function.
-        width : float or "median", default="scale"
-            Width of the kernel; the median heuristic by default.
         """
         Z, target, coordinate = _one_coordinate(X, X_target, column)
         width = resolve_width(width, np.vstack([Z, target]))
@@ -187,10 +183,6 @@ class KernelAlignmentDisplay(Display):
 
         Parameters
         ----------
-        kernel : str or callable, default="rbf"
-            Kernel function.
-        width : float or "median", default="scale"
-            Width of the kernel; the median heuristic by default.
         gamma : float, default=0.0
             Weight of the penalty.
         ridge : float, default=1.0
