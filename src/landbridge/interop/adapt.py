@@ -70,8 +70,6 @@ class AdaptEstimator(PeerEstimator):
     ----------
     estimator : an estimator of ADAPT
         Instance-based or feature-based estimator of ADAPT.
-    task : {"classification", "regression"}, default="classification"
-        Kind of label.
 
     Attributes
     ----------

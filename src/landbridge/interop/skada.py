@@ -55,8 +55,6 @@ class SkadaEstimator(PeerEstimator):
     ----------
     estimator : estimator
         A domain-aware estimator or pipeline of skada.
-    task : {"classification", "regression"}, default="classification"
-        Kind of label.
 
     Attributes
     ----------
