@@ -51,10 +51,7 @@ PARAMETERS = {
         "str or Metric",
         "Name of a metric of the search; by default the one used for selection.",
     ),
-    "random_state": (
-        "int, RandomState or None",
-        "Seed; the same seed gives the same result.",
-    ),
+    "random_state": ("int, RandomState or None", "Seed; the same seed gives the same result."),
     "ax": (
         "matplotlib axes",
         "Axes to draw on, an array of them for several panels; those of a new figure by default.",
@@ -152,9 +149,7 @@ def _sections(described: Any) -> tuple[str, dict[str, str]]:
 
 
 def _parameters(
-    function: Callable[..., Any],
-    entries: Entries,
-    shared: dict[str, tuple[str, str]],
+    function: Callable[..., Any], entries: Entries, shared: dict[str, tuple[str, str]]
 ) -> str:
     """Entries for the parameters of a function, in the order of its signature."""
     known = {name for names in entries for name in names}

@@ -137,15 +137,7 @@ def check_transfer(
     if plain_counterpart and X_target is None and X_unlabeled is None:
         warn_no_target(estimator, plain_counterpart)
     return TransferData(
-        X,
-        y,
-        X_target,
-        y_target,
-        X_unlabeled,
-        sample_weight,
-        sample_weight_target,
-        groups,
-        classes,
+        X, y, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target, groups, classes
     )
 
 

@@ -55,11 +55,7 @@ class SharedBins:
     """`TrimmedTreeClassifier` on rows that are binned once for all rounds."""
 
     def __init__(
-        self,
-        estimator: TrimmedTreeClassifier,
-        parts: list[Matrix],
-        codes: Vector,
-        classes: Vector,
+        self, estimator: TrimmedTreeClassifier, parts: list[Matrix], codes: Vector, classes: Vector
     ):
         # Calling the constructor is much cheaper than `clone`, which matters for small trees.
         self.parameters = estimator.get_params()

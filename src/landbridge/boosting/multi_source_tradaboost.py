@@ -146,10 +146,7 @@ class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
     _transfer_checks = {"task": "classification"}
 
     def __init__(
-        self,
-        estimator: Any = None,
-        n_estimators: int = 5,
-        random_state: RandomState = None,
+        self, estimator: Any = None, n_estimators: int = 5, random_state: RandomState = None
     ):
         self.estimator = estimator
         self.n_estimators = n_estimators

@@ -117,10 +117,7 @@ def fit_member(
 
 def default_estimators() -> list[tuple[str, Any]]:
     """Two learners with different errors that accept both dense and sparse rows."""
-    return [
-        ("linear", linear_learner()),
-        ("trees", ExtraTreesClassifier(100, min_samples_leaf=3)),
-    ]
+    return [("linear", linear_learner()), ("trees", ExtraTreesClassifier(100, min_samples_leaf=3))]
 
 
 class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseComposition):

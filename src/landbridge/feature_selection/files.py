@@ -45,12 +45,7 @@ def read_batches(
         if table.head(1).collect().is_empty():
             raise ValueError(f"`path` must have at least one row; {str(path)!r} has none.")
         yield from batches_of(
-            table,
-            label=label,
-            domain=domain,
-            features=features,
-            dtype=dtype,
-            batch_size=batch_size,
+            table, label=label, domain=domain, features=features, dtype=dtype, batch_size=batch_size
         )
 
 

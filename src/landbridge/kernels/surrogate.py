@@ -226,12 +226,7 @@ def _power(values: Vector, vectors: np.ndarray, power: float) -> np.ndarray:
 
 
 def align_exactly(
-    K_z: np.ndarray,
-    K_zx: np.ndarray,
-    K_x: np.ndarray,
-    *,
-    gamma: float,
-    ridge: float,
+    K_z: np.ndarray, K_zx: np.ndarray, K_x: np.ndarray, *, gamma: float, ridge: float
 ) -> Alignment:
     """Eq. (5) and Eq. (9) with γ and λ relative to the mean diagonal of K_Z (squared) and K_X."""
     n_source, total = K_z.shape[0], float(np.trace(K_z))
