@@ -8,7 +8,6 @@ import pytest
 from landbridge._tasks import TaskCache, task_key
 from landbridge.cli._options import seconds_of
 from landbridge.cli._session import InputError
-from landbridge.cli.stored import size_words
 
 
 @pytest.fixture
@@ -63,12 +62,3 @@ def test_durations(text, seconds):
 def test_a_duration_without_a_number_is_refused():
     with pytest.raises(InputError, match="'soon': a duration is a number with a unit, like 90s"):
         seconds_of("soon")
-
-
-def test_sizes_in_words():
-    assert [size_words(n) for n in (12, 1234, 5e6, 7.25e9)] == [
-        "12 B",
-        "1.23 kB",
-        "5 MB",
-        "7.25 GB",
-    ]

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     from landbridge.report.blocks import Block, Column, Table
 
-REPORTS = (".html", ".htm", ".md", ".json")
 # Spaces between two columns, and at both ends of a line.
 GAP = 3
 # Sentences in narrower columns are hard to read.

@@ -20,20 +20,16 @@ LABEL = "demand"
 # One learner as source-only, target-only and pooled model; the default list also contains trees.
 CANDIDATES = """\
 # Candidates of the demo; `landbridge select --candidates` takes a file like this.
-{}
-""".format(
-    "\n".join(
-        f"""{name}:
-  estimator: {role}
-  params:
-    estimator: {{estimator: LogisticRegression, params: {{max_iter: 1000}}}}"""
-        for name, role in (
-            ("source-only", "SourceOnly"),
-            ("target-only", "TargetOnly"),
-            ("pooled", "Pooled"),
-        )
-    )
-)
+source-only:
+  estimator: SourceOnly
+  params: {estimator: {estimator: LogisticRegression, params: {max_iter: 1000}}}
+target-only:
+  estimator: TargetOnly
+  params: {estimator: {estimator: LogisticRegression, params: {max_iter: 1000}}}
+pooled:
+  estimator: Pooled
+  params: {estimator: {estimator: LogisticRegression, params: {max_iter: 1000}}}
+"""
 # Number of target rows that keep their label, evenly spaced in time; the others check the estimate.
 LABELLED = 200
 # Number of blocks of the ranking shown in the terminal; the report contains the rest.
@@ -134,28 +130,26 @@ def _show_accuracy(current: Session, accuracy: float) -> None:
 def bike_table(domain: str) -> tuple[pl.DataFrame, np.ndarray]:
     """The embedded rentals as a table with a column of domains, and the demand of every hour."""
     bikes = load_bike_hours(domain=domain, task="classification")  # type: ignore[arg-type]
-    columns = dict(zip(bikes.feature_names, bikes.data.T, strict=True))
-    table = pl.DataFrame({domain: bikes.domain.tolist()})
-    hour = np.array([f"{hour:02.0f} h" for hour in columns.pop("hour")])
+    table = pl.DataFrame(bikes.data.astype(int), schema=bikes.feature_names)
+    hour, is_off = pl.format("{} h", pl.col("hour").cast(str).str.zfill(2)), pl.col("day off") == 1
     if domain == "day":
-        table = table.with_columns(hour=pl.Series(hour.tolist()))
+        words = {"hour": hour}
     else:
         # Demand over the day has one shape on working days and another on days off.
-        is_off = columns.pop("day off").astype(bool)
-        table = table.with_columns(
-            working_hour=pl.Series(np.where(is_off, "day off", hour).tolist()),
-            free_hour=pl.Series(np.where(is_off, hour, "working day").tolist()),
-        )
-    for name in ("weekday", "month"):
-        columns.pop(name, None)
-    weather = {1.0: "clear", 2.0: "mist", 3.0: "rain or snow", 4.0: "rain or snow"}
-    sky = pl.Series("weather", [weather[code] for code in columns.pop("weather")])
-    if "year" in columns:
+        words = {
+            "working_hour": pl.when(is_off).then(pl.lit("day off")).otherwise(hour),
+            "free_hour": pl.when(is_off).then(hour).otherwise(pl.lit("working day")),
+        }
+    if "year" in table.columns:
         # As a number, it would be taken for a time column, which the demo does not need.
-        second = np.where(columns.pop("year") == 2012, "yes", "no")
-        table = table.with_columns(second_year=pl.Series(second.tolist()))
-    numbers = [pl.Series(name, values.astype(int)) for name, values in columns.items()]
-    return table.with_columns(sky, *numbers), bikes.target
+        year = pl.col("year") == 2012
+        words["second_year"] = pl.when(year).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    sky = {1: "clear", 2: "mist", 3: "rain or snow", 4: "rain or snow"}
+    words["weather"] = pl.col("weather").replace_strict(sky)
+    used = {"hour", "day off", "weekday", "month", "weather", "year"}
+    numbers = [name for name in table.columns if name not in used or name == domain]
+    domains = pl.Series(domain, bikes.domain.tolist())
+    return table.select(domains, *(w.alias(n) for n, w in words.items()), *numbers), bikes.target
 
 
 def hide_labels(question: Question) -> tuple[pl.DataFrame, np.ndarray]:

@@ -121,18 +121,16 @@ def without_formulas(answers: pl.DataFrame) -> pl.DataFrame:
 
 def print_answers(answers: Iterable[pl.DataFrame], *, as_json: bool, raw: bool = False) -> None:
     """All rows on standard output."""
-    start = "[\n" if as_json else ""
-    for first, piece in _with_first(answers):
-        if as_json:
-            rows = json.dumps(piece.to_dicts(), indent=1, default=str)
-            # Omit the brackets of each piece, because all rows form one list.
-            sys.stdout.write(start + rows[2:-2])
-            start = ",\n"
-        else:
-            shown = piece if raw else without_formulas(piece)
-            sys.stdout.write(shown.write_csv(include_header=first))
-    if as_json:
-        sys.stdout.write("\n]\n")
+    if not as_json:
+        _write_csv(answers, sys.stdout.buffer, raw=raw)
+        return
+    start = "[\n"
+    for piece in answers:
+        rows = json.dumps(piece.to_dicts(), indent=1, default=str)
+        # Omit the brackets of each piece, because all rows form one list.
+        sys.stdout.write(start + rows[2:-2])
+        start = ",\n"
+    sys.stdout.write("\n]\n")
 
 
 def write_answers(answers: Iterable[pl.DataFrame], path: Path, *, raw: bool = True) -> None:
@@ -141,11 +139,16 @@ def write_answers(answers: Iterable[pl.DataFrame], path: Path, *, raw: bool = Tr
     with whole_file(path) as file:
         if suffix == ".parquet":
             _write_parquet(answers, file)
-            return
-        for first, piece in _with_first(answers):
-            shown = piece if raw else without_formulas(piece)
-            separator = "\t" if suffix == ".tsv" else ","
-            shown.write_csv(file, include_header=first, separator=separator)
+        else:
+            _write_csv(answers, file, raw=raw, separator="\t" if suffix == ".tsv" else ",")
+
+
+def _write_csv(
+    answers: Iterable[pl.DataFrame], file: IO[bytes], *, raw: bool, separator: str = ","
+) -> None:
+    for number, piece in enumerate(answers):
+        shown = piece if raw else without_formulas(piece)
+        shown.write_csv(file, include_header=number == 0, separator=separator)
 
 
 def _write_parquet(answers: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
@@ -161,9 +164,3 @@ def _write_parquet(answers: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
     finally:
         if writer is not None:
             writer.close()
-
-
-def _with_first(answers: Iterable[pl.DataFrame]) -> Iterator[tuple[bool, pl.DataFrame]]:
-    """Yield each piece and whether it is the first."""
-    for number, piece in enumerate(answers):
-        yield number == 0, piece

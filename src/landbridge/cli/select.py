@@ -16,7 +16,6 @@ from landbridge.cli._columns import describe_columns
 from landbridge.cli._options import Label, Select, bytes_of, seconds_of
 from landbridge.cli._problem import Problem, require_labels
 from landbridge.cli._session import (
-    REPORTS,
     InputError,
     Session,
     check_distinct,
@@ -42,6 +41,7 @@ from landbridge.persistence import save_model
 from landbridge.report import summarise, summarise_data, summarise_origin, write_report
 from landbridge.report.blocks import Block, Text, plain
 from landbridge.report.layout import ranking_section
+from landbridge.report.render import SUFFIXES
 from landbridge.report.tables import checks_table
 
 # Maximum number of periods for the score over time, and minimum number of rows per period.
@@ -49,7 +49,7 @@ MOST_PARTS, FEWEST_PER_PART = 10, 10
 
 
 def run_select(asked: Select, current: Session) -> None:
-    check_output(asked.report, *REPORTS)
+    check_output(asked.report, *SUFFIXES)
     check_output(asked.results, ".json", ".npz")
     check_output(asked.save, ".skops")
     check_distinct(report=asked.report, results=asked.results, save=asked.save)

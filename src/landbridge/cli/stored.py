@@ -5,7 +5,6 @@ from typing import Any
 
 from landbridge.cli._options import Cache, Info, Report, seconds_of
 from landbridge.cli._session import (
-    REPORTS,
     InputError,
     Session,
     check_distinct,
@@ -79,11 +78,12 @@ def _seen(column: dict[str, Any]) -> str:
 
 
 def run_report(asked: Report, current: Session) -> None:
-    check_output(asked.output, *REPORTS)
     from jinja2 import UndefinedError
 
     from landbridge.report import write_report
+    from landbridge.report.render import SUFFIXES
 
+    check_output(asked.output, *SUFFIXES)
     check_distinct(results=asked.results, output=asked.output)
     summary = read_results(asked.results, asked.level)
     try:
@@ -138,6 +138,8 @@ def read_results(path: Path, level: float | None) -> dict[str, Any]:
 
 
 def run_cache(asked: Cache, current: Session) -> None:
+    from rich.filesize import decimal
+
     from landbridge._tasks import TaskCache, duration, is_cache
     from landbridge.report.blocks import Column, Facts, make_table
 
@@ -168,7 +170,7 @@ def run_cache(asked: Cache, current: Session) -> None:
     }
     facts = [
         ("directory", str(asked.directory)),
-        ("finished fits", f"{data['fits']}, {size_words(data['bytes'])}"),
+        ("finished fits", f"{data['fits']}, {decimal(data['bytes'])}"),
     ]
     if contents.damaged:
         facts.append(("damaged files, which are fitted again", str(contents.damaged)))
@@ -176,16 +178,7 @@ def run_cache(asked: Cache, current: Session) -> None:
         facts.append(("files removed", str(removed)))
     columns = [Column("candidate"), Column("fits", ".0f"), Column("size"), Column("time saved")]
     rows = [
-        [kind["name"], kind["fits"], size_words(kind["bytes"]), duration(kind["seconds"])]
+        [kind["name"], kind["fits"], decimal(kind["bytes"]), duration(kind["seconds"])]
         for kind in kinds
     ]
     current.show(data, [Facts(facts), *([make_table(columns, rows)] if rows else [])])
-
-
-def size_words(n_bytes: float) -> str:
-    """Format a number of bytes."""
-    for unit in ("B", "kB", "MB"):
-        if n_bytes < 1000:
-            return f"{n_bytes:.3g} {unit}"
-        n_bytes /= 1000
-    return f"{n_bytes:.3g} GB"

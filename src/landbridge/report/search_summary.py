@@ -47,24 +47,27 @@ def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, 
     """
     metric = result.metric
     rows = [_row(result, cell, place, level) for place, cell in enumerate(result.rows(), start=1)]
+    of_target = CRITERIA[result.criterion].of_target
+    simpler = result.simpler if of_target else None
     parts = {
         "score": metric.label,
         "other_scores": [other.label for other in result.metrics[1:]],
         "higher_is_better": metric.greater_is_better,
         "answer": VOTE if result.answer == VOTE else "candidate",
         "criterion": {"name": result.criterion, "words": _criterion_words(result)},
-        "of_target": CRITERIA[result.criterion].of_target,
+        "of_target": of_target,
         "interval": _interval_words(result, level),
         "candidates": rows,
         "beats_baseline": beats_baseline(result),
         "baseline": _baseline(result),
-        "simplest": _simplest(result),
+        # Simplest candidate that is not significantly worse than the best, unless it is the best.
+        "simplest": None if simpler is None else result.labels[simpler],
         "vote": _vote(result),
         "classes": _classes(result),
         "label_check": summarise_label_check(result.label_check_),
         "lead": _lead(result),
-        "agreement": _agreement(result),
-        "labels_needed": _labels_needed(result),
+        "agreement": None if of_target else _agreement(result),
+        "labels_needed": None if of_target else _labels_needed(result),
         "over_time": None,
         "to_decide": _to_decide(result),
         "sampling": _sampling(result),
@@ -148,7 +151,7 @@ def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
     found = known_interval(result, level, cell)
     if found is None:
         words = "There are no intervals, because they require labelled target rows."
-        return {"level": level, "method": None, "words": words, "withheld": None}
+        return {"level": level, "words": words, "withheld": None}
     if found.withheld is not None:
         words = f"Intervals are withheld, because {found.withheld}."
     else:
@@ -157,13 +160,8 @@ def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
             words += " Without target labels their level is not guaranteed."
         if found.note:
             words += f" {found.note}"
-    return {
-        "level": level,
-        "method": found.method,
-        "rests_on": found.rests_on,
-        "words": words,
-        "withheld": None if found.withheld is None else str(found.withheld),
-    }
+    withheld = None if found.withheld is None else str(found.withheld)
+    return {"level": level, "method": found.method, "words": words, "withheld": withheld}
 
 
 def _baseline(result: SearchResult) -> dict[str, Any] | None:
@@ -173,24 +171,16 @@ def _baseline(result: SearchResult) -> dict[str, Any] | None:
     return {"name": result.cells[cell].name, "score": result.score_of(cell)}
 
 
-def _simplest(result: SearchResult) -> str | None:
-    """Simplest candidate that is not significantly worse than the best, unless it is the best."""
-    if not CRITERIA[result.criterion].of_target or result.simpler is None:
-        return None
-    return result.labels[result.simpler]
-
-
 def _vote(result: SearchResult) -> dict[str, Any] | None:
     vote = result.vote()
     if vote is None or result.answer != VOTE:
         return None
     labels, weights, apart = result.labels, vote.weights, vote.disagreement
-    members = [
-        {"name": labels[cell], "weight": weights[cell], "disagreement": apart[cell]}
-        for cell in vote.members
-    ]
     return {
-        "members": members,
+        "members": [
+            {"name": labels[cell], "weight": weights[cell], "disagreement": apart[cell]}
+            for cell in vote.members
+        ],
         "learnt": "labels" if vote.predictions is not None else "criterion",
     }
 
@@ -223,31 +213,21 @@ def _agreement(result: SearchResult) -> dict[str, Any] | None:
 
     A vote is about as accurate as the candidate closest to it.
     """
-    if CRITERIA[result.criterion].of_target:
-        return None
     found = result.agreement(REFERENCE_LEVEL)
     if found is None:
         return None
     cells, intervals = found
-    own = int(np.argmax(intervals.agreement))
-    if result.answer in cells:
-        own = cells.index(result.answer)
+    closest = int(np.argmax(intervals.agreement))
+    own = cells.index(result.answer) if result.answer in cells else closest
     figures = values_of(intervals, "agreement", "low", "high", "estimate")
-    candidates = [
-        {"name": result.labels[cell], **{name: of[k] for name, of in figures.items()}}
-        for k, cell in enumerate(cells)
-    ]
     return {
-        **values_of(intervals, "level", "basis", rows="n_rows"),
+        **values_of(intervals, "level", rows="n_rows"),
         **{name: of[own] for name, of in figures.items()},
-        "candidates": candidates,
     }
 
 
-def _labels_needed(result: SearchResult) -> dict[str, Any] | None:
+def _labels_needed(result: SearchResult) -> dict[str, Any]:
     """Number of random labels needed to measure the score, without target labels."""
-    if CRITERIA[result.criterion].of_target:
-        return None
     if result.classes is None:
         labels = labels_for_error(within=WITHIN_ERROR)
         return {"labels": labels, "within": WITHIN_ERROR, "accuracy": False}
