@@ -225,7 +225,7 @@ def test_members_learn_from_the_rows_of_their_role(table, refit, source):
     alike.refit_on(**whole.transfer_arguments())
     members, others = members_that_learn(search, sample)
     assert not others
-    learnt = learn_in_passes(members, search, sample, large, seconds=None)
+    learnt = learn_in_passes(members, search, sample, large)
     assert sorted(learnt.names) == sorted(member.name for member in members)
     X = whole.features
     np.testing.assert_allclose(search.predict_proba(X), alike.predict_proba(X), atol=1e-6)
@@ -270,7 +270,7 @@ def test_an_estimator_without_weights_sees_rows_several_times(table):
     members, _ = members_that_learn(search, problem)
     seen.clear()
     large = find_large([path], "region")
-    learnt = learn_in_passes(members, search, problem, large, seconds=None)
+    learnt = learn_in_passes(members, search, problem, large)
     assert learnt.n_passes == 1
     rows = np.concatenate(seen)[:, 0]
     assert rows.mean() == pytest.approx(0.5, abs=0.02)
@@ -288,14 +288,14 @@ def test_passes_stop_in_time(table, monkeypatch):
     members, others = members_that_learn(search, sample)
     assert (len(members), len(others)) == (1, 1)
     before = members[0].stage.model.coef_
-    learnt = learn_in_passes(members, search, sample, large, seconds=-1.0)
+    learnt = learn_in_passes(members, search, sample, large, deadline=-1.0)
     assert (learnt.names, learnt.n_passes) == ([], 0)
     assert "longer than --budget" in learnt.sentence()
     monkeypatch.setattr(_more_rows, "LEAST_SECONDS", 0.0)
     clock = iter(range(10**6))
     monkeypatch.setattr(_more_rows, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     n_pieces = -(-frame.height // 70)
-    learnt = learn_in_passes(members, search, sample, large, seconds=2.9 * n_pieces)
+    learnt = learn_in_passes(members, search, sample, large, deadline=2.9 * n_pieces)
     assert learnt.n_passes == 2
     assert learnt.stopped == learnt.names == [members[0].name]
     assert "--budget ended before the last step of" in learnt.sentence()

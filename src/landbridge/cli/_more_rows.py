@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from math import log
+from math import inf, log
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,27 +77,23 @@ def with_more_rows(study: Study, problem: Problem, asked: Select, session: Sessi
         )
         return replace(found, features=found.features.select(columns))
 
-    def left() -> float | None:
-        return budget - spent - (time.monotonic() - started) if budget else None
-
     budget, spent = seconds_of(asked.budget), study.search.results_.info.seconds
-    started = time.monotonic()
+    deadline = time.monotonic() + budget - spent if budget else inf
     large = find_large(asked.data, asked.domain)
     members, others = members_that_learn(study.search, problem) if large else ([], ["all"])
     reason, learnt = "", None
     if large is not None and not others:
-        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
+        learnt = learn_in_passes(members, study.search, problem, large, deadline)
     if learnt is None or not learnt.names:
         with Progress("fitting on more rows", None):
-            problem, reason = fit_on_more(
-                study.search, problem, draw, seconds=left(), memory=bytes_of(asked.memory)
-            )
+            memory = bytes_of(asked.memory)
+            problem, reason = fit_on_more(study.search, problem, draw, deadline, memory)
         assert problem.sample is not None
         rows = problem.sample.rows_used()
         session.note(f"the model is fitted on {rows}" + (f": {reason}" if reason else ""))
     if large is not None and others and reason:
         members, _ = members_that_learn(study.search, problem)
-        learnt = learn_in_passes(members, study.search, problem, large, seconds=left())
+        learnt = learn_in_passes(members, study.search, problem, large, deadline)
     command = study.card["command"]
     card = make_card(problem, study.search, study.summary, asked=asked, command=command)
     if learnt is not None and members:
@@ -119,24 +115,22 @@ def fit_on_more(
     search: TransferSearchCV,
     problem: Problem,
     draw: Callable[[int], Problem],
-    *,
-    seconds: float | None,
+    deadline: float,
     memory: int,
 ) -> tuple[Problem, str]:
     """Refit on growing samples; return the last one, and the reason if rows are missing.
 
-    ``draw`` reads the problem with a maximum number of rows per domain. ``seconds`` limits the
-    total time of all fits; None means no limit.
+    ``draw`` reads the problem with a maximum number of rows per domain. A fit that would take more
+    than ``memory`` bytes or end after the ``deadline`` is not started.
     """
     assert problem.sample is not None
-    started, largest = time.monotonic(), max(problem.sample.rows.values())
+    largest = max(problem.sample.rows.values())
     costs = [
         Cost(problem.sample.max_rows, search.refit_time_, 3.0 * problem.features.estimated_size())
     ]
     while costs[-1].rows < largest:
         n_rows = min(STEP * costs[-1].rows, largest)
-        left = None if seconds is None else seconds - (time.monotonic() - started)
-        if left is not None and predicted(costs, n_rows, "seconds") > left:
+        if time.monotonic() + predicted(costs, n_rows, "seconds") > deadline:
             return problem, "more would take longer than --budget"
         if predicted(costs, n_rows, "bytes") > memory:
             return problem, "more would need more than --memory"
@@ -259,21 +253,19 @@ def learn_in_passes(
     search: TransferSearchCV,
     problem: Problem,
     table: LargeTable,
-    *,
-    seconds: float | None,
+    deadline: float = inf,
 ) -> Learnt:
     """Fit members on all rows of a table, in common passes.
 
-    A pass that would exceed ``seconds`` is not started or is stopped.
+    A pass that would end after the ``deadline`` is not started or is stopped.
     """
-    deadline = None if seconds is None else time.monotonic() + seconds
     label = problem.labels.name  # type: ignore[union-attr]
     counts = table.counts(label)
     waiting, n_passes, began, in_time = list(members), 0, time.monotonic(), True
     while waiting and in_time:
         expected = (time.monotonic() - began) if n_passes else 0.0
         began = time.monotonic()
-        in_time = deadline is None or began + expected <= deadline
+        in_time = began + expected <= deadline
         title, seen = f"learning from all rows, pass {n_passes + 1}", 0
         shuffled = not all(member.stage.in_any_order for member in waiting)
         with Progress(title, table.n_rows, unit="rows") as progress:
@@ -283,7 +275,7 @@ def learn_in_passes(
                 progress.advance(piece.n_rows)
                 seen += piece.n_rows
                 now = time.monotonic()
-                if now - began > LEAST_SECONDS and deadline is not None:
+                if now - began > LEAST_SECONDS:
                     in_time = began + (now - began) * table.n_rows / seen <= deadline
                 if not in_time:
                     break
