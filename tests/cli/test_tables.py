@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from landbridge.cli._files import TextFile, check_rectangular
 from landbridge.cli._session import InputError
 from landbridge.cli._tables import read_data, read_table
 
@@ -100,6 +101,14 @@ def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
 def test_bad_files_are_refused_with_the_reason(tmp_path, name, text, message):
     with pytest.raises(InputError, match=message):
         read_table(write(tmp_path / name, text))
+
+
+@pytest.mark.parametrize("cell", ["1", '"1"'])
+def test_blank_lines_have_no_cells(tmp_path, cell):
+    text = f"a,b\n{cell},2\n\n  \n3,4"
+    check_rectangular(TextFile.open(write(tmp_path / "t.csv", text)))
+    with pytest.raises(InputError, match="line 6: every row must have 2 cells.*got 3"):
+        check_rectangular(TextFile.open(write(tmp_path / "u.csv", f"{text}\n,,")))
 
 
 def test_a_missing_file_suggests_the_nearest_name(tmp_path):

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
+import numpy as np
 import polars as pl
 
 from landbridge.cli._session import InputError, listing, nearest
@@ -30,8 +31,6 @@ JSON_SUFFIXES = {".jsonl", ".ndjson"}
 EXCEL_SUFFIXES = {".xlsx", ".xls", ".ods"}
 SUFFIXES = TEXT_SUFFIXES | PARQUET_SUFFIXES | JSON_SUFFIXES | EXCEL_SUFFIXES
 SEPARATORS = ",;\t|"
-# A separator that no table uses, so that polars reads whole lines.
-NO_SEPARATOR = "\x1f"
 # Cells that are read as missing; all other cells are kept unchanged.
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 # Bytes that are read at once, and most bytes of one record.
@@ -245,43 +244,26 @@ def check_rectangular(file: TextFile) -> None:
         return
     line = 1
     for block in file.blocks():
-        ragged = (_ragged_record if b'"' in block else _ragged_line)(file, block, line)
-        if ragged is not None:
-            raise InputError(
-                f"{file.path}, line {ragged[0]}: every row must have {len(file.names)} cells like "
-                f"the header; got {ragged[1]}. Correct the line; a cell that contains "
-                f"{file.separator!r} needs double quotes."
-            )
+        if b'"' in block or not _has_equal_lines(block, file.separator, len(file.names)):
+            for number, record in _records(file.path, block.decode(), file.separator, line):
+                is_blank = len(record) < 2 and not "".join(record).strip()
+                if len(record) != len(file.names) and not is_blank:
+                    raise InputError(
+                        f"{file.path}, line {number}: every row must have {len(file.names)} cells "
+                        f"like the header; got {len(record)}. Correct the line; a cell that "
+                        f"contains {file.separator!r} needs double quotes."
+                    )
         line += block.count(b"\n")
 
 
-def _ragged_line(file: TextFile, block: bytes, line: int) -> tuple[int, int] | None:
-    """Line number and number of cells of the first line with a different number of cells."""
-    lines = pl.read_csv(
-        block,
-        separator=NO_SEPARATOR,
-        quote_char=None,
-        has_header=False,
-        schema={"line": pl.String},
-        truncate_ragged_lines=True,
-    ).lazy()
-    cells = pl.col("line").str.count_matches(file.separator, literal=True) + 1
-    odd = (
-        lines.with_row_index("number", offset=line)
-        .with_columns(cells=cells)
-        .filter((pl.col("cells") != len(file.names)) & (pl.col("line").str.strip_chars() != ""))
-        .select("number", "cells")
-        .collect()
-    )
-    return None if odd.is_empty() else odd.row(0)
-
-
-def _ragged_record(file: TextFile, block: bytes, line: int) -> tuple[int, int] | None:
-    """The same for a block with quotes, where a cell may contain separators and line ends."""
-    for number, record in _records(file.path, block.decode(), file.separator, line):
-        if record and len(record) != len(file.names):
-            return number, len(record)
-    return None
+def _has_equal_lines(block: bytes, separator: str, n_cells: int) -> bool:
+    """Whether every line has ``n_cells`` cells, if no cell contains a separator or a line end."""
+    text = np.frombuffer(block, dtype=np.uint8)
+    ends = np.flatnonzero(text == ord("\n"))
+    if not block.endswith(b"\n"):
+        ends = np.append(ends, text.size)
+    before = np.searchsorted(np.flatnonzero(text == ord(separator)), ends)
+    return bool((np.diff(before, prepend=0) == n_cells - 1).all())
 
 
 def _records(
