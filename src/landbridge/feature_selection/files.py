@@ -60,9 +60,9 @@ def batches_of(
 ) -> Iterator[Batch]:
     """Batches of a lazy table of polars."""
     pl = import_extra("polars", "polars")
-    names = _feature_names(table, label, domain, features)
-    _check_kinds(table, label, domain)
     schema = table.collect_schema()
+    _check_roles(schema, label, domain)
+    names = _feature_names(schema, label, domain, features)
     single = dtype == "float32" or (
         dtype is None and all(schema[name] == pl.Float32 for name in names)
     )
@@ -132,15 +132,26 @@ def _check_complete(batch: Any, *columns: str) -> None:
             )
 
 
-def _check_kinds(table: Any, label: str, domain: str) -> None:
-    schema = table.collect_schema()
+def _check_roles(schema: Any, label: str, domain: str) -> None:
+    """Raise unless label and domain are two columns of the right kinds."""
     for role, name in {"label": label, "domain": domain}.items():
+        if name not in schema:
+            raise ValueError(
+                f"`{role}` must be a column of the file; got {name!r}, but the columns are "
+                f"{list(schema)[:20]}. Pass the name of the {role} column. The columns of a CSV "
+                "file must be separated by commas."
+            )
         kind = schema[name]
         if kind.is_nested() or (role == "label" and kind.is_temporal()):
             raise ValueError(
                 f"`{role}` must be a column of numbers, text or booleans; {name!r} contains "
                 f"{kind}. Pass another column, or convert this one first."
             )
+    if label == domain:
+        raise ValueError(
+            f"`label` and `domain` must be two columns; got {label!r} for both. Pass the label "
+            "column and the column that names the domain."
+        )
 
 
 def _scan(path: Path, keep: tuple[str, ...] = ()) -> Any:
@@ -161,21 +172,8 @@ def _scan(path: Path, keep: tuple[str, ...] = ()) -> Any:
 
 
 def _feature_names(
-    table: Any, label: str, domain: str, features: Sequence[str] | None
+    schema: Any, label: str, domain: str, features: Sequence[str] | None
 ) -> list[str]:
-    schema = table.collect_schema()
-    for role, name in {"label": label, "domain": domain}.items():
-        if name not in schema:
-            raise ValueError(
-                f"`{role}` must be a column of the file; got {name!r}, but the columns are "
-                f"{list(schema)[:20]}. Pass the name of the {role} column. The columns of a CSV "
-                "file must be separated by commas."
-            )
-    if label == domain:
-        raise ValueError(
-            f"`label` and `domain` must be two columns; got {label!r} for both. Pass the label "
-            "column and the column that names the domain."
-        )
     names = [c for c in schema if c not in (label, domain)]
     if features is not None:
         names = [features] if isinstance(features, str) else list(features)
@@ -187,10 +185,7 @@ def _feature_names(
             f"{strange or 'none'}, but the columns are {list(schema)[:20]}. Pass each feature "
             "name once."
         )
-    kinds = {name: schema[name] for name in names}
-    text = [
-        name for name in names if not (kinds[name].is_numeric() or str(kinds[name]) == "Boolean")
-    ]
+    text = [c for c in names if not (schema[c].is_numeric() or str(schema[c]) == "Boolean")]
     if text:
         raise ValueError(
             f"`features` must be numeric columns; got {text[:5]}, which are not numeric. Pass "

@@ -249,7 +249,8 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         mine, theirs = (list(getattr(s, "feature_names_in_", ())) for s in (self, other))
         names = mine or theirs
         sums = Sums(mine or names, self.moments_, self._labels)
-        return self._set(sums.add(Sums(theirs or names, other.moments_, other._labels)))
+        sums = sums.add(Sums(theirs or names, other.moments_, other._labels))
+        return self._set(sums.moments, sums.labels)
 
     def fit_file(
         self,
@@ -338,7 +339,7 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         if found is None:
             raise ValueError("`dataset` must have at least one row; got none.")
         self._name_features(found.names)
-        self._set(found)
+        self._set(found.moments, found.labels)
         self._solved()
         return self
 
@@ -457,13 +458,10 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
 
     def _add(self, moments: Moments, labels: Labels) -> Self:
         before: Moments | None = getattr(self, "moments_", None)
-        self.moments_ = moments if before is None else before.merge(moments)
-        self._labels = labels
-        self.__dict__.pop("_solution", None)
-        return self
+        return self._set(moments if before is None else before.merge(moments), labels)
 
-    def _set(self, sums: Sums) -> Self:
-        self.moments_, self._labels = sums.moments, sums.labels
+    def _set(self, moments: Moments, labels: Labels) -> Self:
+        self.moments_, self._labels = moments, labels
         self.__dict__.pop("_solution", None)
         return self
 
