@@ -11,10 +11,6 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     line, so that a line of the library would hide the warnings of all later calls.
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__", "")):
+    while frame.f_back and f"{frame.f_globals.get('__name__')}.".startswith("landbridge."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
-
-
-def _is_ours(module: str) -> bool:
-    return module.partition(".")[0] == "landbridge"

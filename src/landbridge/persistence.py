@@ -266,12 +266,10 @@ def _is_public_estimator(module: str, name: str) -> bool:
 def _does_not_fit(
     path: str | os.PathLike[str], card: Mapping[str, Any], error: Exception
 ) -> ValueError:
+    saved_by = card.get("versions", {}).items()
+    packages = ", ".join(f"{name} {version}" for name, version in saved_by) or "other versions"
     return ValueError(
         f"`{path}` does not match the installed packages, or was changed after saving; got "
-        f"{type(error).__name__}: {error}. It was saved with {_words(card.get('versions', {}))}; "
+        f"{type(error).__name__}: {error}. It was saved with {packages}; "
         "install those versions, copy the file again, or train again."
     )
-
-
-def _words(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items()) or "other versions"

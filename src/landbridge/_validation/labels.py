@@ -53,7 +53,8 @@ def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
                 f"`{name}` must hold a number for every row; got {missing.sum()} missing, the "
                 f"first in row {missing.argmax()}. Leave out rows without a label."
             )
-    if labels.dtype.kind in "mMUS" or (labels.dtype == object and _holds_text(labels)):
+    objects = labels.ravel().tolist() if labels.dtype == object else []
+    if labels.dtype.kind in "mMUS" or any(isinstance(label, str) for label in objects):
         raise ValueError(
             f"`{name}` must hold numbers for regression; got {labels.ravel()[0]!r}. Convert the "
             "labels to numbers, or use a classifier."
@@ -230,10 +231,6 @@ def _is_missing(name: Any) -> bool:
         return name is None or bool(name != name)
     except TypeError:  # pandas.NA is neither equal to itself nor different
         return True
-
-
-def _holds_text(labels: Vector) -> bool:
-    return any(isinstance(label, str) for label in labels.ravel().tolist())
 
 
 def is_text(labels: Vector) -> bool:

@@ -66,7 +66,8 @@ def check_like_source(
 def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matrix:
     """Raise for the first NaN, infinity or number larger than `LARGEST`, with its position."""
     values = X.data if sparse.issparse(X) else X
-    if values.size == 0 or _usable(values.min(), values.max()):
+    # The comparisons are false for NaN.
+    if values.size == 0 or (values.min() >= -LARGEST and values.max() <= LARGEST):
         return X
     row, column = _first_unusable(X)
     place = repr(columns[column]) if columns else str(column)
@@ -82,11 +83,6 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
         f"{'NaN' if np.isnan(value) else 'inf'} in row {row}, column {place}. Impute or drop such "
         "values first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
-
-
-def _usable(low: Any, high: Any) -> bool:
-    """Whether both numbers lie within ±`LARGEST`; False for NaN."""
-    return bool(low >= -LARGEST and high <= LARGEST)
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:

@@ -146,12 +146,6 @@ def mean_difference(n_source: int, n_target: int) -> Vector:
     return np.concatenate([np.full(n_source, 1 / n_source), np.full(n_target, -1 / n_target)])
 
 
-def _linear_product(rows: Matrix) -> LinearOperator:
-    """v ↦ XX'v without the matrix XX'."""
-    n_rows = rows.shape[0]
-    return LinearOperator((n_rows, n_rows), matvec=lambda v: rows @ (rows.T @ v), dtype=float)
-
-
 class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     """Components in which the domain means are close and the variance is large.
 
@@ -225,7 +219,8 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         linear = self.kernel == "linear"
         dense = rows.shape[0] <= max(DENSE_ROWS, 3 * n_components)
         if linear and not dense:
-            product = _linear_product(rows)
+            factor = aslinearoperator(rows)
+            product = factor @ factor.T  # without the matrix XX'
         else:
             K = kernel_matrix(rows, rows, self.kernel, self.width_)
             product = aslinearoperator(K)

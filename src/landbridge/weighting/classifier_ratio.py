@@ -132,7 +132,10 @@ class ClassifierRatio(Weighting):
         self._sizes = X.shape[0], X_target.shape[0]
         folds = self._folds(X, X_target)
         rows = stack_rows([X, X_target])
-        classifier = self._classifier()
+        classifier = self.classifier
+        if classifier is None:
+            linear = LogisticRegression(tol=1e-7, max_iter=1000)
+            classifier = make_pipeline(ColumnSquares(), linear)
         is_target = np.repeat([0, 1], self._sizes)
         scores = cross_fitted_log_odds(classifier, rows, is_target, folds)
         self._calibration = SigmoidCalibration().fit(scores, is_target)
@@ -144,11 +147,6 @@ class ClassifierRatio(Weighting):
         """The density ratio by the classifier fitted on all rows."""
         scores = log_odds(self.classifier_.predict_proba(X)[:, 1])
         return odds_to_ratio(self._calibration(scores), *self._sizes)
-
-    def _classifier(self) -> Any:
-        if self.classifier is None:
-            return make_pipeline(ColumnSquares(), LogisticRegression(tol=1e-7, max_iter=1000))
-        return self.classifier
 
     def _folds(self, X: Matrix, X_target: Matrix) -> Vector:
         fewest = min(X.shape[0], X_target.shape[0])

@@ -36,16 +36,12 @@ def mixture_weights(
     alpha, dual = np.full(m, 1.0 / m), np.full(m, 1.0)
     for step in range(max_iter + 1):
         best = alpha / alpha.sum()
-        slope = _slope(P, best)
+        slope = (1.0 / (P @ best)) @ P / len(P)
         regret = float(np.log(max(slope.max(), 1.0)))
         if regret <= tol or step == max_iter:
             break
         alpha, dual = _interior_step(P, alpha, dual)
     return best, regret, step
-
-
-def _slope(P: np.ndarray, alpha: Vector) -> Vector:
-    return (1.0 / (P @ alpha)) @ P / len(P)
 
 
 def _interior_step(P: np.ndarray, alpha: Vector, dual: Vector) -> tuple[Vector, Vector]:
