@@ -31,13 +31,7 @@ BARS = {"wine": 10, "rec-vs-talk": 25, "50000 x 30": 5}
 PAPER_TREE, DEPTH_5 = {"target_error": 0.5}, {"max_depth": 5, "target_error": None}
 SETTINGS: dict[str, dict[str, Any]] = {
     "auto": {"tree": {"target_error": "auto"}},
-    "auto from depth 3": {"tree": {"target_error": "auto", "min_depth": 3}},
     "paper's tree": {"tree": PAPER_TREE},
-    "paper's tree from depth 3": {"tree": {**PAPER_TREE, "min_depth": 3}},
-    "paper's tree from depth 3, label cost 0.1": {
-        "tree": {**PAPER_TREE, "min_depth": 3},
-        "options": {"label_cost": 0.1},
-    },
     "depth 5, TrAdaBoost": {"tree": DEPTH_5, "options": {"correction": "none"}},
 }
 ADAPT_DEPTHS = (3, 5)

@@ -67,8 +67,7 @@ def grow(task: Task) -> Nodes:
         (rows.is_sparse, rows.offsets, rows.codes, stored.indptr, stored.slots, stored.starts,
          stored.holders, stored.codes, stored.zero),
         task.order, task.labels, task.weights, task.first_target,
-        (max_depth, limits.min_depth),
-        bound_on_mistakes(limits, target_weight), pool, c,
+        max_depth, bound_on_mistakes(limits, target_weight), pool, c,
     )  # fmt: skip
     return Nodes(
         feature=numbers[:, FEATURE].copy(),
@@ -92,9 +91,8 @@ def n_histograms(task: Task) -> int:
 
 @native
 def _grow(  # type: ignore[no-untyped-def]
-    rows, order, labels, weights, first_target, limits, bound, pool, n_classes
+    rows, order, labels, weights, first_target, max_depth, bound, pool, n_classes
 ):
-    _, min_depth = limits
     numbers = np.full((FIRST_NODES, 8), LEAF, dtype=np.int32)
     sums = np.zeros((FIRST_NODES, 2 * n_classes + 2))
     free = np.arange(pool.shape[0])  # unused entries; the first element is their number
@@ -105,11 +103,11 @@ def _grow(  # type: ignore[no-untyped-def]
     _add_up(order, labels, weights, first_target, numbers[0], sums[0])
     mistakes = _mistakes(sums[0])
     node, n_nodes = 0, 1
-    while node < n_nodes and not (mistakes < bound and numbers[node, DEPTH] >= min_depth):
+    while node < n_nodes and not (mistakes < bound and node > 0):  # the root is split in any case
         if n_nodes + 2 > sums.shape[0]:
             numbers, sums = _doubled(numbers, LEAF), _doubled(sums, 0.0)
         this, its_sums = numbers[node], sums[node]
-        if _may_split(this, its_sums, limits):
+        if _may_split(this, its_sums, max_depth):
             here = _histogram(rows, order, labels, weights, this, its_sums, pool, free)
             slot = _best_split(here, its_sums, rows[1], score, this)
             if this[FEATURE] != LEAF:
@@ -121,9 +119,9 @@ def _grow(  # type: ignore[no-untyped-def]
                     _add_up(order, labels, weights, first_target, pair[child], pair_sums[child])
                     mistakes += _mistakes(pair_sums[child])
                 n_nodes += 2
-                if not (mistakes < bound and pair[0, DEPTH] > min_depth):
+                if not (mistakes < bound and node > 0):
                     _hand_down(
-                        rows, order, labels, weights, limits, this, its_sums, pair, pair_sums,
+                        rows, order, labels, weights, max_depth, this, its_sums, pair, pair_sums,
                         pool, free,
                     )  # fmt: skip
             if this[HELD] != LEAF:
@@ -164,9 +162,9 @@ def _mistakes(sums):  # type: ignore[no-untyped-def]
 
 
 @native
-def _may_split(node, sums, limits):  # type: ignore[no-untyped-def]
+def _may_split(node, sums, max_depth):  # type: ignore[no-untyped-def]
     n_classes = sums.size // 2 - 1
-    if node[DEPTH] >= limits[0]:
+    if node[DEPTH] >= max_depth:
         return False
     return np.round(sums[:n_classes].max() / sums[:n_classes].sum(), DIGITS) < 1
 
@@ -197,15 +195,15 @@ def _histogram(rows, order, labels, weights, node, sums, pool, free):  # type: i
 
 @native
 def _hand_down(  # type: ignore[no-untyped-def]
-    rows, order, labels, weights, limits, node, sums, pair, pair_sums, pool, free
+    rows, order, labels, weights, max_depth, node, sums, pair, pair_sums, pool, free
 ):
     n_classes = sums.size // 2 - 1
     small = 1 if pair_sums[1, n_classes] < pair_sums[0, n_classes] else 0
     large = 1 - small
     heavy = pair_sums[large, :n_classes].sum() > LIGHT * sums[:n_classes].sum()
-    if node[HELD] == LEAF or not heavy or not _may_split(pair[large], pair_sums[large], limits):
+    if node[HELD] == LEAF or not heavy or not _may_split(pair[large], pair_sums[large], max_depth):
         return
-    if _may_split(pair[small], pair_sums[small], limits):
+    if _may_split(pair[small], pair_sums[small], max_depth):
         pair[small, HELD] = _take(free)
     parent, child = pool[node[HELD]], pool[max(pair[small, HELD], 0)]
     _fill(rows, order, labels, weights, pair[small], pair_sums[small], child)

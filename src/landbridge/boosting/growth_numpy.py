@@ -16,7 +16,7 @@ def grow(task: Task) -> Nodes:
     mistakes = target_mistakes(sums[0], target[0])
     bound = bound_on_mistakes(limits, target[0].sum())
     for node, (start, stop) in enumerate(stretch):  # children are appended during the loop
-        if mistakes < bound and depth[node] >= limits.min_depth:
+        if mistakes < bound and node > 0:  # the root is split in any case
             break
         if not may_split(task, sums[node], depth[node]):
             continue

@@ -27,7 +27,6 @@ class Limits:
     """Stopping rules; ``target_error=None`` grows until no node can be split."""
 
     max_depth: int | None = None
-    min_depth: int = 1
     target_error: float | None = 0.5
 
 
@@ -109,9 +108,8 @@ def grow_tree(
     """Grow a tree with Gini splits; return it and the leaf of each row.
 
     Nodes are split level by level, from left to right, until the weighted error on the target
-    rows (from ``first_target`` on) is below ``limits.target_error``. Levels above
-    ``limits.min_depth`` are always grown. ``inside`` restricts the rows; other rows have leaf
-    −1.
+    rows (from ``first_target`` on) is below ``limits.target_error``. The root is split in any case.
+    ``inside`` restricts the rows; other rows have leaf −1.
     """
     order = np.arange(rows.n_rows, dtype=np.uint32) if inside is None else inside.astype(np.uint32)
     task = Task(rows, order, labels, weights, n_classes, first_target, limits)

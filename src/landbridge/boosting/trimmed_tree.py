@@ -36,9 +36,6 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
     ----------
     max_depth : int or None, default=None
         Largest number of splits on the path to a leaf.
-    min_depth : int, default=1
-        Levels above this depth are grown regardless of the target error. With 0, the tree may be a
-        single leaf.
     target_error : float in (0, 1], "auto" or None, default=0.5
         Growth stops when the target error is below this value; ``None`` never trims. "auto" is
         min(½, 1.5/√m) for m target rows.
@@ -51,8 +48,8 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
 
     Notes
     -----
-    Deviation 1: at least one split is made if the data allow it (``min_depth=1``). The root alone
-    is a constant classifier, which may have a target error below ½ but transfers nothing.
+    Deviation 1: at least one split is made if the data allow it. The root alone is a constant
+    classifier, which may have a target error below ½ but transfers nothing.
 
     Deviation 2: "below ½" means below ½ − 1e-9. The error of a classifier under weights updated by
     its own mistakes is exactly ½, and rounding errors must not decide.
@@ -76,13 +73,9 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
     _transfer_checks = {"task": "classification", "min_classes": 1}
 
     def __init__(
-        self,
-        max_depth: int | None = None,
-        min_depth: int = 1,
-        target_error: float | Literal["auto"] | None = 0.5,
+        self, max_depth: int | None = None, target_error: float | Literal["auto"] | None = 0.5
     ):
         self.max_depth = max_depth
-        self.min_depth = min_depth
         self.target_error = target_error
 
     def _check_parameters(self) -> None:
@@ -175,14 +168,13 @@ class TrimmedTreeClassifier(ClassifierMixin, WeightedTransferEstimator):
 
     def _limits(self, n_target: int) -> Limits:
         check_count(self.max_depth, "max_depth", optional=True)
-        check_count(self.min_depth, "min_depth", least=0)
         error = auto_error(n_target) if self.target_error == "auto" else self.target_error
         if error is not None and not (is_number(error) and 0 < error <= 1):
             raise ValueError(
                 "`target_error` must be between 0 and 1, 'auto' or None; got "
                 f"{self.target_error!r}. Use 0.5 to trim as in the paper, or None for a full tree."
             )
-        return Limits(self.max_depth, self.min_depth, error)
+        return Limits(self.max_depth, error)
 
 
 def auto_error(n_target: int) -> float:

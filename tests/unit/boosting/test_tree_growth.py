@@ -65,13 +65,12 @@ def assert_same_tree(one, other):
     st.booleans(),
     st.sampled_from([None, 1, 3]),
     st.sampled_from([None, 0.5, 0.3]),
-    st.sampled_from([0, 1, 2]),
 )
 @settings(max_examples=40, deadline=None)
-def test_both_routes_grow_the_same_tree(seed, c, thin, depth, error, least_depth):
+def test_both_routes_grow_the_same_tree(seed, c, thin, depth, error):
     X, labels, weights = problem(seed, c=c, thin=thin)
     X = sparse.csr_array(X) if thin else X
-    limits = Limits(depth, least_depth, error)
+    limits = Limits(depth, error)
     with pytest.MonkeyPatch.context() as patch:
         native, native_leaf = grown(X, labels, weights, c, limits)
         patch.setattr(tree_growth, "route", lambda: growth_numpy.grow)
@@ -119,7 +118,7 @@ def test_the_tree_is_scikit_learns_where_values_are_few(each_route, depth):
     X = np.round(rng.normal(size=(150, 4)), 1)
     labels = (X[:, 0] + 0.5 * rng.normal(size=150) > 0).astype(np.int32)
     weights = rng.exponential(size=150)
-    tree, leaves = grown(X, labels, weights, 2, Limits(depth, 1, None))
+    tree, leaves = grown(X, labels, weights, 2, Limits(depth, None))
     reference = DecisionTreeClassifier(max_depth=depth, random_state=0)
     reference.fit(X, labels, sample_weight=weights)
     assert np.array_equal(tree.labels[leaves], reference.predict(X))
@@ -131,7 +130,7 @@ def test_the_tree_is_scikit_learns_where_values_are_few(each_route, depth):
 def test_rows_end_where_apply_sends_them(each_route, thin):
     X, labels, weights = problem(5, c=3, thin=thin)
     X = sparse.csr_array(X) if thin else X
-    tree, leaves = grown(X, labels, weights, 3, Limits(None, 1, None))
+    tree, leaves = grown(X, labels, weights, 3, Limits(None, None))
     assert np.array_equal(leaf_of(tree, X), leaves)
     assert (tree.feature[leaves] == LEAF).all()
     assert np.array_equal(
@@ -150,46 +149,51 @@ def test_growth_ends_with_the_first_split_that_is_good_enough(each_route, error)
     n_trimmed = 0
     for seed in range(12):
         X, labels, weights = problem(seed)
-        full, full_leaves = grown(X, labels, weights, 2, Limits(None, 0, None))
-        tree, leaves = grown(X, labels, weights, 2, Limits(None, 0, error))
+        full, full_leaves = grown(X, labels, weights, 2, Limits(None, None))
+        tree, leaves = grown(X, labels, weights, 2, Limits(None, error))
         if target_error(full, full_leaves, labels, weights) < error:
             assert target_error(tree, leaves, labels, weights) < error
         n_splits = int((tree.feature != LEAF).sum())
         assert np.array_equal(full.feature[:n_splits], tree.feature[:n_splits])
         n_trimmed += tree.feature.size < full.feature.size
-        if n_splits:  # one split fewer, the last in breadth-first order, was not good enough
+        if n_splits > 1:  # one split fewer, the last in breadth-first order, was not good enough
             last = int(np.flatnonzero(tree.feature != LEAF)[-1])
             merged = np.where(np.isin(leaves, [tree.left[last], tree.right[last]]), last, leaves)
             assert target_error(tree, merged, labels, weights) >= error - 1e-9
     assert n_trimmed >= 6
 
 
-def test_levels_above_min_depth_are_grown_in_any_case(each_route):
+def test_the_root_is_split_in_any_case(each_route):
     X, labels, weights = problem(2)
-    for least in (1, 2, 3):
-        tree, _ = grown(X, labels, weights, 2, Limits(None, least, 1.0))
-        assert tree.depth == least
+    tree, _ = grown(X, labels, weights, 2, Limits(None, 1.0))
+    assert tree.depth == 1
 
 
 def test_an_error_of_exactly_one_half_is_not_below_one_half(each_route):
-    X = np.array([[0.0], [1.0], [0.0], [1.0], [0.0], [1.0], [0.0], [1.0]])
-    labels = np.array([0, 0, 1, 1, 0, 0, 1, 1], dtype=np.int32)
-    weights = np.full(8, 0.1)
-    tree, _ = grow_tree(bin_rows([X]), labels, weights, 2, Limits(None, 0, 0.5), first_target=4)
-    assert tree.feature.size > 1  # the root's error is one half; it goes on and splits
+    """The heavy source splits the root by the first feature, but the target needs the second."""
+    X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 2)
+    labels = np.array([0, 0, 1, 1, 0, 1, 0, 1], dtype=np.int32)
+    weights = np.repeat([0.3, 0.1], 4)
+    rows = bin_rows([X])
+    tree, _ = grow_tree(rows, labels, weights, 2, Limits(1, None), first_target=4)
+    assert tree.feature[0] == 0
+    tree, _ = grow_tree(rows, labels, weights, 2, Limits(None, 0.5), first_target=4)
+    assert tree.feature.size > 3  # its error is one half; it goes on and splits
+    tree, _ = grow_tree(rows, labels, weights, 2, Limits(None, 0.5 + 1e-8), first_target=4)
+    assert tree.feature.size == 3
 
 
 def test_rows_outside_have_no_part(each_route):
     X, labels, weights = problem(6)
     inside = np.arange(0, 120, 2)
-    tree, leaves = grown(X, labels, weights, 2, Limits(None, 1, None), inside=inside)
+    tree, leaves = grown(X, labels, weights, 2, Limits(None, None), inside=inside)
     assert (leaves[1::2] == LEAF).all()
     alone, _ = grow_tree(
         bin_rows([X[inside]]),
         labels[inside],
         weights[inside],
         2,
-        Limits(None, 1, None),
+        Limits(None, None),
         first_target=45,
     )
     assert_same_tree(tree, alone)
@@ -197,8 +201,8 @@ def test_rows_outside_have_no_part(each_route):
 
 def test_scaling_all_weights_changes_nothing(each_route):
     X, labels, weights = problem(7)
-    one, _ = grown(X, labels, weights, 2, Limits(None, 1, None))
-    other, _ = grown(X, labels, weights * 1e-9, 2, Limits(None, 1, None))
+    one, _ = grown(X, labels, weights, 2, Limits(None, None))
+    other, _ = grown(X, labels, weights * 1e-9, 2, Limits(None, None))
     assert np.array_equal(one.feature, other.feature)
     assert np.array_equal(one.threshold, other.threshold)
 
@@ -206,7 +210,7 @@ def test_scaling_all_weights_changes_nothing(each_route):
 def test_a_light_sibling_does_not_inherit_the_parents_rounding(each_route):
     X, labels, weights = problem(8, values=20)
     weights[X[:, 0] < 10] *= 1e-9
-    tree, leaves = grown(X, labels, weights, 2, Limits(6, 1, None))
+    tree, leaves = grown(X, labels, weights, 2, Limits(6, None))
     assert np.array_equal(leaf_of(tree, X), leaves)
     assert (tree.n_rows > 0).all()
 
