@@ -1,4 +1,7 @@
-"""Figures 4 to 6 of Geras and Sutton as printed: ten domains, 1000 data sets for every M.
+"""Figures 2 to 6 of Geras and Sutton as printed, on ten domains.
+
+Figures 2 and 3 have 200 draws of training domains and a test domain, Figures 4 to 6 have 1000 data
+sets for every M.
 
 Naive Bayes needs nothing of its training rows but the counts of words by class. A data set drawn
 with replacement is therefore a table of multiplicities, and leaving a source (or a random block)
@@ -23,6 +26,9 @@ DOMAINS = (
     "music", "sports_outdoors", "toys_games", "video",
 )  # fmt: skip
 N_RUNS = 1000
+N_DRAWS, N_DATA_SETS = 200, 5  # of domains, and of rows for each; the paper has 100 data sets
+# (K, M) of Figures 2 and 3. One domain of the ten is always new.
+GRID = [(k, 200) for k in (2, 3, 5, 7, 9)] + [(9, m) for m in (50, 100, 500, 1000)]
 NAME = "naive Bayes, 10 domains"
 
 
@@ -46,24 +52,65 @@ def pool() -> Pool:
     return Pool(sparse.csr_array(X, dtype=np.float64), y, rows)
 
 
-def held_out_losses(data: Pool, drawn: np.ndarray, block: np.ndarray, k: int) -> np.ndarray:
-    """Zero-one loss of each drawn row by naive Bayes trained without its block."""
+def word_counts(
+    data: Pool, drawn: np.ndarray, block: np.ndarray, k: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Counts of words and numbers of rows by block and class."""
     code = block * 2 + data.y[drawn]
     n_pool = data.X.shape[0]
     times = sparse.csr_array((np.ones(drawn.size), (code, drawn)), shape=(2 * k, n_pool))
-    counts = (times @ data.X).toarray().reshape(k, 2, -1)
-    sizes = np.bincount(code, minlength=2 * k).reshape(k, 2)
-    words = np.log(counts.sum(axis=0) - counts + 1.0)  # Laplace's rule, as in MultinomialNB
-    words -= np.log((counts.sum(axis=0) - counts + 1.0).sum(axis=2, keepdims=True))
-    prior = np.log(sizes.sum(axis=0) - sizes)
-    slope, offset = words[:, 1] - words[:, 0], prior[:, 1] - prior[:, 0]
+    sizes = np.bincount(code, minlength=2 * k)
+    return (times @ data.X).toarray().reshape(k, 2, -1), sizes.reshape(k, 2)
+
+
+def log_odds(counts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Slope and offset of naive Bayes, from counts and sizes with two classes as `word_counts`."""
+    words = np.log(counts + 1.0)  # Laplace's rule, as in MultinomialNB
+    words -= np.log((counts + 1.0).sum(axis=-1, keepdims=True))
+    prior = np.log(sizes)
+    return words[..., 1, :] - words[..., 0, :], prior[..., 1] - prior[..., 0]
+
+
+def held_out_losses(data: Pool, drawn: np.ndarray, block: np.ndarray, k: int) -> np.ndarray:
+    """Zero-one loss of each drawn row by naive Bayes trained without its block."""
+    counts, sizes = word_counts(data, drawn, block, k)
+    slope, offset = log_odds(counts.sum(axis=0) - counts, sizes.sum(axis=0) - sizes)
     wrong = np.empty(drawn.size, dtype=bool)
     for b in range(k):
         own = np.flatnonzero(block == b)
         rows, back = np.unique(drawn[own], return_inverse=True)
-        answer = data.X[rows] @ slope[b] + offset[b] > 0
-        wrong[own] = answer[back] != data.y[drawn[own]]
+        wrong[own] = mistakes(data, rows, slope[b], offset[b])[back]
     return wrong
+
+
+def mistakes(data: Pool, rows: np.ndarray, slope: np.ndarray, offset: float) -> np.ndarray:
+    """Whether naive Bayes is wrong about each row."""
+    return (data.X[rows] @ slope + offset > 0) != data.y[rows]
+
+
+def outside(data: Pool, k: int, m: int, seed: int = 0) -> dict:
+    """CVS, CVR and the error on a new domain, over draws of domains and of rows."""
+    errors = np.empty((N_DRAWS, N_DATA_SETS, 3))
+    block = np.repeat(np.arange(k), m)
+    for index in range(N_DRAWS):
+        rng = np.random.default_rng([seed, k, m, index])
+        *inside, new = rng.permutation(len(data.rows))[: k + 1]
+        for run in range(N_DATA_SETS):
+            drawn = np.concatenate([rng.choice(data.rows[i], m) for i in inside])
+            cvs = held_out_losses(data, drawn, block, k).mean()
+            cvr = held_out_losses(data, rng.permutation(drawn), block, k).mean()
+            counts, sizes = word_counts(data, drawn, np.zeros_like(drawn), 1)
+            test = rng.choice(data.rows[new], m)
+            new_error = mistakes(data, test, *log_odds(counts[0], sizes[0])).mean()
+            errors[index, run] = cvs, cvr, new_error
+    cvs, cvr, new_domain = np.moveaxis(errors, -1, 0)
+    answer = {"learner": NAME, "K": k, "M": m, "draws": N_DRAWS, "new": float(new_domain.mean())}
+    for name, estimate in (("cvs", cvs), ("cvr", cvr)):
+        gaps = (estimate - new_domain).mean(axis=1)
+        answer[name] = float(estimate.mean())
+        answer[f"bias_{name}_se"] = float(gaps.std(ddof=1) / np.sqrt(N_DRAWS))
+        answer[f"sd_{name}"] = float(np.sqrt(estimate.var(axis=1, ddof=1).mean()))
+    return answer
 
 
 def variance(data: Pool, m: int, scheme: str, n_runs: int = N_RUNS, seed: int = 0) -> dict:
