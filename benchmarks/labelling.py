@@ -114,7 +114,7 @@ def choose(pool: Pool, seed: int) -> dict[str, dict[str, float]]:
         for name, rival in RIVALS.items()
     }
     both = tuple(sorted({*SIZES, *TWICE.values()}))
-    for name, sizes, share in (("planner", SIZES, 0.25), ("random, same rule", both, 1.0)):
+    for name, sizes, share in (("planner", SIZES, None), ("random, same rule", both, 1.0)):
         found = [
             regrets(_choices(pool, sizes, random_share=share, seed=REPEATS * seed + repeat))
             for repeat in range(REPEATS)
@@ -123,10 +123,13 @@ def choose(pool: Pool, seed: int) -> dict[str, dict[str, float]]:
     return answers
 
 
-def _choices(pool: Pool, sizes: tuple[int, ...], random_share: float, seed: int) -> dict[int, int]:
+def _choices(
+    pool: Pool, sizes: tuple[int, ...], random_share: float | None, seed: int
+) -> dict[int, int]:
     planner = LabelPlanner("choose", random_share=random_share, random_state=seed)
     chosen = {}
-    for n, size in sizes_of(sizes):
+    # Random rows are the same in batches of any size.
+    for n, size in sizes_of(sizes) if random_share is None else sizes_of(sizes, max(sizes)):
         planner.batch_size = size
         _label(planner, pool.proba, pool.y)
         if n in sizes:

@@ -27,6 +27,8 @@ from landbridge.labelling.pool import Pool
 
 Goal: TypeAlias = Literal["choose", "prove", "measure", "train"]
 GOALS: tuple[str, ...] = get_args(Goal)
+# Default share of uniform rows in a batch.
+RANDOM_SHARE = 0.25
 TINY = 1e-12
 
 

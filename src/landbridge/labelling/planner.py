@@ -15,10 +15,11 @@ from landbridge._storage import whole_file
 from landbridge._typing import RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_count
 from landbridge.inference.intervals import check_level
-from landbridge.labelling import _reasons
+from landbridge.labelling import _reasons, mixture
 from landbridge.labelling._judge import Judge
 from landbridge.labelling.design import (
     GOALS,
+    RANDOM_SHARE,
     Goal,
     Scores,
     choose_scores,
@@ -65,9 +66,10 @@ class LabelPlanner:
         ``"train"`` collects training labels, using rows with a small margin between two classes.
     batch_size : int, default=20
         Rows per batch.
-    random_share : float in [0, 1], default=0.25
+    random_share : float in [0, 1], optional
         Share of a batch that is drawn uniformly; it bounds the weights of rows. With 1 a batch is
-        a simple random sample (of disputed rows for ``"prove"``).
+        a simple random sample (of disputed rows for ``"prove"``). The default is 0.25, and 0.1 for
+        ``"choose"`` among classifiers by their errors, which needs no weights.
     budget : int, default=100
         Planned number of labels. The test of ``"prove"`` spends its level evenly over them.
     candidate, baseline : str, optional
@@ -142,7 +144,7 @@ class LabelPlanner:
         goal: Goal = "choose",
         *,
         batch_size: int = 20,
-        random_share: float = 0.25,
+        random_share: float | None = None,
         budget: int = 100,
         candidate: str | None = None,
         baseline: str | None = None,
@@ -155,7 +157,7 @@ class LabelPlanner:
         check_count(batch_size, "batch_size")
         check_count(budget, "budget")
         check_level(level)
-        if not 0 <= random_share <= 1:
+        if random_share is not None and not 0 <= random_share <= 1:
             raise ValueError(
                 f"`random_share` must be between 0 and 1; got {random_share!r}. With 0.25, "
                 "every fourth row is drawn uniformly."
@@ -281,9 +283,8 @@ class LabelPlanner:
         scores, weights = self._scores(pool, left, rng)
         probabilities = scores.probabilities
         if probabilities is None:
-            probabilities = inclusion_probabilities(
-                scores, self.batch_size, self.random_share, left
-            )
+            share = self._share(RANDOM_SHARE)
+            probabilities = inclusion_probabilities(scores, self.batch_size, share, left)
         if probabilities.sum() < 0.5:
             return Batch(np.empty(0, int), np.empty(0), (), number)
         order = None if self.random_share == 1 else scores.order  # simple random rows
@@ -315,13 +316,17 @@ class LabelPlanner:
             weights = judge.relative().weights
             if not judge.counts_errors:
                 return choose_scores(pool, judge.consensus, weights, judge.noise), weights
-            found = judge.mixture.scores(pool, left, self.batch_size, self.random_share, rng)
+            share = self._share(mixture.RANDOM_SHARE)
+            found = judge.mixture.scores(pool, left, self.batch_size, share, rng)
             return found, weights
         cell = pool.names.index(self.candidate_)
-        n_doubtful = round((1 - self.random_share) * self.batch_size)
+        n_doubtful = round((1 - self._share(RANDOM_SHARE)) * self.batch_size)
         values = pool.values[cell]
         doubt = values if pool.is_classification else judge.consensus
         return train_scores(doubt, n_doubtful, pool.values, left), None
+
+    def _share(self, default: float) -> float:
+        return default if self.random_share is None else self.random_share
 
     # Answers
 
@@ -555,7 +560,7 @@ def ask_from_predictions(
     *,
     goal: Goal = "choose",
     batch_size: int = 20,
-    random_share: float = 0.25,
+    random_share: float | None = None,
     candidate: str | None = None,
     baseline: str | None = None,
     names: Sequence[str] | None = None,
@@ -573,7 +578,7 @@ def ask_from_predictions(
         See `LabelPlanner`.
     batch_size : int, default=20
         See `LabelPlanner`.
-    random_share : float, default=0.25
+    random_share : float, optional
         See `LabelPlanner`.
     candidate : str, optional
         See `LabelPlanner`.

@@ -19,9 +19,14 @@ def make_mixture(n=600, skills=(0.9, 0.7, 0.7, 0.6), n_labels=0, seed=0):
     return pool, y, Mixture.of(pool, known, y[:n_labels])
 
 
+def halves(pool):
+    """Means of the probabilities and the votes."""
+    return (pool.values + np.eye(3)[pool.labels]) / 2
+
+
 def test_without_labels_errors_are_those_expected_by_the_mean():
     pool, _, mixed = make_mixture()
-    mean = pool.values.mean(axis=0)
+    mean = halves(pool).mean(axis=0)
     expected = [1 - mean[np.arange(600), labels].mean() for labels in pool.labels]
     assert mixed.mean == pytest.approx(expected)
 
@@ -29,17 +34,25 @@ def test_without_labels_errors_are_those_expected_by_the_mean():
 def test_the_posterior_is_a_penalised_least_squares_fit():
     """The weights of the docstring, from the normal equations with one line per row and class."""
     pool, y, mixed = make_mixture(n_labels=30)
-    x = (np.moveaxis(pool.values[:, :30], 0, 2) - 1 / 3).reshape(-1, 4)
+    x = (np.moveaxis(halves(pool)[:, :30], 0, 2) - 1 / 3).reshape(-1, 4)
     target = (np.eye(3)[y[:30]] - 1 / 3).ravel()
     prior = mixture._prior_precision(4)
     equal = np.full(4, 1 / 4)
     weights = np.linalg.solve(x.T @ x + prior, x.T @ target + prior @ equal)
-    values = np.tensordot(weights, pool.values - 1 / 3, 1) + 1 / 3
+    values = np.tensordot(weights, halves(pool) - 1 / 3, 1) + 1 / 3
     right = (pool.labels == y)[:, :30].sum(axis=1)
     rows = np.arange(30, 600)
     right = right + [values[rows, labels[30:]].sum() for labels in pool.labels]
     assert mixed.mean == pytest.approx(1 - right / 600)
     assert mixed.precision == pytest.approx(x.T @ x + prior)
+
+
+def test_the_size_of_the_parts_of_a_sum_does_not_matter(monkeypatch):
+    whole = make_mixture(n_labels=30)[2]
+    monkeypatch.setattr(mixture, "MOST_ROWS", 70)
+    parts = make_mixture(n_labels=30)[2]
+    assert parts.mean == pytest.approx(whole.mean)
+    assert parts.pool == pytest.approx(whole.pool)
 
 
 def test_the_prior_nearly_fixes_the_sum_of_the_weights():
@@ -96,7 +109,7 @@ def test_a_batch_is_more_precise_than_uniform_rows():
     """The design lowers the variance that it is made for."""
     pool, _, mixed = make_mixture()
     scores = mixed.scores(pool, np.ones(600, bool), 20, 0.0, np.random.default_rng(0))
-    products = mixture._products(pool.values)
+    products = mixture._products(mixture._centred(pool.values, pool.labels))
     target = mixed.pool.T @ mixed.pairs() @ mixed.pool
 
     def variance(chosen):

@@ -280,6 +280,20 @@ def test_a_random_share_of_one_is_a_simple_random_sample():
     assert set(batch.reasons) != {""}
 
 
+@pytest.mark.parametrize(
+    ("make", "goal", "share"),
+    [("answers", "choose", 0.1), ("numbers", "choose", 0.25), ("answers", "measure", 0.25)],
+)
+def test_the_default_random_share_depends_on_the_goal(make, goal, share):
+    _, predictions = {"answers": make_answers, "numbers": make_numbers}[make]()
+    default, same, other = (
+        ask_from_predictions(predictions, goal=goal, random_share=one, random_state=0)
+        for one in (None, share, 0.35 - share)
+    )
+    np.testing.assert_array_equal(default.probabilities, same.probabilities)
+    assert sorted(default.probabilities) != pytest.approx(sorted(other.probabilities))
+
+
 def test_one_terrible_model_does_not_spoil_the_consensus_of_numbers():
     y, predictions = make_numbers(n=50)
     pool = make_pool(np.concatenate([predictions, 1e9 * np.ones((1, 50))]))
