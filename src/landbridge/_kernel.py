@@ -83,12 +83,19 @@ def resolve_width(width: Width, X: Matrix) -> float:
     return float(np.sqrt(total)) if total > 0 else 1.0
 
 
-def resolve_gamma(gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.RandomState) -> float:
-    """1/(2·width²) as a number, from "median" or a number."""
+def resolve_gamma(
+    gamma: Any,
+    X: Matrix,
+    X_target: Matrix,
+    rng: np.random.RandomState,
+    names: tuple[str, ...] = ("median",),
+) -> float:
+    """1/(2·width²) as a number, from "median" or a number; ``names`` are the allowed words."""
     if isinstance(gamma, str) and gamma == "median":
         return 1.0 / (2 * median_square(X, X_target, rng))
     if not (is_number(gamma) and 0 < gamma < np.inf):
-        raise ValueError(f"`gamma` must be 'median' or a positive number; got {gamma!r}.")
+        words = ", ".join(map(repr, names))
+        raise ValueError(f"`gamma` must be {words} or a positive number; got {gamma!r}.")
     return float(gamma)
 
 

@@ -1,7 +1,5 @@
 """Gaussian basis functions centred at target rows, the model of KLIEP and RuLSIF."""
 
-from typing import Any
-
 import numpy as np
 
 from landbridge._kernel import choose_rows, median_square, resolve_gamma
@@ -22,22 +20,10 @@ def gaussian_basis(
 
 
 def check_widths(
-    gamma: Any, X: Matrix, X_target: Matrix, rng: np.random.RandomState, *, choose: str = "cv"
+    gamma: float | str, X: Matrix, X_target: Matrix, rng: np.random.RandomState, choose: str
 ) -> list[float]:
-    """Candidate widths; a single one unless ``gamma`` is a sequence or equals ``choose``."""
+    """Candidate widths; a single one unless ``gamma`` equals ``choose``."""
     if isinstance(gamma, str) and gamma == choose:
         unit = 1.0 / (2 * median_square(X, X_target, rng))
         return [multiple * unit for multiple in MULTIPLES]
-    if isinstance(gamma, (list, tuple, np.ndarray)):
-        if len(gamma) == 0:
-            raise ValueError(
-                "`gamma` must contain at least one width; got none. Pass 'median' or a number."
-            )
-        return [resolve_gamma(one, X, X_target, rng) for one in gamma]
-    try:
-        return [resolve_gamma(gamma, X, X_target, rng)]
-    except ValueError as error:
-        raise ValueError(
-            f"`gamma` must be {choose!r}, 'median', a positive number or a list of them; got "
-            f"{gamma!r}."
-        ) from error
+    return [resolve_gamma(gamma, X, X_target, rng, names=(choose, "median"))]

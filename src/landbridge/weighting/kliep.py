@@ -1,7 +1,6 @@
 """Kullback–Leibler importance estimation procedure (Sugiyama et al., 2008)."""
 
 import warnings
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -94,9 +93,9 @@ class KLIEP(Weighting):
 
     Parameters
     ----------
-    gamma : "cv", "median", float or sequence of floats, default="cv"
-        The width. "cv" chooses among multiples of the median heuristic, a sequence among its
-        values, both by the likelihood in 5-fold cross-validation.
+    gamma : "cv", "median" or float, default="cv"
+        The width. "cv" chooses among multiples of the median heuristic by the likelihood in 5-fold
+        cross-validation.
     n_centers : int, default=100
         Number of centres; at most the number of target rows.
 
@@ -118,14 +117,16 @@ class KLIEP(Weighting):
     True
     """
 
-    def __init__(self, gamma: Any = "cv", n_centers: int = 100, random_state: RandomState = 0):
+    def __init__(
+        self, gamma: float | str = "cv", n_centers: int = 100, random_state: RandomState = 0
+    ):
         self.gamma = gamma
         self.n_centers = n_centers
         self.random_state = random_state
 
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         rng = check_random_state(self.random_state)
-        widths = check_widths(self.gamma, X, X_target, rng)
+        widths = check_widths(self.gamma, X, X_target, rng, "cv")
         self.likelihoods_: dict[float, float] = {}
         if len(widths) > 1:
             source, target = (choose_rows(part, SELECTION_ROWS, rng) for part in (X, X_target))

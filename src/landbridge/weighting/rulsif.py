@@ -110,10 +110,10 @@ class RuLSIF(Weighting):
     ----------
     alpha : float in [0, 1), default=0.1
         Relative parameter α; 0 is uLSIF.
-    gamma : "loo", "median", float or sequence of floats, default="loo"
-        The width. "loo" chooses among multiples of the median heuristic, a sequence among its
-        values, both by the leave-one-out criterion.
-    ridge : "loo", float or sequence of floats, default="loo"
+    gamma : "loo", "median" or float, default="loo"
+        The width; "loo" chooses among multiples of the median heuristic by the leave-one-out
+        criterion.
+    ridge : "loo" or float, default="loo"
         Regularisation; "loo" chooses among powers of ten.
     n_centers : int, default=100
         Number of centres; at most the number of target rows.
@@ -139,8 +139,8 @@ class RuLSIF(Weighting):
     def __init__(
         self,
         alpha: float = 0.1,
-        gamma: Any = "loo",
-        ridge: Any = "loo",
+        gamma: float | str = "loo",
+        ridge: float | str = "loo",
         n_centers: int = 100,
         random_state: RandomState = 0,
     ):
@@ -154,7 +154,7 @@ class RuLSIF(Weighting):
         if not (is_number(self.alpha) and 0 <= self.alpha < 1):
             raise ValueError(f"`alpha` must be in [0, 1); got {self.alpha!r}.")
         rng = check_random_state(self.random_state)
-        widths = check_widths(self.gamma, X, X_target, rng, choose="loo")
+        widths = check_widths(self.gamma, X, X_target, rng, "loo")
         ridges = check_ridges(self.ridge)
         seed = rng.randint(np.iinfo(np.int32).max)
         self.scores_ = np.empty((0, 3))
@@ -202,9 +202,6 @@ def check_ridges(ridge: Any) -> list[float]:
     """Candidate ridges; a single one if ``ridge`` is a number."""
     if isinstance(ridge, str) and ridge == "loo":
         return list(RIDGES)
-    values = np.atleast_1d(np.asarray(ridge)).tolist()
-    if not values or not all(is_number(v) and 0 < v < np.inf for v in values):
-        raise ValueError(
-            f"`ridge` must be 'loo', a positive number or a sequence of them; got {ridge!r}."
-        )
-    return [float(v) for v in values]
+    if not (is_number(ridge) and 0 < ridge < np.inf):
+        raise ValueError(f"`ridge` must be 'loo' or a positive number; got {ridge!r}.")
+    return [float(ridge)]

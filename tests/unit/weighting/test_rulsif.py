@@ -9,7 +9,11 @@ import landbridge as lb
 from landbridge._kernel import resolve_gamma
 from landbridge.datasets import make_covariate_shift
 from landbridge.weighting._gaussian_basis import MULTIPLES, check_widths
-from landbridge.weighting.rulsif import leave_one_out_scores, relative_ratio_coefficients
+from landbridge.weighting.rulsif import (
+    RIDGES,
+    leave_one_out_scores,
+    relative_ratio_coefficients,
+)
 
 
 @pytest.fixture(scope="module")
@@ -96,21 +100,24 @@ def test_follows_the_relative_ratio(data, alpha):
 
 
 def test_width_and_ridge_have_the_best_score(data):
-    ratio = lb.RuLSIF(gamma=[0.1, 50.0], ridge=[0.01, 10.0]).fit(data.X, data.X_target)
-    assert ratio.scores_.shape == (4, 3)
+    ratio = lb.RuLSIF().fit(data.X, data.X_target)
+    assert ratio.scores_.shape == (len(MULTIPLES) * len(RIDGES), 3)
     best = ratio.scores_[:, 2].argmin()
     assert (ratio.gamma_, ratio.ridge_) == tuple(ratio.scores_[best, :2])
-    assert (ratio.gamma_, ratio.ridge_) == (0.1, 0.01)
+    assert ratio.gamma_ < ratio.scores_[:, 0].max()  # too narrow for 300 rows
+    fixed = lb.RuLSIF(gamma=ratio.gamma_, ridge=ratio.ridge_).fit(data.X, data.X_target)
+    assert fixed.scores_.shape == (0, 3)
+    np.testing.assert_allclose(fixed.predict_weights(data.X), ratio.weights_)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"alpha": 1.0}, r"`alpha` must be in \[0, 1\); got 1.0"),
-        ({"gamma": "cv"}, "`gamma` must be 'loo', 'median', a positive number or a list"),
-        ({"ridge": 0.0}, "`ridge` must be 'loo', a positive number or a sequence of them; got 0.0"),
-        ({"ridge": "cv"}, "`ridge` must be 'loo', a positive number or a sequence of them"),
-        ({"ridge": []}, "`ridge` must be 'loo', a positive number or a sequence of them"),
+        ({"gamma": "cv"}, "`gamma` must be 'loo', 'median' or a positive number; got 'cv'"),
+        ({"ridge": 0.0}, "`ridge` must be 'loo' or a positive number; got 0.0"),
+        ({"ridge": "cv"}, "`ridge` must be 'loo' or a positive number; got 'cv'"),
+        ({"ridge": [0.1]}, r"`ridge` must be 'loo' or a positive number; got \[0.1\]"),
     ],
 )
 def test_bad_parameters_are_refused(data, parameters, message):
