@@ -49,16 +49,18 @@ def test_kernel_methods_are_bit_identical(estimator, method):
 
 def test_a_task_that_was_given_up_does_not_lift_the_limit_of_others():
     """Its thread cannot be stopped, so it still counts as running when the next task starts."""
-    go_on = threading.Event()
+    started, go_on = threading.Event(), threading.Event()
 
     def hang():
         with one_thread():
+            started.set()
             go_on.wait(60)
 
     thread = threading.Thread(target=hang)
     before = n_threads_of_blas()
     thread.start()
     try:
+        assert started.wait(60)
         with threadpool_limits(2):
             with one_thread():
                 assert n_threads_of_blas() == {1}
