@@ -1,10 +1,10 @@
 """Save results in one file of arrays with a JSON header; loading runs no code.
 
-A *record* is a frozen dataclass. Its array fields become the arrays of an ``.npz`` file; every
-other field goes into a JSON header inside that file. Files are written under a temporary name and
-renamed, so that a file with the final name is always complete. The header contains the SHA-256 of
-every array, and the file contains that of the header. A modified file is rejected with the name of
-the changed array.
+A *record* is a frozen dataclass of arrays, JSON values and other records. Its arrays become those
+of an ``.npz`` file, named by their place in the record; everything else goes into a JSON header
+inside that file. Files are written under a temporary name and renamed, so that a file with the
+final name is always complete. The header contains the SHA-256 of every array, and the file contains
+that of the header. A modified file is rejected with the name of the changed array.
 """
 
 import contextlib
@@ -14,87 +14,108 @@ import os
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, TypeVar
 
 import numpy as np
 
 from landbridge._archive import check_archive, require_regular_file, write_arrays
 from landbridge._version import __version__
 
-FORMAT = 1
+FORMAT = 4
 HEADER, SEAL = "header", "seal"
+# Keys of the header that stand for an array and for a record inside another.
+ARRAY, RECORD = "@array", "@record"
 Record = TypeVar("Record")
 # Exceptions of numpy and zipfile for truncated or corrupted files.
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
 
 
-class Saved:
-    """Mixin that adds ``save`` and ``load`` to a frozen dataclass of arrays and JSON values."""
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write to one ``.npz`` file, without pickle."""
-        save_record(self, path)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Load an object saved by `save`."""
-        return load_record(cls, path)
-
-
 def save_record(record: Any, path: str | os.PathLike[str]) -> None:
-    """Write a dataclass of arrays and JSON values to ``path``."""
+    """Write a dataclass of arrays, JSON values and other dataclasses to ``path``."""
+    write_archive(path, *pack(record))
+
+
+def load_record(cls: type[Record], path: str | os.PathLike[str], **options: Any) -> Record:
+    """Read a file written by `save_record`; arrays are read-only. See `unpack` for options."""
+    return unpack(cls, *read_archive(path), path, **options)
+
+
+def pack(record: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays and header of a record; fields with the metadata ``saved=False`` are left out."""
     if not is_dataclass(record) or isinstance(record, type):
         raise TypeError(f"`record` must be an instance of a dataclass; got {record!r}.")
-    arrays, values = {}, {}
-    for field in fields(record):
-        value = getattr(record, field.name)
-        if isinstance(value, np.ndarray):
-            arrays[field.name] = plain_array(value, field.name)
-        else:
-            values[field.name] = value
-    header = {
+    arrays: dict[str, np.ndarray] = {}
+    values = _pack(record, "", arrays)
+    name = values.pop(RECORD)
+    return arrays, {
         "format": FORMAT,
         "landbridge": __version__,
-        "record": type(record).__name__,
+        "record": name,
         "values": values,
     }
-    write_archive(path, arrays, header)
 
 
-def load_record(cls: type[Record], path: str | os.PathLike[str]) -> Record:
-    """Read a file written by `save_record`; arrays are read-only."""
-    arrays, header = read_archive(path)
-    if header["format"] > FORMAT:
-        raise ValueError(
-            f"`{path}` must have format {FORMAT} or older; got format {header['format']}, saved by "
-            f"landbridge {header['landbridge']}. Upgrade landbridge to read it."
-        )
+def _pack(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
+    if isinstance(value, np.ndarray):
+        arrays[name] = plain_array(value, name)
+        return {ARRAY: name}
+    if isinstance(value, list | tuple):
+        return [_pack(item, f"{name} {k}", arrays) for k, item in enumerate(value)]
+    if is_dataclass(value):
+        saved = [f.name for f in fields(value) if f.init and f.metadata.get("saved", True)]
+        parts = {part: getattr(value, part) for part in saved}
+        return {RECORD: type(value).__name__, **_pack(parts, name, arrays)}
+    if isinstance(value, dict):
+        return {key: _pack(item, f"{name} {key}".strip(), arrays) for key, item in value.items()}
+    return str(value) if isinstance(value, Path) else value
+
+
+def unpack(
+    cls: type[Record],
+    arrays: dict[str, np.ndarray],
+    header: dict[str, Any],
+    path: Any,
+    *,
+    parts: Mapping[str, Callable[..., Any]] | None = None,
+    complete: Callable[[dict[str, Any]], dict[str, Any]] = dict,
+) -> Record:
+    """Inverse of `pack`.
+
+    ``parts`` holds the classes of records inside the record by name, and ``complete`` returns all
+    fields of the record from those that were saved.
+    """
     if header["record"] != cls.__name__:
         raise ValueError(
             f"`{path}` must contain a saved {cls.__name__}; got a saved {header['record']}. "
             f"Read it with {header['record']}.load."
         )
-    content = {**arrays, **{name: as_tuple(v) for name, v in header["values"].items()}}
-    expected = {field.name for field in fields(cls)}  # type: ignore[arg-type]
-    if set(content) != expected:
+    if header["format"] != FORMAT:
         raise ValueError(
-            f"`{path}` must have the fields of {cls.__name__}; got {sorted(set(content))} instead "
-            f"of {sorted(expected)}. It was saved by landbridge {header['landbridge']}; save it "
-            f"again with {__version__}."
+            f"`{path}` must have format {FORMAT}; got format {header['format']}, saved by "
+            f"landbridge {header['landbridge']}. Save it again with landbridge {__version__}."
         )
     try:
-        record = cls(**content)
-        # Records check that their arrays are consistent: shapes, folds, indices.
-        getattr(record, "check", lambda: None)()
-    except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
+        content = complete(_unpack(header["values"], arrays, parts or {}))
+        return cls(**content)
+    except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(
-            f"`{path}` must contain an unchanged {cls.__name__}; it was damaged or edited: "
-            f"{error} Restore it from the original."
+            f"`{path}` must have the fields of {cls.__name__}; got others ({error}), saved by "
+            f"landbridge {header['landbridge']}. Save it again with landbridge {__version__}."
         ) from error
-    return record
+
+
+def _unpack(value: Any, arrays: dict[str, np.ndarray], parts: Mapping[str, Any]) -> Any:
+    if isinstance(value, list):
+        return tuple(_unpack(item, arrays, parts) for item in value)
+    if not isinstance(value, dict):
+        return value
+    if ARRAY in value:
+        return arrays[value[ARRAY]]
+    inside = {key: _unpack(item, arrays, parts) for key, item in value.items()}
+    return parts[inside.pop(RECORD)](**inside) if RECORD in inside else inside
 
 
 def write_archive(
@@ -241,11 +262,3 @@ def plain_value(value: Any) -> Any:
         "A saved value must consist of numbers, text, lists and dictionaries; got "
         f"{type(value).__name__}. Convert it first."
     )
-
-
-def as_tuple(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(as_tuple(item) for item in value)
-    if isinstance(value, dict):
-        return {key: as_tuple(item) for key, item in value.items()}
-    return value

@@ -99,7 +99,7 @@ CANDIDATES = [
     "a: sklearn.svm",
     "a: sklearn.base.clone",
     "a: builtins.eval",
-    "a: landbridge._storage.Saved",
+    "a: landbridge.model_selection._saved_result.SavedResult",
     "a: {estimator: SVC, params: {C: [1]}}",
     "a: {estimator: SVC, params: {C: abc}}",
     "a: {estimator: SVC, params: {C: -1}}",

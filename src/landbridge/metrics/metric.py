@@ -72,8 +72,8 @@ class Metric:
     greater_is_better: bool
     response: Response
     bounds: tuple[float, float]
-    kernel: Kernel = field(repr=False)
-    pointwise_kernel: Pointwise | None = field(default=None, repr=False)
+    kernel: Kernel = field(repr=False, metadata={"saved": False})
+    pointwise_kernel: Pointwise | None = field(default=None, repr=False, metadata={"saved": False})
     vectorised: bool = field(default=True, repr=False)
     variance_factor: float = field(default=1.0, repr=False)
     out_of_fold_factor: float = field(default=CROSS_VALIDATED, repr=False)

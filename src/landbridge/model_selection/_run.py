@@ -435,7 +435,6 @@ class _Run:
             by_default=choice.by_default,
             answer=self.settings.answer,  # type: ignore[arg-type]
             task=data.task,
-            scoring=tuple(metric.name for metric in self.settings.metrics),
             n_rows=data.n_rows,
             n_labelled=data.n_labelled,
             n_unlabelled=data.n_unlabelled,

@@ -165,8 +165,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         name = short_name(self.estimator)
         estimators = {name: self.estimator}
         every, fold = leave_out_folds(self, estimators, X, y, groups, sample_weight)
-        result = replace(every.result(name), fold=fold, scheme=self.scheme)
-        self.result_ = result.with_metrics(every.metrics)
+        self.result_ = replace(every.result(name), fold=fold, scheme=self.scheme)
         return self
 
 
@@ -370,11 +369,11 @@ def leave_out_folds(
         source=source,
         source_names=names,
         sample_weight=weight,
-        scoring=tuple(metric.name for metric in metrics),
+        metrics=metrics,
         names=np.array(list(estimators)),
         seconds=seconds,
         failures=tuple(failures),
-    ).with_metrics(metrics), fold
+    ), fold
 
 
 def _check_labels(y: VectorLike, n_rows: int) -> Vector:

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from landbridge._html import card, sentence
-from landbridge._storage import Saved
 from landbridge._typing import Vector
 from landbridge._validation import Task
 from landbridge.inference import (
@@ -33,10 +31,11 @@ from landbridge.inference.sources import SourceWeight, summarise_scores
 from landbridge.metrics.inference import MetricInterval, losses_by_unit, metric_interval
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
+from landbridge.model_selection._saved_result import SavedResult
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class KeptPredictions(Saved):
+class KeptPredictions(SavedResult):
     """Predictions of rows under models that were trained without their source.
 
     Attributes
@@ -53,8 +52,8 @@ class KeptPredictions(Saved):
         Row i belongs to ``source_names[source[i]]``.
     sample_weight : ndarray of shape (n_rows,)
         Empty without weights.
-    scoring : tuple of str
-        Names of the metrics; the first one is the default.
+    metrics : tuple of Metric
+        Requested metrics; the first one is the default.
     """
 
     y: Vector
@@ -64,47 +63,12 @@ class KeptPredictions(Saved):
     source: Vector
     source_names: Vector
     sample_weight: Vector
-    scoring: tuple[str, ...]
-
-    def check(self) -> None:
-        """Raise if the arrays are inconsistent; called by `load`."""
-        n_rows, n_classes = len(self.y), len(self.classes)
-        shapes = {
-            "source": (self.source.shape, (n_rows,)),
-            "predicted": (self.predicted.shape[-1:], (n_rows,)),
-            "probabilities": (self.probabilities.shape[-2:], (n_rows, n_classes)),
-            "sample_weight": (self.sample_weight.shape, (self.sample_weight.size and n_rows,)),
-        }
-        for name, (found, expected) in shapes.items():
-            if found != expected:
-                raise ValueError(f"`{name}` must have the shape {expected}; got {found}.")
-        positions = {"source": (self.source, len(self.source_names))}
-        if n_classes:
-            positions |= {"y": (self.y, n_classes), "predicted": (self.predicted, n_classes)}
-        for name, (values, end) in positions.items():
-            if values.size and not -1 <= values.min() <= values.max() < end:
-                raise ValueError(f"`{name}` must hold positions below {end}; got others.")
+    metrics: tuple[Metric, ...]
 
     @property
     def task(self) -> Task:
         """Classification or regression."""
         return "classification" if self.classes.size else "regression"
-
-    @cached_property
-    def metrics(self) -> tuple[Metric, ...]:
-        """Requested metrics."""
-        try:
-            return check_scoring(list(self.scoring), task=self.task, classes=self.classes)
-        except ValueError as error:
-            raise ValueError(
-                f"`metric` must be given as a function, because functions are not saved with a "
-                f"result, only their names, {list(self.scoring)}. Pass metric=..."
-            ) from error
-
-    def with_metrics(self, metrics: tuple[Metric, ...]) -> Self:
-        """Set metrics that may hold functions, which cannot be restored from their names."""
-        vars(self)["metrics"] = metrics  # clears the cached property
-        return self
 
     @property
     def there(self) -> np.ndarray:
@@ -115,8 +79,9 @@ class KeptPredictions(Saved):
         """The first metric, the one of this name, or any other that `check_scoring` accepts."""
         if metric is None:
             return self.metrics[0]
-        if isinstance(metric, str) and metric in self.scoring:
-            return self.metrics[self.scoring.index(metric)]
+        known = {one.name: one for one in self.metrics}
+        if isinstance(metric, str) and metric in known:
+            return known[metric]
         return check_scoring(metric, task=self.task, classes=self.classes)[0]
 
     @property
@@ -168,7 +133,7 @@ class MultiSourceResult(KeptPredictions):
 
     Parameters
     ----------
-    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
+    y, predicted, probabilities, classes, source, source_names, sample_weight, metrics
         Predictions, as in `KeptPredictions`.
     fold : ndarray of shape (n_rows,)
         The fit that predicted the row: its source, or its block with ``scheme="random"``.
@@ -519,7 +484,7 @@ class Comparison(KeptPredictions):
 
     Parameters
     ----------
-    y, predicted, probabilities, classes, source, source_names, sample_weight, scoring : arrays
+    y, predicted, probabilities, classes, source, source_names, sample_weight, metrics
         Predictions, as in `KeptPredictions`, with estimators as the first axis.
     names : ndarray of shape (n_estimators,)
         Names of the estimators.
@@ -591,7 +556,7 @@ class Comparison(KeptPredictions):
         """
         position = self._position(name)
         failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
-        result = MultiSourceResult(
+        return MultiSourceResult(
             y=self.y,
             predicted=self.predicted[position],
             probabilities=self.probabilities[position],
@@ -599,14 +564,13 @@ class Comparison(KeptPredictions):
             source=self.source,
             source_names=self.source_names,
             sample_weight=self.sample_weight,
-            scoring=self.scoring,
+            metrics=self.metrics,
             fold=self.source,
             seconds=self.seconds[position],
             failures=failures,
             scheme="source",
             estimator=name,
         )
-        return result.with_metrics(self.metrics)
 
     def test(
         self,

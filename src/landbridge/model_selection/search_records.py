@@ -139,7 +139,6 @@ class SearchInfo:
     by_default: bool
     answer: Literal["vote", "best"]
     task: Task
-    scoring: tuple[str, ...]
     n_rows: int
     n_labelled: int
     n_unlabelled: int

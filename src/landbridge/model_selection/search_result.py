@@ -1,7 +1,6 @@
 """Result of a search: the predictions of every cell, from which everything is computed."""
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
@@ -11,16 +10,15 @@ import numpy as np
 from numpy.ma import MaskedArray
 
 from landbridge._html import card, html_table, sentence
-from landbridge._storage import read_archive, write_archive
+from landbridge._storage import pack, plain_value, unpack
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import bootstrap_scores, loss_covariance
 from landbridge.metrics.metric import Metric, Response
-from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection import search_inference
-from landbridge.model_selection._search_file import pack, unpack
+from landbridge.model_selection._saved_result import PARTS, SavedResult, find_metrics
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.criteria import CRITERIA
@@ -69,7 +67,7 @@ def memoised(method: Method) -> Method:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SearchResult:
+class SearchResult(SavedResult):
     """Predictions of every cell, one candidate on one source.
 
     Parameters
@@ -433,7 +431,7 @@ class SearchResult:
     # The anchored criterion
 
     @memoised
-    def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored]:
+    def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored] | None:
         """Complete cells, and the posterior of their target loss.
 
         Parameters
@@ -443,14 +441,18 @@ class SearchResult:
 
         Returns
         -------
-        tuple (cells, Anchored)
-            The cells that could be measured and their estimates.
+        tuple (cells, Anchored) or None
+            The cells that could be measured and their estimates; None if there are none.
         """
         metric = self.find_metric(metric)
         cells = self._complete("anchored", metric)
+        if not cells:
+            return None
         rows = self._validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
+        if not usable.any():
+            return None
         cells = [cell for cell, good in zip(cells, usable, strict=True) if good]
         # Without TrCV of every cell the prior uses only the unlabelled rows.
         known = self.values("trcv", metric)[cells] if "trcv" in self.available() else None
@@ -470,15 +472,15 @@ class SearchResult:
             kinds=[self.cells[cell].candidate for cell in cells],
             unlabelled=self._unlabelled_of(cells),
             scale="ratio" if ratio else "difference",
-            distance=DISTANCES.get(metric.label),
+            distance=DISTANCES.get(metric.label) if metric.response == "number" else None,
         )
 
     def _anchored_values(self, metric: Metric) -> Vector:
         """Posterior mean; baselines and stopped cells keep their measured loss."""
         status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        if self._complete("anchored", metric):
-            cells, posterior = self.anchored(metric)
-            values[cells] = posterior.mean
+        found = self.anchored(metric)
+        if found is not None:
+            values[found[0]] = found[1].mean
         for cell, word in enumerate(status):
             if np.isnan(values[cell]) and word != "failed":
                 values[cell] = self._value("tlv", cell, metric)
@@ -866,51 +868,28 @@ class SearchResult:
             sentence(f"{more} more in to_frame()", quiet=True) if more else "",
         )
 
-    # Files
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write everything to one file of arrays and JSON (``.npz``), without pickle.
-
-        Parameters
-        ----------
-        path : str or path
-            Name of the file.
-        """
-        header, arrays = pack(self)
-        write_archive(path, arrays, json.loads(header))
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str], *, scoring: Any = None) -> "SearchResult":
-        """Load a result written by `save`.
-
-        Parameters
-        ----------
-        path : path
-            File written by `save`.
-        scoring : as in `TransferSearchCV`, optional
-            Required if the search had user-defined metrics, which are not saved.
-        """
-        arrays, header = read_archive(path)
-        return unpack(cls, header, arrays, path, scoring=scoring)
-
     def __getstate__(self) -> dict[str, Any]:
         """Plain text and arrays, so that a saved search needs no pickle.
 
         User-defined metric functions are part of the state; others are restored by name.
         """
-        header, arrays = pack(self)
+        arrays, header = pack(self)
         try:
-            named = check_scoring(
-                list(self.info.scoring), task=self.info.task, classes=self.classes
-            )
+            find_metrics(self.metrics, self.classes)
         except (TypeError, ValueError):
-            named = ()
-        own = None if list(map(repr, named)) == list(map(repr, self.metrics)) else self.metrics
-        return {"header": header, "arrays": arrays, "metrics": own}
+            own: tuple[Metric, ...] | None = self.metrics
+        else:
+            own = None
+        text = json.dumps(header, default=plain_value)
+        return {"header": text, "arrays": arrays, "metrics": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        header = json.loads(state["header"])
-        same = unpack(type(self), header, state["arrays"], "results_", metrics=state["metrics"])
+        def complete(content: dict[str, Any]) -> dict[str, Any]:
+            own = state["metrics"] or find_metrics(content["metrics"], content["classes"])
+            return content | {"metrics": own}
+
+        header, path = json.loads(state["header"]), "results_"
+        same = unpack(type(self), state["arrays"], header, path, parts=PARTS, complete=complete)
         for part in fields(self):
             object.__setattr__(self, part.name, getattr(same, part.name))
 

@@ -138,7 +138,7 @@ def test_random_blocks_answer_no_question_about_new_sources():
 def test_every_kind_of_metric(scoring):
     result = MultiSourceCV(GaussianNB(), scoring=scoring).fit(X, Y, groups=GROUPS).result_
     names = (scoring,) if isinstance(scoring, str) else tuple(scoring)
-    assert result.scoring == names
+    assert tuple(metric.name for metric in result.metrics) == names
     folds = cross_val_predict(
         GaussianNB(), X, Y, groups=GROUPS, cv=LeaveOneGroupOut(), method="predict_proba"
     )
@@ -154,17 +154,17 @@ def test_every_kind_of_metric(scoring):
     assert metric.label in repr(result)
 
 
-def test_functions_are_metrics_until_a_result_is_saved(tmp_path):
+def test_functions_are_metrics_and_must_be_passed_to_load(tmp_path):
     def gain(y_true, y_pred, sample_weight=None):
         return float(np.average((y_true == y_pred) * 3.0, weights=sample_weight))
 
     result = MultiSourceCV(GaussianNB(), scoring=gain).fit(X, Y, groups=GROUPS).result_
     assert result.source_scores() == pytest.approx(3 * result.source_scores("accuracy"))
     result.save(tmp_path / "gain.npz")
-    loaded = MultiSourceResult.load(tmp_path / "gain.npz")
-    with pytest.raises(ValueError, match="functions are not saved with a result"):
-        loaded.interval()
-    assert loaded.interval(metric=gain) == result.interval()
+    with pytest.raises(ValueError, match="user-defined metrics, .'gain'.*Pass scoring= to load"):
+        MultiSourceResult.load(tmp_path / "gain.npz")
+    loaded = MultiSourceResult.load(tmp_path / "gain.npz", scoring=gain)
+    assert loaded.interval() == result.interval()
     assert loaded.interval(metric="accuracy").estimate == pytest.approx(result.estimate() / 3)
 
 

@@ -162,7 +162,7 @@ def test_log_loss_and_a_callable():
         criterion="scv",
         scoring=worst_recall,
     )
-    assert called.info.scoring == ("worst_recall",)
+    assert [metric.name for metric in called.metrics] == ["worst_recall"]
     predicted = called.source[0].labels
     expected = min(np.mean(predicted[y == label] == label) for label in (0, 1))
     assert called.scores("scv")[0] == expected

@@ -86,6 +86,7 @@ def test_saved_and_loaded_it_is_the_same(result, tmp_path):
         result.failures,
         result.info,
     )
+    assert list(map(repr, loaded.metrics)) == list(map(repr, result.metrics))
     assert repr(loaded) == repr(result)
     assert tuple(loaded.interval()) == tuple(result.interval())
     np.testing.assert_array_equal(loaded.prob_better(), result.prob_better())
@@ -124,28 +125,14 @@ def edited(path, target, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda a, h: h.update(format=2),
-            "must have format 3, which keeps the costs.*got format 2",
-        ),
+        (lambda a, h: h.update(format=3), "must have format 4; got format 3"),
         (lambda a, h: h.update(record="Comparison"), "a saved SearchResult; got a saved Compar"),
-        (lambda a, h: a.update({"target 0 values": a["target 0 values"][:3]}), "'target 0' must"),
-        (lambda a, h: a.update({"source 0 folds": a["source 0 folds"][:3]}), "'source 0 folds'"),
-        (lambda a, h: a.pop("source 1 rows"), "'source 1 rows' must hold an array; got none"),
-        (lambda a, h: a.update({"source 0 rows": a["source 0 rows"] + 999}), "row numbers below"),
-        (
-            lambda a, h: a.update({"source 0 weights": a["source 0 weights"] * np.nan}),
-            "'source 0 weights' must hold finite weights of at least 0",
-        ),
-        (lambda a, h: a.update({"y": a["y"] + 7}), "'y' must hold positions of 2 classes"),
-        (lambda a, h: a.update({"target_folds": a["target_folds"][:3]}), "'target_folds' must"),
-        (lambda a, h: h["cells"][0].update(source_index=9), "'cell 0' must hold one of 3 sour"),
-        (lambda a, h: a.pop("y"), "damaged or was edited.*TypeError"),
-        (lambda a, h: h["cells"][0].pop("source"), "damaged or was edited.*source"),
-        (lambda a, h: h.pop("info"), "damaged or was edited.*info"),
+        (lambda a, h: a.pop("y"), "must have the fields of SearchResult; got others .'y'"),
+        (lambda a, h: h["values"]["cells"][0].pop("source"), "got others .*'source'"),
+        (lambda a, h: h["values"].pop("info"), "got others .*'info'"),
     ],
 )
-def test_damaged_and_older_files_are_refused_with_the_name_of_what_is_wrong(
+def test_files_of_other_versions_are_refused_with_the_name_of_what_is_wrong(
     result, tmp_path, change, message
 ):
     result.save(tmp_path / "good.npz")
@@ -154,11 +141,46 @@ def test_damaged_and_older_files_are_refused_with_the_name_of_what_is_wrong(
         lb.SearchResult.load(tmp_path / "bad.npz")
 
 
+def test_a_metric_with_the_name_of_another_is_not_taken_for_it(tmp_path):
+    other_class = {"f1": make_scorer(f1_score, pos_label=0)}
+    found = searched({"nb": GaussianNB()}, scoring=other_class, criterion="tlv").results_
+    found.save(tmp_path / "other.npz")
+    with pytest.raises(ValueError, match="'f1' is the name of another metric"):
+        lb.SearchResult.load(tmp_path / "other.npz")
+    loaded = lb.SearchResult.load(tmp_path / "other.npz", scoring=other_class)
+    np.testing.assert_array_equal(loaded.scores(), found.scores())
+
+
 def test_it_cannot_be_changed(result):
     with pytest.raises(FrozenInstanceError):
         result.target = ()
     with pytest.raises(ValueError, match="read-only"):
         result.target[0].values[0] = 0
+
+
+@pytest.mark.parametrize("criterion", ["anchored", "tlv"])
+def test_metrics_that_one_class_of_labels_cannot_serve_are_missing(criterion):
+    scoring = ["accuracy", "roc_auc"]
+    search = lb.TransferSearchCV(CANDIDATES, scoring=scoring, criterion=criterion, random_state=0)
+    search.fit(X, Y, X_target=X_TARGET[:30], y_target=np.ones(30, int), X_unlabeled=X_TARGET[30:])
+    result = search.results_
+    assert np.isnan(result.scores(metric="roc_auc")).all()
+    assert np.isfinite(result.scores()).all()
+    assert np.isnan(result.prob_better(metric="roc_auc")).all()
+    assert result.interval(metric="roc_auc").withheld is Withheld.UNDEFINED
+    assert result.to_frame()["roc_auc"].isna().all()
+    search.set_params(scoring="roc_auc")
+    with pytest.raises(ValueError, match="must be defined on the validation rows"):
+        search.fit(X, Y, X_target=X_TARGET[:30], y_target=np.ones(30, int))
+
+
+def test_distances_between_classes_that_are_numbers_are_ranked_and_have_intervals():
+    result = searched(criterion=None, scoring=["mae", "accuracy"]).results_
+    errors = result.row(result.best)["score"]
+    assert 0 < errors < 0.5
+    interval = result.interval(method="adjusted", cell=result.best)
+    assert interval.low < interval.estimate < interval.high
+    np.testing.assert_allclose(result.values("tlv", "mae"), result.values("tlv", "accuracy"))
 
 
 # Cells and sources

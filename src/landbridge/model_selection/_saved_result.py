@@ -1,0 +1,83 @@
+"""Saved results: one ``.npz`` file of arrays and a JSON header, without pickle."""
+
+import os
+from typing import Any, Self
+
+from landbridge._storage import load_record, save_record
+from landbridge._typing import VectorLike
+from landbridge._validation import Task
+from landbridge.inference.label_check import LabelCheck, LabelledColumn
+from landbridge.metrics._kernels import accuracy
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
+from landbridge.model_selection.search_records import (
+    Cell,
+    Failure,
+    Predictions,
+    SearchInfo,
+    SourceRows,
+)
+
+# Records inside a result. Functions of metrics are not saved, so any function takes their place
+# until `find_metrics` has found them.
+PARTS: dict[str, Any] = {
+    record.__name__: record
+    for record in (Cell, Failure, LabelCheck, LabelledColumn, Predictions, SearchInfo, SourceRows)
+} | {"Metric": lambda **values: Metric(kernel=accuracy, **values)}
+
+
+class SavedResult:
+    """Mixin of results, with the fields ``metrics`` and ``classes``, that adds files."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one file of arrays and JSON (``.npz``), without pickle.
+
+        Parameters
+        ----------
+        path : str or path
+            Name of the file.
+        """
+        save_record(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, scoring: Any = None) -> Self:
+        """Load a result written by `save`.
+
+        Parameters
+        ----------
+        path : str or path
+            File written by `save`.
+        scoring : str, scorer, callable, list or dict, optional
+            Required if the result has user-defined metrics, whose functions are not saved.
+
+        Returns
+        -------
+        result
+            The same result.
+        """
+
+        def complete(content: dict[str, Any]) -> dict[str, Any]:
+            try:
+                metrics = find_metrics(content["metrics"], content["classes"], scoring)
+            except ValueError as error:
+                names = [metric.name for metric in content["metrics"]]
+                raise ValueError(
+                    f"`{path}` was saved with user-defined metrics, {names}, which a file cannot "
+                    f"hold. Pass scoring= to load. ({error})"
+                ) from error
+            return content | {"metrics": metrics}
+
+        return load_record(cls, path, parts=PARTS, complete=complete)
+
+
+def find_metrics(
+    saved: tuple[Metric, ...], classes: VectorLike, scoring: Any = None
+) -> tuple[Metric, ...]:
+    """Find metrics again by their names; raise if a name stands for another metric."""
+    task: Task = "regression" if classes is None or not len(classes) else "classification"
+    names = [metric.name for metric in saved]
+    found = check_scoring(names if scoring is None else scoring, task=task, classes=classes)
+    for metric, same in zip(saved, found, strict=False):
+        if scoring is None and repr(metric) != repr(same):
+            raise ValueError(f"{metric.name!r} is the name of another metric")
+    return found
