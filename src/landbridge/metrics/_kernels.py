@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
+from sklearn.exceptions import UndefinedMetricWarning
 
 from landbridge._typing import Vector
 
@@ -320,21 +321,36 @@ def looped(
     options: dict[str, Any],
     takes_weights: bool,
 ) -> np.ndarray:
-    """Call a metric once per cell and weighting.
+    """Call a metric once per cell and weighting; NaN where it raises, with a warning.
 
     For a metric that does not accept weights, rows are resampled in proportion to their
-    weights.
+    weights. A total, such as a cost, is then scaled to the number of rows.
     """
-    values = np.empty((predictions.shape[0], weights.shape[0]))
+
+    def value(cell: np.ndarray, weight: Vector) -> float:
+        if takes_weights:
+            return function(y, cell, sample_weight=weight, **options)
+        rows = proportional_rows(weight)
+        found = function(y[rows], cell[rows], **options)
+        if rows.size == y.size:
+            return found
+        twice = np.repeat(rows, 2)
+        is_total = np.isclose(function(y[twice], cell[twice], **options), 2 * found, rtol=1e-6)
+        return found * y.size / rows.size if is_total else found
+
+    values = np.full((predictions.shape[0], weights.shape[0]), np.nan)
+    failure: Exception | None = None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # metrics may be undefined on some replicates
-        for c, cell in enumerate(predictions):
-            for r, weight in enumerate(weights):
-                if takes_weights:
-                    values[c, r] = function(y, cell, sample_weight=weight, **options)
-                else:
-                    rows = proportional_rows(weight)
-                    values[c, r] = function(y[rows], cell[rows], **options)
+        for place in np.ndindex(values.shape):
+            try:
+                values[place] = value(predictions[place[0]], weights[place[1]])
+            except Exception as error:
+                failure = error
+    if failure is not None:
+        name = getattr(function, "__name__", repr(function))
+        message = f"The metric {name} is NaN where it raises {type(failure).__name__}: {failure}"
+        warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
     return values
 
 

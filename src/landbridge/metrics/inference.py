@@ -287,7 +287,7 @@ def paired_probability(
     Returns
     -------
     ndarray of shape (n_cells, n_cells)
-        Probabilities; 0.5 on the diagonal.
+        Probabilities; 0.5 on the diagonal, NaN for cells for which the metric is not defined.
 
     Examples
     --------
@@ -303,15 +303,19 @@ def paired_probability(
     y, predictions = np.asarray(y), np.asarray(predictions)
     n = effective_rows(y.shape[0], sample_weight, groups)
     loss = metric.loss(metric.score(y, predictions, sample_weight))
+    answer, known = np.full((loss.size, loss.size), np.nan), np.isfinite(loss)
+    if not known.any():
+        return answer
+    loss = loss[known]
     difference = loss[None, :] - loss[:, None]
     difference[np.abs(difference) <= ROUNDING * np.abs(loss)] = 0.0
     covariance = loss_covariance(
         metric,
         y,
-        predictions,
+        predictions[known],
         sample_weight=sample_weight,
         groups=groups,
-        replicates=replicates,
+        replicates=None if replicates is None else np.asarray(replicates)[known],
     )
     own = np.diag(covariance)
     error = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0))
@@ -319,7 +323,9 @@ def paired_probability(
         statistic = np.where(difference == 0, 0.0, difference / error)
     by_signs = np.where(difference > 0, 1 - 0.5**n, 0.5**n)
     probability = stats.t.cdf(statistic, df=max(n - 1, 1))
-    return np.where(np.abs(statistic) > SAME_IN_EVERY_ROW, by_signs, probability)
+    same = np.abs(statistic) > SAME_IN_EVERY_ROW
+    answer[np.ix_(known, known)] = np.where(same, by_signs, probability)
+    return answer
 
 
 def loss_covariance(
@@ -346,7 +352,8 @@ def loss_covariance(
     if replicates is None:
         options = {"sample_weight": sample_weight, "groups": groups}
         replicates = bootstrap_scores(metric, y, predictions, **options)
-    return np.atleast_2d(np.cov(replicates)) * inflation(n)
+    defined = ~np.isnan(replicates).any(axis=0)
+    return np.atleast_2d(np.cov(np.compress(defined, replicates, axis=1))) * inflation(n)
 
 
 def losses_by_unit(
@@ -378,7 +385,7 @@ def losses_by_unit(
             scores = bootstrap_scores(
                 metric, y[rows], cells, sample_weight=own, n_replicates=N_BY_UNIT
             )
-            variances[unit] = np.var(_difference(metric.loss(scores)), ddof=1) * inflation(n)
+            variances[unit] = np.nanvar(_difference(metric.loss(scores)), ddof=1) * inflation(n)
     return values, variances
 
 
@@ -451,11 +458,11 @@ def _standard_errors(
     if scores is None:
         scores = bootstrap_scores(metric, y, predictions[None], **options)[0]
     factor = math.sqrt(inflation(n))
-    of_score = factor * float(np.std(scores, ddof=1))
+    of_score = factor * float(np.nanstd(scores, ddof=1))
     if metric.loss_bounds[0] != 0.0:
         return of_score, 0.0
     logs = np.log(np.maximum(metric.loss(scores), np.finfo(np.float64).tiny))
-    return of_score, factor * float(np.std(logs, ddof=1))
+    return of_score, factor * float(np.nanstd(logs, ddof=1))
 
 
 def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:

@@ -284,7 +284,8 @@ def is_adjusted(metric: Metric, method: str) -> bool:
     """Whether unlabelled rows are used as a control variate, as `benchmarks/trust.py` supports."""
     if method == "cross-fitted":
         return metric.label in ("log loss", "Brier score")
-    return method == "adjusted" and (is_accuracy(metric) or metric.label in ("MAE", "MSE", "RMSE"))
+    distance = metric.response == "number" and metric.label in ("MAE", "MSE", "RMSE")
+    return method == "adjusted" and (is_accuracy(metric) or distance)
 
 
 def _adjusted(

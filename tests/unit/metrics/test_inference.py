@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn import metrics
+from sklearn.exceptions import UndefinedMetricWarning
 
 from landbridge.inference import score_interval
 from landbridge.metrics.class_report import class_report, confusion
@@ -293,6 +294,37 @@ def test_the_better_cell_is_the_probable_one(name, better):
     y, predictions = draw(n_rows=200, seed=9)
     found = paired_probability(*classification(name), y, predictions)
     assert found[better, 0] > 0.95
+
+
+def test_a_cell_without_a_score_has_no_probability():
+    def recall(y, predicted):
+        assert predicted.any(), "no positive prediction"
+        return np.mean(predicted[y == 1])
+
+    y, predictions = draw(n_cells=3)
+    (metric,) = check_scoring(recall, task="classification", classes=[0, 1])
+    others = paired_probability(metric, y, predictions[[0, 2]])
+    predictions[1] = [1.0, 0.0]
+    with pytest.warns(UndefinedMetricWarning, match="no positive prediction"):
+        found = paired_probability(metric, y, predictions)
+    assert np.isnan(found[1]).all()
+    assert np.isnan(found[:, 1]).all()
+    np.testing.assert_array_equal(found[np.ix_([0, 2], [0, 2])], others)
+
+
+def test_replicates_on_which_a_metric_is_not_defined_are_left_out():
+    y, predictions = draw()
+    (auc,) = classification("roc_auc")
+    replicates = bootstrap_scores(auc, y, predictions)
+    options = {"replicates": replicates[0], "level": 0.9}
+    expected = metric_interval(auc, y, predictions[0], **options)
+    holes = np.pad(replicates, ((0, 0), (0, 30)), constant_values=np.nan)
+    found = metric_interval(auc, y, predictions[0], **options | {"replicates": holes[0]})
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    np.testing.assert_allclose(
+        loss_covariance(auc, y, predictions, replicates=holes),
+        loss_covariance(auc, y, predictions, replicates=replicates),
+    )
 
 
 def test_a_few_equal_differences_are_no_certainty():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
 from landbridge.metrics.metric import format_interval, format_number
@@ -240,6 +241,29 @@ def test_absent_classes_in_rankings_and_log_loss():
     only = y == 0
     for metric in (ovr, one):
         assert np.isnan(metric.score(y[only], probabilities[:, only])).all()
+
+
+def test_a_total_without_weights_has_the_size_of_the_given_rows():
+    def cost(y, predicted):
+        return np.sum(y != predicted)
+
+    y, probabilities, weight = draw(2, 2)
+    total, error = check_scoring([cost, "zero_one"], task="classification", classes=[0, 1])
+    for given in (None, weight):
+        expected = y.size * error.score(y, probabilities, given)
+        assert total.score(y, probabilities, given) == pytest.approx(expected, abs=0.002 * y.size)
+
+
+def test_a_metric_that_raises_is_undefined_with_a_warning():
+    def of_positive_numbers(y, predicted):
+        if predicted.min() <= 0:
+            raise ValueError("some are not positive")
+        return np.mean(np.abs(np.log(y / predicted)))
+
+    (metric,) = check_scoring(of_positive_numbers, task="regression")
+    with pytest.warns(UndefinedMetricWarning, match="of_positive_numbers is NaN.*not positive"):
+        found = metric.score(np.ones(4), np.array([[1, 1, 1, 1], [1, -1, 1, 1]]))
+    np.testing.assert_array_equal(found, [0.0, np.nan])
 
 
 def test_the_positive_class_is_named():
