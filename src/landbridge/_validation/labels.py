@@ -211,7 +211,7 @@ def missing_values(names: Vector) -> Vector:
     """Mask of the entries that are None, NaN, NaT or pandas.NA."""
     if names.dtype.kind == "f":
         return np.isnan(names)
-    if names.dtype.kind == "M":
+    if names.dtype.kind in "mM":
         return np.isnat(names)
     if names.dtype != object:
         return np.zeros(names.shape, dtype=bool)

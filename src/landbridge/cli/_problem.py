@@ -56,8 +56,7 @@ class Problem:
     audit: ColumnAudit = field(default_factory=lambda: ColumnAudit(()))
     row_names: Sequence[str] = ()  # from the identifier column, or positions
     groups: np.ndarray | None = None  # rows of one group stay in one fold
-    times: np.ndarray | None = None
-    time_words: Sequence[str] = ()  # times as written in the table
+    times: pl.Series | None = None  # dates, times or numbers
     sample: Sample | None = None
     target_weights: np.ndarray | None = None  # design weights of labelled rows
     n_disputed: int = 0  # number of labels chosen because two models disagree
@@ -103,7 +102,12 @@ class Problem:
         positions = np.flatnonzero(mask)
         if self.times is None:
             return positions
-        return positions[np.argsort(self.times[positions], kind="stable")]
+        return positions[np.argsort(self.times[positions].to_numpy(), kind="stable")]
+
+    def time_words(self, rows: np.ndarray) -> list[str]:
+        """Times of rows as they are shown, without empty fractions of seconds."""
+        assert self.times is not None
+        return self.times[rows].cast(str).str.strip_suffix(".000000").to_list()
 
     def rows(self, mask: np.ndarray) -> pl.DataFrame:
         return self.features[self.in_order(mask)]
@@ -228,8 +232,7 @@ def read_problem(
         audit,
         _row_names(frame, identifiers),
         None if group is None else frame[group].cast(str).to_numpy().astype(str),
-        None if time is None else _as_times(frame[time]),
-        [] if time is None else _time_words(frame[time]),
+        None if time is None else _check_times(frame[time]),
         sample,
     )
 
@@ -309,21 +312,14 @@ def _row_names(frame: pl.DataFrame, identifiers: Sequence[str]) -> list[str]:
     return [f"{identifiers[0]} {value}" for value in frame[identifiers[0]].to_list()]
 
 
-def _as_times(column: pl.Series) -> np.ndarray:
-    """Times as numbers that can be sorted."""
-    if column.dtype.is_temporal():
-        return column.cast(pl.Datetime("us")).cast(pl.Int64).to_numpy()
-    if column.dtype.is_numeric():
-        return column.to_numpy()
+def _check_times(column: pl.Series) -> pl.Series:
+    """Raise unless a column holds times, or numbers in their order."""
+    if column.dtype.is_temporal() or column.dtype.is_numeric():
+        return column
     raise InputError(
         f"--time must hold dates, times or numbers; {column.name!r} holds text like "
         f"{str(column[0])!r}. Write dates like 2020-12-31, or name another column."
     )
-
-
-def _time_words(column: pl.Series) -> list[str]:
-    """Times as they are shown, without empty fractions of seconds."""
-    return [time.removesuffix(".000000") for time in column.cast(str).to_list()]
 
 
 def _check_filled(frame: pl.DataFrame, name: str, option: str) -> None:

@@ -161,11 +161,12 @@ def add_scores_over_time(
     metric, seen = search.results_.metric, np.flatnonzero(found.seen)
     rows = problem.in_order(problem.is_target & problem.has_label)
     values, y = found.read(metric.response), search.results_.y_target
+    times = problem.time_words(rows)
     n_parts = int(np.clip(seen.size // FEWEST_PER_PART, 1, MOST_PARTS))
     parts = [
         {
-            "start": problem.time_words[rows[part[0]]],
-            "end": problem.time_words[rows[part[-1]]],
+            "start": times[part[0]],
+            "end": times[part[-1]],
             "rows": int(part.size),
             "score": float(metric.score(y[part], values[part])),
         }

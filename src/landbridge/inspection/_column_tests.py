@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 import numpy as np
 
 from landbridge._typing import Vector
+from landbridge._validation import missing_values
 
 # At most this many values of a text column are examined.
 MOST_TEXTS = 5000
@@ -44,30 +45,17 @@ def plain(values: Vector) -> Vector:
         return values.astype(np.float64)
     if values.dtype.kind in "mM":
         return values.astype("datetime64[s]" if values.dtype.kind == "M" else "timedelta64[s]")
-    known = [value for value in values.tolist() if not _is_none(value)]
-    if known and all(isinstance(value, bool) for value in known):
-        return values.astype(object)
-    if known and all(isinstance(value, int | float) for value in known):
-        return np.array([np.nan if _is_none(v) else float(v) for v in values.tolist()])
-    if known and all(isinstance(value, date | datetime) for value in known):
-        texts = [None if _is_none(value) else value for value in values.tolist()]
-        return np.array(texts, dtype="datetime64[s]")
+    known = ~missing_values(values)
+    some = values[known].tolist()
+    if some and not all(isinstance(value, bool) for value in some):
+        filled = values.copy()
+        if all(isinstance(value, int | float) for value in some):
+            filled[~known] = np.nan
+            return filled.astype(np.float64)
+        if all(isinstance(value, date) for value in some):
+            filled[~known] = None
+            return filled.astype("datetime64[s]")
     return values.astype(object)
-
-
-def _is_none(value: object) -> bool:
-    return value is None or value != value
-
-
-def is_missing(values: Vector) -> Vector:
-    """Mask of the values that are None, NaN or NaT."""
-    if values.dtype.kind == "f":
-        return np.isnan(values)
-    if values.dtype.kind in "mM":
-        return np.isnat(values)
-    if values.dtype == object:
-        return np.array([_is_none(value) for value in values.tolist()], dtype=bool)
-    return np.zeros(values.shape, dtype=bool)
 
 
 def kind_of(known: Vector) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from landbridge._typing import Vector
+from landbridge._validation import missing_values
 from landbridge.inspection import _column_tests as tests
 from landbridge.metrics.metric import percent
 
@@ -205,7 +206,7 @@ def audit_column(
 ) -> AuditedColumn:
     """Audit one column, given the labels and domains of the same rows."""
     values = tests.plain(values)
-    missing = tests.is_missing(values)
+    missing = missing_values(values)
     known = values[~missing]
     kind = tests.kind_of(known)
     codes = known.astype(str) if known.dtype == object else known
@@ -254,7 +255,7 @@ def _findings_beside(
         elif tests.names_groups(values[~missing], domains[~missing]):
             found.append(Finding.NAMES_DOMAIN)
     if labels is not None:
-        both = ~missing & ~tests.is_missing(labels)
+        both = ~missing & ~missing_values(labels)
         if tests.copies(values[both], labels[both]):
             found.append(Finding.COPY_OF_LABEL)
     return found

@@ -150,6 +150,19 @@ def test_kinds_shares_words_and_both_libraries():
         assert "key" in str(audit)
 
 
+def test_missing_values_of_pandas_are_no_values():
+    table = pd.DataFrame(
+        {
+            "count": pd.array([1, None, 3] * 10, dtype="Int64"),
+            "open": pd.array([True, None, False] * 10, dtype="boolean"),
+            "wait": pd.to_timedelta([1.0, None, 3.0] * 10, unit="s"),
+        }
+    )
+    audited = audit_columns(table).columns
+    assert [column.kind for column in audited] == ["number", "true or false", "date"]
+    assert [column.missing for column in audited] == pytest.approx([1 / 3] * 3)
+
+
 def test_holes_in_labels_do_not_matter():
     table = pl.DataFrame(
         {"x": LABEL * 2.0, "y": [None if k % 3 == 0 else int(v) for k, v in enumerate(LABEL)]}
