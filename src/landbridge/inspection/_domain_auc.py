@@ -13,11 +13,9 @@ from scipy.special import expit, logit
 from scipy.stats import norm, rankdata
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
+from landbridge._delegate import linear_learner
 from landbridge._tasks import map_tasks
 from landbridge._typing import Matrix, Vector
 from landbridge._validation import stack_rows
@@ -76,12 +74,15 @@ def domain_auc(
     return auc_interval(values.mean(), variance, smaller, level)
 
 
-def default_classifier(is_sparse: bool, seed: int) -> Any:
+def default_classifier(
+    is_sparse: bool, seed: int, *, leaf: int = 3, class_weight: str | None = None
+) -> Any:
     """Default classifier: trees, which detect shifts of any shape; linear for sparse columns."""
-    if is_sparse:
-        # Sparse columns are not centred; scaling to [-1, 1] lets the solver converge.
-        return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=1000))
-    return RandomForestClassifier(N_TREES, min_samples_leaf=3, random_state=seed)
+    if is_sparse:  # scaled to [-1, 1] without centring
+        return linear_learner().set_params(logisticregression__class_weight=class_weight)
+    return RandomForestClassifier(
+        N_TREES, min_samples_leaf=leaf, class_weight=class_weight, random_state=seed
+    )
 
 
 def _fold_auc(

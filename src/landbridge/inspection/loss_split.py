@@ -21,16 +21,14 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
 
 from landbridge._docstrings import documented
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import Task, stack_rows
 from landbridge.inference.intervals import check_level, decimals
+from landbridge.inspection._domain_auc import default_classifier
 
 N_REPLICATES, N_TREES = 1000, 100
 FEWEST = 10
@@ -211,16 +209,9 @@ def target_share(X: Matrix, X_target: Matrix, seed: int) -> Vector:
     """Cross-fitted π(x) = P(target | x) between balanced domains, for all rows of both."""
     rows = stack_rows([X, X_target])
     z = np.repeat([0, 1], [X.shape[0], X_target.shape[0]])
-    if sparse.issparse(rows):
-        model: Any = make_pipeline(
-            MaxAbsScaler(), LogisticRegression(class_weight="balanced", max_iter=1000)
-        )
-    else:
-        # Large leaves, because smooth probabilities matter more here than a sharp boundary.
-        leaf = max(3, int(0.01 * len(z)))
-        model = RandomForestClassifier(
-            N_TREES, min_samples_leaf=leaf, class_weight="balanced", random_state=seed
-        )
+    # Large leaves, because smooth probabilities matter more here than a sharp boundary.
+    leaf = max(3, int(0.01 * len(z)))
+    model = default_classifier(sparse.issparse(rows), seed, leaf=leaf, class_weight="balanced")
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     share = cross_val_predict(model, rows, z, cv=folds, method="predict_proba")[:, 1]
     return np.clip(share, 0.01, 0.99)

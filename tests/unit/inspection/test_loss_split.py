@@ -94,7 +94,8 @@ def test_causes_and_advice(found, cause, advice):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_source_only_model_is_fitted_and_split(task, monkeypatch):
-    monkeypatch.setattr("landbridge.inspection.loss_split.N_TREES", 20)
+    for place in ("_domain_auc", "loss_split"):
+        monkeypatch.setattr(f"landbridge.inspection.{place}.N_TREES", 20)
     rng = np.random.default_rng(0)
     X, T = rng.normal(size=(150, 2)), rng.normal(size=(60, 2))
     y, y_target = X[:, 0], -T[:, 0]
