@@ -329,7 +329,7 @@ def test_the_picture_from_data_on_given_axes():
 
 def test_drawing_without_matplotlib_names_the_extra(diagnosis, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"needs matplotlib.*landbridge\[plot\]"):
+    with pytest.raises(ImportError, match=r"needs the package matplotlib.*landbridge\[plot\]"):
         ShiftDisplay.from_diagnosis(diagnosis)
 
 
