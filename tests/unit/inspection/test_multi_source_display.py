@@ -112,5 +112,7 @@ def test_comparison_shows_paired_differences():
 
 def test_matplotlib_is_named_where_it_is_missing(result, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"needs the package matplotlib.*pip install 'landbridge\[plot\]'"):
+    with pytest.raises(
+        ImportError, match=r"needs the package matplotlib.*pip install 'landbridge\[plot\]'"
+    ):
         MultiSourceDisplay.from_result(result)
