@@ -7,8 +7,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from landbridge.cli._columns import RowChecker, describe_columns
+from landbridge.cli._columns import RowChecker, check_card, describe_columns
 from landbridge.cli._session import InputError
+from landbridge.cli._tables import read_table
 
 
 @dataclass
@@ -149,6 +150,32 @@ def test_days_first_in_new_rows_are_announced_once():
         found = checker.check(new).frame["day"].to_list()
     assert found == [date(2020, 5, 1), date(2020, 5, 2)]
     checker.check(new)
+
+
+@pytest.mark.parametrize("cell", ["2020-01-01T10:00:00Z", "2020-01-01T15:00:00+05:00"])
+def test_new_times_with_a_zone_are_announced_and_compared_in_utc(cell):
+    seen = describe_columns(SEEN.select("at"))
+    with pytest.warns(UserWarning, match="new rows: the times in 'at' have a time zone"):
+        rows = check_new_rows(pl.DataFrame({"at": [cell]}), seen)
+    assert rows.frame["at"].to_list() == [datetime(2020, 1, 1, 10)]
+    assert rows.outside.tolist() == [0]
+
+
+def test_a_card_with_ends_in_a_time_zone_was_edited():
+    seen = describe_columns(SEEN.select("at"))
+    check_card({"columns": seen}, "m.skops")
+    for end in ("low", "high"):
+        edited = [{**seen[0], end: "2020-01-01T03:00:00+00:00"}]
+        with pytest.raises(InputError, match="m.skops: the columns on its card .* were edited"):
+            check_card({"columns": edited}, "m.skops")
+
+
+def test_large_whole_numbers_are_read_as_in_training(tmp_path):
+    (tmp_path / "t.csv").write_text("n,k\n9000000000000000001,1\n9000000000000000005,2\n")
+    seen = describe_columns(read_table(tmp_path / "t.csv"))
+    rows = check_new_rows(pl.read_csv(tmp_path / "t.csv", infer_schema_length=0), seen)
+    assert rows.frame["n"].null_count() == 0
+    assert rows.outside.tolist() == [0, 0]
 
 
 def test_decimal_commas_in_new_rows_are_announced():

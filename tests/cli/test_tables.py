@@ -85,6 +85,7 @@ def test_quoted_cells_may_hold_separators_and_line_ends(tmp_path):
     [
         ("t.csv", "", "the file is empty"),
         ("t.csv", "a,b\n", "must have rows below its header"),
+        ("t.csv", "\na,b\n1,2\n", "the first line must hold the names of the columns"),
         ("t.csv", b"a,b\n1,2\n3,\xe9t\xe9\n", "line 3: the file must be text in UTF-8; got.*0xe9"),
         ("t.csv", b"\xe9,b\n1,2\n", "line 1: the file must be text in UTF-8"),
         ("t.csv", "a,b\n1,2\n3\n4,5\n", "line 3: every row must have 2 cells.*got 1"),
@@ -189,7 +190,7 @@ def test_infinity_is_refused_with_its_place(tmp_path, name):
 
 def test_numbers_that_are_too_large_to_square_are_refused_with_their_place(tmp_path):
     with pytest.raises(
-        InputError, match="at most 1e.18 in absolute value; 'a' holds 1e.308 in row 2"
+        InputError, match="at most 1e.19 in absolute value; 'a' holds 1e.308 in row 2"
     ):
         read_table(write(tmp_path / "t.csv", "a,b\n1,2\n1e308,3\n"))
 
@@ -235,6 +236,42 @@ def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_
     path = write(tmp_path / "t.csv", "x,b\n1,1\n2,1\nred,1\n")
     with pytest.warns(UserWarning, match="'x' is read as text, because 1 of its 3 cells are not"):
         assert read_table(path)["x"].dtype == pl.String
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1 234", "5 678"], "numbers"),
+        (["12 kg", "5 kg"], "numbers"),
+        (["(12)", "3"], "numbers"),
+        (["12/31/2020", "01/25/2020"], "dates"),
+        (["2020-01-01", "2020-01-02 12:00:00"], "dates"),
+        (["11-01-20", "12-01-20"], "dates"),
+        (["2020-01-01", "2020-01-02", "never"], "dates"),
+    ],
+)
+def test_text_that_looks_like_numbers_or_dates_is_announced(tmp_path, cells, kind):
+    path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    with pytest.warns(UserWarning, match=f"'x' is read as text, because .* are not {kind} "):
+        assert read_table(path)["x"].dtype == pl.String
+
+
+def test_names_and_times_of_day_are_text_without_a_word(tmp_path):
+    text = "x,y,z\nA12,10:00,1-2\nB13,11:30,2-3\n"
+    assert read_table(write(tmp_path / "t.csv", text)).dtypes == [pl.String] * 3
+
+
+def test_times_with_a_zone_are_converted_to_utc_and_announced(tmp_path):
+    text = "x,b\n2020-01-01T10:00:00Z,1\n2020-01-01T10:00:00+05:00,2\n"
+    with pytest.warns(UserWarning, match="times in 'x' have a time zone and are converted to UTC"):
+        frame = read_table(write(tmp_path / "t.csv", text))
+    assert frame["x"].dtype == pl.Datetime("us")
+    assert frame["x"].dt.hour().to_list() == [10, 5]
+    zoned = frame.with_columns(pl.col("x").dt.replace_time_zone("UTC"))
+    zoned.with_columns(pl.col("x").dt.convert_time_zone("Asia/Tokyo")).write_parquet(
+        tmp_path / "t.pq"
+    )
+    assert read_table(tmp_path / "t.pq")["x"].to_list() == frame["x"].to_list()
 
 
 def test_mostly_marks_of_missing_values_or_other_words_stay_text(tmp_path):
@@ -298,7 +335,7 @@ def test_times_of_day_and_numbers_too_long_for_any_type(tmp_path):
     assert frame["at"].to_list() == ["10:00", "11:30"]
     for long in ("9" * 45, str(10**20)):
         with pytest.raises(
-            InputError, match="at most 1e.18 in absolute value; 'n' holds 1e.* in row 1"
+            InputError, match="at most 1e.19 in absolute value; 'n' holds 1e.* in row 1"
         ):
             read_table(write(tmp_path / "t.csv", f"n,k\n{long},1\n2,3\n"))
 
@@ -314,6 +351,8 @@ def test_other_encodings_are_read_and_named(tmp_path):
     assert read_table(path, encoding="latin-1")["a"].to_list() == ["été", "x"]
     with pytest.raises(InputError, match="--encoding must be a name like utf-8.*got 'latin-x'"):
         read_table(path, encoding="latin-x")
+    with pytest.raises(InputError, match="--encoding must be a name.*got 'hex'"):
+        read_table(path, encoding="hex")
     with pytest.raises(InputError, match="must be text in the encoding utf-8"):
         read_table(path, encoding="utf-8")
     with pytest.raises(InputError, match="got UTF-16. Read it with --encoding utf-16"):

@@ -22,14 +22,18 @@ import polars as pl
 from landbridge.cli._session import InputError, listing, nearest
 from landbridge.inspection._column_tests import MISSING_MARKS
 
-# The encoder computes in single precision, where larger numbers and their squares overflow.
-LARGEST = 1e18
+# The encoder computes in single precision, where the squares of larger numbers overflow. All 64-bit
+# integers are smaller.
+LARGEST = 1e19
 # A column has a type if at least this share of its filled cells fits it.
 MOST_CELLS = 0.9
 # Below that, a column with this share of numbers is read as text, with a caution.
 MANY_CELLS = 0.5
 LEADING_ZERO = r"^[+-]?0\d+$"
 DAY_FIRST = r"^\s*\d{1,2}[-/.]\d{1,2}[-/.]"
+# Years like 20 may be 1920 or 2020.
+TWO_DIGITS = 100
+TIME_ZONE = r":\d{2}.*([Zz]|[+-]\d{2}:?\d{2})\s*$"
 DECIMAL_COMMA, THOUSANDS = "a decimal comma", "thousands separators"
 _PATTERNS = {
     DECIMAL_COMMA: r"^[+-]?\d+(,\d+)?([eE][+-]?\d+)?$",
@@ -45,6 +49,13 @@ _UNITS = {
     PERCENT: r"^([+-]?\d.*?)\s*%$",
     CURRENCY: rf"(?i)^([+-]?)\s*(?:{_MONEY}\s*([+-]?\d.*)|(\d.*?)\s*{_MONEY})$",
 }
+# Cells that look like quantities or dates, in whatever notation: (1 234), 12 kg, 12/31/2020.
+_SHAPES = {
+    "numbers": r"^\s*[(+\-−]?\s*\d[\d\s.,'’]*\s*\p{L}{0,3}\)?\s*$",
+    "dates": r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b",
+}
+# Number of cells whose shape is examined.
+MOST_SHAPES = 10_000
 # Text columns with more values than this are free text, not categories.
 MOST_VALUES = 40
 # Number of misfit cells shown in a caution.
@@ -158,16 +169,23 @@ def find_type(text: pl.Series, place: str, *, comma_separated: bool = True) -> p
         return text.str.to_lowercase() == "true"
     dates = read_dates(text)
     if dates is not None and share_read(text, dates) >= max(MOST_CELLS * known, MANY_CELLS):
-        announce_day_first(text, place)
+        announce_dates(text, place)
         return _announce(text, dates, "dates", place)
-    if numbers.share >= MANY_CELLS:
-        odd = unreadable(text, numbers.values)
-        warnings.warn(
-            f"{place}: {text.name!r} is read as text, because {odd.len()} of its {len(filled)} "
-            f"cells are not numbers ({strays(text, numbers.values)}). If it should hold numbers, "
-            "correct them or pass them as --missing.",
-            stacklevel=2,
-        )
+    for kind, values in (("numbers", numbers.values), ("dates", dates)):
+        if values is None:
+            values = numbers.values.clear(len(text))
+        is_shaped = filled.head(MOST_SHAPES).str.contains(_SHAPES[kind]).sum()
+        if share_read(text, values) >= MANY_CELLS or is_shaped >= MOST_CELLS * min(
+            len(filled), MOST_SHAPES
+        ):
+            odd = unreadable(text, values)
+            warnings.warn(
+                f"{place}: {text.name!r} is read as text, because {odd.len()} of its {len(filled)} "
+                f"cells are not {kind} ({strays(text, values)}). If it should hold {kind}, "
+                "correct them or pass them as --missing.",
+                stacklevel=2,
+            )
+            break
     return text
 
 
@@ -185,8 +203,8 @@ def announce_notation(numbers: Numbers, text: pl.Series, place: str, change: str
     )
 
 
-def announce_day_first(text: pl.Series, place: str) -> bool:
-    """Announce dates like 31/12/2020, which are read as day, month, year."""
+def announce_dates(text: pl.Series, place: str) -> bool:
+    """Announce dates like 31/12/2020, and times with a time zone; whether there were any."""
     is_day_first = bool(text.str.contains(DAY_FIRST).any())
     if is_day_first:
         warnings.warn(
@@ -194,7 +212,14 @@ def announce_day_first(text: pl.Series, place: str) -> bool:
             "2020-12-31 if they are not.",
             stacklevel=3,
         )
-    return is_day_first
+    has_zone = bool(text.str.contains(TIME_ZONE).any())
+    if has_zone:
+        warnings.warn(
+            f"{place}: the times in {text.name!r} have a time zone and are converted to UTC. New "
+            "rows without one are read as UTC.",
+            stacklevel=3,
+        )
+    return is_day_first or has_zone
 
 
 def is_code(filled: pl.Series) -> bool:
@@ -216,9 +241,16 @@ def read_dates(text: pl.Series) -> pl.Series | None:
             values = read(strict=False)
         except pl.exceptions.PolarsError:
             continue
-        if values.null_count() < len(values):
-            return values
+        if values.null_count() == len(values) or values.dt.year().max() < TWO_DIGITS:
+            continue
+        return without_zone(values)
     return None
+
+
+def without_zone(column: pl.Series) -> pl.Series:
+    """Times in UTC, for a column of times with a time zone."""
+    is_zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
+    return column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if is_zoned else column
 
 
 def share_read(text: pl.Series, values: pl.Series) -> float:
@@ -340,8 +372,8 @@ def _is_description(column: Any) -> bool:
     end = (int, float) if column["type"] == "number" else str
     ends = [column[name] for name in ("low", "high") if name in column]
     try:
-        if end is str:
-            [datetime.fromisoformat(value) for value in ends]
+        if end is str and any(datetime.fromisoformat(value).tzinfo for value in ends):
+            return False
     except (TypeError, ValueError):
         return False
     values = column.get("values", [])
@@ -399,7 +431,7 @@ class _Findings:
     """Anomalies of one column, over all pieces."""
 
     notation: Notation | None = None
-    day_first: bool = False  # already announced
+    announced: bool = False  # notation of dates
     n_filled: int = 0
     n_misfits: int = 0
     misfits: list[str] = field(default_factory=list)  # the first few
@@ -523,8 +555,8 @@ def _cast(column: pl.Series, kind: str, comma_separated: bool, found: _Findings)
             return names.replace_strict({"true": True, "false": False}, default=None)
         dates = read_dates(column)
         if dates is not None:
-            if not found.day_first:
-                found.day_first = announce_day_first(column, "new rows")
+            if not found.announced:
+                found.announced = announce_dates(column, "new rows")
             is_time = kind == "time" and dates.dtype != pl.Date
             return dates if is_time else dates.cast(types[kind])
     elif column_kind(column) in types and kind in ("date", "time") and column.dtype.is_temporal():

@@ -182,6 +182,7 @@ class TextFile:
         blocks = _blocks(self.path)
         try:
             if self.encoding is not None:
+                "".encode(self.encoding)  # rejects codecs that are not encodings of text, like hex
                 blocks = map(str.encode, codecs.iterdecode(blocks, self.encoding))
             yield next(blocks, b"").removeprefix(codecs.BOM_UTF8)
             yield from blocks
@@ -224,6 +225,11 @@ class TextFile:
 
 def check_names(path: Path, names: list[str]) -> None:
     """Raise for columns without a name and for names that occur twice."""
+    if not names:
+        raise InputError(
+            f"{path}: the first line must hold the names of the columns; it is empty. Remove the "
+            "empty lines at the top."
+        )
     twice = [name for name, count in Counter(names).items() if count > 1 and name.strip()]
     if twice:
         raise InputError(

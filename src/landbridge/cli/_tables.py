@@ -20,7 +20,13 @@ import numpy as np
 import polars as pl
 
 from landbridge._tasks import Progress
-from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code
+from landbridge.cli._columns import (
+    LARGEST,
+    column_kind,
+    find_types,
+    is_code,
+    without_zone,
+)
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     TEXT_SUFFIXES,
@@ -236,12 +242,16 @@ def split_name(argument: str) -> tuple[str | None, Path]:
 
 
 def plain_numbers(frame: pl.DataFrame, place: object, first_row: int = 0) -> pl.DataFrame:
-    """Convert decimals to floats and NaN to missing values; raise for infinite or huge numbers."""
+    """Convert decimals to floats, NaN to missing values and times to UTC.
+
+    Raise for infinite or huge numbers.
+    """
     columns = []
     # Column by column: polars takes seconds to plan one query over tens of thousands of columns.
     for column in frame:
         if column.dtype.is_decimal() or column.dtype == pl.Int128:
             column = column.cast(pl.Float64)
+        column = without_zone(column)
         if column.dtype.is_float():
             column = column.fill_nan(None)
             _check_size(column, place, first_row)
