@@ -266,6 +266,21 @@ def test_csr_gives_the_dense_answer(case):
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
 
 
+@cases_where(lambda case: case.sparse)
+def test_several_sparse_entries_in_one_cell_count_as_their_sum(case):
+    sample = make_sample(case)
+    thin = sample.convert(lambda X: sparse.csr_array(np.where(np.abs(X) > 0.3, X, 0.0)))
+    halves = thin.convert(
+        lambda X: sparse.csr_array(
+            (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
+        )
+    )
+    expected = answer(case, fitted(case, thin), thin.X_new)
+    got = answer(case, fitted(case, halves), halves.X_new)
+    np.testing.assert_allclose(got, expected, rtol=1e-9, atol=1e-12)
+    assert halves.X.nnz == 2 * thin.X.nnz
+
+
 @cases_where(lambda case: not case.sparse)
 def test_csr_is_refused_clearly_where_it_cannot_be_taken(case):
     with pytest.raises(TypeError, match=r"[Ss]parse"):
@@ -397,9 +412,12 @@ def test_labels_that_are_not_numbers_are_refused(case, name):
 
 
 @every_case
-@pytest.mark.parametrize("size", [1e70, 1e307])
-def test_huge_rows_are_refused_or_give_finite_answers(case, size):
-    sample = make_sample(case).convert(lambda X: X * (size / 4))
+@pytest.mark.parametrize(
+    ("size", "dtype"),
+    [(1e-320, "d"), (1e-160, "d"), (1e-30, "f"), (1e30, "f"), (1e70, "d"), (1e307, "d")],
+)
+def test_tiny_and_huge_rows_are_refused_or_give_finite_answers(case, size, dtype):
+    sample = make_sample(case).convert(lambda X: (X * (size / 4)).astype(dtype))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -407,6 +425,7 @@ def test_huge_rows_are_refused_or_give_finite_answers(case, size):
         except ValueError:
             return
     assert found.dtype.kind not in "fc" or np.isfinite(found).all()
+    assert case.kind != "weighting" or found.sum() > 0
 
 
 META_PARAMETERS = ("estimator", "classifier", "weighting", "selector", "estimators", "preprocessor")

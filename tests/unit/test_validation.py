@@ -66,6 +66,19 @@ def test_large_numbers_are_taken_up_to_the_size_whose_products_overflow():
             check(big)
 
 
+def test_small_numbers_are_taken_down_to_the_size_whose_products_vanish():
+    assert check(np.full((6, 2), 1e-74)).X.shape == (6, 2)
+    assert check(np.zeros((6, 2))).X.shape == (6, 2)
+    for rows in (X * 1e-160, sparse.csr_array(-X * 1e-160)):
+        with pytest.raises(ValueError, match=r"at least 1e-75 .*; got at most 1\.1e-159\. Scale"):
+            check(rows)
+
+
+def test_single_precision_becomes_double_where_products_overflow_or_vanish():
+    for scale, dtype in ((1, np.float32), (1e30, np.float64), (1e-30, np.float64)):
+        assert check((X * scale).astype(np.float32)).X.dtype == dtype
+
+
 def test_opposite_infinities_do_not_hide_each_other():
     with pytest.raises(ValueError, match="got inf in row 0, column 0"):
         check(np.where(X == 0, np.inf, np.where(X == 1, -np.inf, X)))

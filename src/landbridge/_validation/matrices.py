@@ -16,12 +16,14 @@ from landbridge._typing import Matrix, MatrixLike, Vector
 FLOATS = [np.float64, np.float32]
 # Kernels and variances multiply up to four numbers; beyond this size they overflow to NaN.
 LARGEST = np.float64(1e75)
+# Single precision holds such products only between these sizes; other rows become double.
+SINGLE = (1e-9, 1e9)
 
 
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
     """Check source rows at ``fit`` and record their columns on the estimator."""
     X = validated(estimator, X, accept_sparse=accept_sparse)
-    return check_finite(X, "X", seen_names(estimator))
+    return check_source_rows(X, seen_names(estimator))
 
 
 def check_rows(
@@ -64,11 +66,22 @@ def check_like_source(
 
 
 def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matrix:
-    """Raise for the first NaN, infinity or number larger than `LARGEST`, with its position."""
+    """Raise for the first NaN, infinity or number larger than `LARGEST`, with its position.
+
+    Return the rows, in double precision if their products overflow or vanish in single precision.
+    Several entries of a sparse matrix in one cell are summed, because methods square the entries.
+    """
+    if sparse.issparse(X) and X.format == "csr" and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
     values = X.data if sparse.issparse(X) else X
-    # The comparisons are false for NaN.
-    if values.size == 0 or (values.min() >= -LARGEST and values.max() <= LARGEST):
+    if values.size == 0:
         return X
+    low, high = values.min(), values.max()
+    if low >= -LARGEST and high <= LARGEST:  # false for NaN
+        if X.dtype != np.float32 or SINGLE[0] <= max(-low, high) <= SINGLE[1]:
+            return X
+        return X.astype(np.float64)
     row, column = _first_unusable(X)
     place = repr(columns[column]) if columns else str(column)
     value = X[row, column]
@@ -83,6 +96,19 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
         f"{'NaN' if np.isnan(value) else 'inf'} in row {row}, column {place}. Impute or drop such "
         "values first, for example with sklearn.impute.SimpleImputer in a Pipeline."
     )
+
+
+def check_source_rows(X: Matrix, columns: list[str] | None) -> Matrix:
+    """`check_finite` for the source; also raise if all products of its numbers vanish."""
+    X = check_finite(X, "X", columns)
+    values = X.data if sparse.issparse(X) else X
+    largest = max(-values.min(initial=0), values.max(initial=0))
+    if 0 < largest < 1 / LARGEST:
+        raise ValueError(
+            f"`X` must hold numbers of at least {1 / LARGEST:g} in absolute value, whose products "
+            f"do not vanish; got at most {largest:g}. Scale the columns."
+        )
+    return X
 
 
 def stack_rows(parts: list[Matrix]) -> Matrix:

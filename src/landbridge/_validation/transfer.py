@@ -19,9 +19,9 @@ from landbridge._validation.labels import (
     union_of_classes,
 )
 from landbridge._validation.matrices import (
-    check_finite,
     check_like_source,
     check_new_source,
+    check_source_rows,
     seen_names,
     sklearn_errors,
     stack_rows,
@@ -226,7 +226,7 @@ def _check_source(
     X, y = validated(estimator, X, y, accept_sparse=accept_sparse, **options)
     if task == "classification":
         check_classification_targets(y)
-    return check_finite(X, "X", seen_names(estimator)), y
+    return check_source_rows(X, seen_names(estimator)), y
 
 
 def raise_half_a_target(X_target: MatrixLike) -> None:
