@@ -241,7 +241,7 @@ def read_dates(text: pl.Series) -> pl.Series | None:
             values = read(strict=False)
         except pl.exceptions.PolarsError:
             continue
-        if values.null_count() == len(values) or values.dt.year().max() < TWO_DIGITS:
+        if (values.dt.year() < TWO_DIGITS).all():  # or no cell could be read
             continue
         return without_zone(values)
     return None
