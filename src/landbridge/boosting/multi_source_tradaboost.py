@@ -127,9 +127,6 @@ def select_by_target(
 class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
     """Base class that names the sources and records the learners.
 
-    Without ``groups`` all source rows are one source. Without labelled target rows the subclasses
-    are AdaBoost (SAMME) on the source, with a warning. Unlabelled rows are ignored.
-
     Parameters
     ----------
     estimator : classifier, default=None
