@@ -30,7 +30,6 @@ DOUBLE_ENTRIES = 2**25
 # units of the median heuristic, the ridge in units of the mean of k(x, x). See
 # benchmarks/weighting.py.
 WIDTH, RIDGE = 0.3, 0.15
-BOUND = 1000.0
 
 
 def huang_eps(n: int) -> float:
@@ -109,18 +108,18 @@ class KernelMeanMatching(Weighting):
     gamma : "median", float or None
         The width: 1 / (2 × median squared distance of the rows of both domains), or a number.
         ``None`` uses the value of ``setting``.
-    bound : float or None
-        B, the largest weight. ``None`` uses the value of ``setting``.
+    bound : float, default=1000.0
+        B, the largest weight; the default is Huang's.
     eps : float in [0, 1], "huang" or None
         Largest deviation of the mean weight from 1; 0 makes it exactly 1, "huang" is (√n − 1)/√n.
         ``None`` uses the value of ``setting``.
     ridge : float or None
         Added to the diagonal of K. ``None`` uses the value of ``setting``.
     setting : {"evidence", "paper"}, default="evidence"
-        Values of ``gamma``, ``bound``, ``eps`` and ``ridge`` that are not given. "evidence": values
-        that recovered known density ratios well (``docs/benchmarks/weighting.md``): 0.3 times the
-        gamma of the median heuristic, bound 1000, eps 0, ridge = 0.15 times the mean of k(x, x).
-        "paper": the median heuristic, Huang's bound 1000 and eps, no ridge.
+        Values of ``gamma``, ``eps`` and ``ridge`` that are not given. "evidence": values that
+        recovered known density ratios well (``docs/benchmarks/weighting.md``): 0.3 times the gamma
+        of the median heuristic, eps 0, ridge = 0.15 times the mean of k(x, x). "paper": the median
+        heuristic, Huang's eps, no ridge.
     n_components : "auto", int or None, default="auto"
         Number of features; ``None`` solves the exact problem. "auto": exact up to 2 000 source
         rows, then 256 features, and 128 beyond 20 000 rows.
@@ -149,7 +148,7 @@ class KernelMeanMatching(Weighting):
         self,
         kernel: str = "rbf",
         gamma: float | Literal["median"] | None = None,
-        bound: float | None = None,
+        bound: float = 1000.0,
         eps: float | Literal["huang"] | None = None,
         ridge: float | None = None,
         setting: Literal["evidence", "paper"] = "evidence",
@@ -238,7 +237,7 @@ class KernelMeanMatching(Weighting):
         return Problem(
             form=form,
             kappa=kappa,
-            bound=float(BOUND if self.bound is None else self.bound),
+            bound=float(self.bound),
             eps=huang_eps(n) if eps == "huang" else float(eps),
             ridge=float((0.0 if paper else RIDGE * scale) if self.ridge is None else self.ridge),
             left_out=left_out,
@@ -261,7 +260,7 @@ class KernelMeanMatching(Weighting):
     def _check_parameters(self) -> None:
         check_choice(self.kernel, "kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
         check_choice(self.setting, "setting", ["evidence", "paper"])
-        if self.bound is not None and not (is_number(self.bound) and 1 < self.bound < np.inf):
+        if not (is_number(self.bound) and 1 < self.bound < np.inf):
             raise ValueError(
                 f"`bound` must be a finite number above 1, the mean weight; got {self.bound!r}."
             )
