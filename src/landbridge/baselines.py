@@ -164,10 +164,7 @@ class Pooled(_Baseline):
         given = data.sample_weight, data.sample_weight_target
         if self.target_share is None and all(weights is None for weights in given):
             return None
-        weights, n_source = data.row_weights, data.X.shape[0]
-        if self.target_share is None:
-            return weights
-        return share_mass(weights[:n_source], weights[n_source:], target_share=self.target_share)
+        return weights_of_labelled_rows(data, self.target_share)
 
 
 def check_target_share(share: Any) -> None:
@@ -177,8 +174,8 @@ def check_target_share(share: Any) -> None:
 
 
 def weights_of_labelled_rows(data: TransferData, target_share: float | None) -> Vector:
-    """Weights of the source rows and then of the labelled target rows; 1 without a share."""
-    weights, n_source = np.ones(len(data.labels)), data.X.shape[0]
+    """Weights of the source rows and then of the labelled target rows, with a share if given."""
+    weights, n_source = data.row_weights, data.X.shape[0]
     if data.X_target is None or target_share is None:
         return weights
     return share_mass(weights[:n_source], weights[n_source:], target_share=target_share)
