@@ -158,7 +158,7 @@ class Weighting(Documented, BaseEstimator, ABC):
     """Base of the weighting methods: ``fit(X, X_target)`` sets ``weights_`` and its diagnostics.
 
     Subclasses compute the weights in ``_weights``, where they check their parameters, and those of
-    other rows in ``_new_weights``.
+    other rows in ``_new_weights``. A method that bounds its weights sets ``bound_``.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class Weighting(Documented, BaseEstimator, ABC):
                 X,
                 X_target,
                 self.weights_,
-                bound=self._upper_bound(),
+                bound=getattr(self, "bound_", None),
                 feature_names=getattr(self, "feature_names_in_", None),
             )
         self.effective_sample_size_ = self.diagnostics_.effective_sample_size
@@ -208,10 +208,6 @@ class Weighting(Documented, BaseEstimator, ABC):
     @abstractmethod
     def _weights(self, X: Matrix, X_target: Matrix) -> Vector:
         """The weight of each row of X."""
-
-    def _upper_bound(self) -> float | None:
-        """Largest weight that the method allows, if it is bounded."""
-        return None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

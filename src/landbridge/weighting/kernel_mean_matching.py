@@ -254,9 +254,6 @@ class KernelMeanMatching(Weighting):
         elif problem.ridge > 0:
             self._domains = X, X_target
 
-    def _upper_bound(self) -> float:
-        return self.bound_
-
     def _check_parameters(self) -> None:
         check_choice(self.kernel, "kernel", sorted(PAIRWISE_KERNEL_FUNCTIONS))
         check_choice(self.setting, "setting", ["evidence", "paper"])
