@@ -119,7 +119,7 @@ def _post(address: str, body: dict[str, Any]) -> Any:
         return json.load(answer)["value"]
 
 
-def _wait_for(address: str, seconds: float = 20.0) -> None:
+def _wait_for(address: str, seconds: float = 60.0) -> None:
     end = time.monotonic() + seconds
     while True:
         try:
