@@ -51,7 +51,6 @@ from landbridge.kernels import (
     TransductiveSVC,
     TransferComponentAnalysis,
     align_kernel,
-    composite_kernel,
     surrogate_kernel,
 )
 from landbridge.labelling import (

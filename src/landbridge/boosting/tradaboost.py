@@ -331,15 +331,12 @@ class TrAdaBoostClassifier(VotingClassifier):
 
 def check_correction(correction: Any) -> None:
     """Raise unless the correction is one of the names or a positive number."""
-    if is_number(correction):
-        if 0 < correction < np.inf:
-            return
-    elif correction in ("dynamic", "paper", "none"):
-        return
-    raise ValueError(
-        "`correction` must be 'dynamic', 'paper', 'none' or a positive number (a fixed cost, for "
-        f"example 1.1); got {correction!r}."
-    )
+    positive = is_number(correction) and 0 < correction < np.inf
+    if not positive and correction not in ("dynamic", "paper", "none"):
+        raise ValueError(
+            "`correction` must be 'dynamic', 'paper', 'none' or a positive number (a fixed cost, "
+            f"for example 1.1); got {correction!r}."
+        )
 
 
 def training_rows(estimator: Any, data: TransferData) -> tuple[list[Matrix], Vector]:

@@ -1,7 +1,7 @@
 """Kernel alignment and kernel machines for two domains, exact or low-rank."""
 
 from landbridge.kernels.laplacian_rls import LaplacianRLSClassifier, LaplacianRLSRegressor
-from landbridge.kernels.surrogate import align_kernel, composite_kernel, surrogate_kernel
+from landbridge.kernels.surrogate import align_kernel, surrogate_kernel
 from landbridge.kernels.surrogate_machines import (
     SurrogateKernelClassifier,
     SurrogateKernelRegressor,
@@ -19,6 +19,5 @@ __all__ = [
     "TransductiveSVC",
     "TransferComponentAnalysis",
     "align_kernel",
-    "composite_kernel",
     "surrogate_kernel",
 ]

@@ -22,6 +22,11 @@ def domains(seed, n_source=40, n_target=30, n_columns=3):
     return Z, np.sin(Z[:, 0]) + Z[:, 1], X, np.sin(X[:, 0]) + X[:, 1]
 
 
+def composite_kernel(K_z, K_zx, K_x, T):
+    """Kernel of the moved source and the target, Eq. (10)."""
+    return np.block([[T.T @ K_z @ T, T.T @ K_zx], [K_zx.T @ T, K_x]])
+
+
 @seeds
 def test_inductive_prediction_equals_the_transductive_block(seed):
     """k(x, Z)·T for the rows of X gives the block K_XZ T of Eq. (10)."""
@@ -30,7 +35,7 @@ def test_inductive_prediction_equals_the_transductive_block(seed):
     g = 0.5 / 1.5**2
     K_z, K_zx, K_x = rbf_kernel(Z, Z, g), rbf_kernel(Z, X, g), rbf_kernel(X, X, g)
     S = lb.surrogate_kernel(K_zx, K_x, 0.5 * np.trace(K_x) / len(X))
-    G = lb.composite_kernel(K_z, K_zx, K_x, lb.align_kernel(K_z, S))
+    G = composite_kernel(K_z, K_zx, K_x, lb.align_kernel(K_z, S))
     G *= len(Z) / np.trace(G[: len(Z), : len(Z)])
     n = len(Z)
     wanted = G[n:, :n] @ np.linalg.solve(G[:n, :n] + 0.3 * np.eye(n), y - y.mean()) + y.mean()
@@ -78,7 +83,7 @@ def test_classifier_is_an_svm_on_the_composite_kernel(seed):
     g = 0.5 / 1.5**2
     K_z, K_zx, K_x = rbf_kernel(Z, Z, g), rbf_kernel(Z, X, g), rbf_kernel(X, X, g)
     S = lb.surrogate_kernel(K_zx, K_x, 0.5)
-    G = lb.composite_kernel(K_z, K_zx, K_x, lb.align_kernel(K_z, S))
+    G = composite_kernel(K_z, K_zx, K_x, lb.align_kernel(K_z, S))
     G *= len(Z) / np.trace(G[: len(Z), : len(Z)])
     train = np.arange(len(Z) + 6)
     svm = SVC(C=3.0, kernel="precomputed").fit(
