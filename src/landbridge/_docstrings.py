@@ -14,7 +14,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # Text of an entry by the names that it describes.
 Entries: TypeAlias = dict[tuple[str, ...], str]
 ROWS, VALUES = "array-like of shape (n_rows, n_features)", "array-like of shape (n_rows,)"
-# Type and description of each parameter; methods that fit and `from_…` describe `X` as source rows.
+# Type and description of each parameter; methods that fit describe `X` as source rows, and so do
+# those that draw from data.
 PARAMETERS = {
     "X": (ROWS, "New rows."),
     "y": (VALUES, "Labels of the rows."),
@@ -74,6 +75,11 @@ IN_FIT = {
     "y": (VALUES, "Labels of the source rows."),
     "sample_weight": (VALUES, "Weights of the source rows."),
 }
+FROM_DATA = {
+    **IN_FIT,
+    "X_target": ("array-like of shape (n_target, n_features)", "Rows of the target."),
+    "y_target": ("array-like of shape (n_target,)", "Their labels."),
+}
 FITTED = "self\n    The fitted estimator."
 RETURNS = {
     **dict.fromkeys(("fit", "partial_fit", "merge", "fit_file", "fit_dataset"), FITTED),
@@ -94,7 +100,8 @@ _HEADING = re.compile(r"^(\w[\w ]+)\n-{3,}\n", re.M)
 
 def documented(function: Function) -> Function:
     """Add shared parameters, in the order of the signature, and the result to a docstring."""
-    shared = PARAMETERS | (IN_FIT if function.__name__.startswith(("fit", "from_")) else {})
+    special = {"fit": IN_FIT, "from": FROM_DATA}
+    shared = PARAMETERS | special.get(function.__name__.partition("_")[0], {})
     head, sections = _sections(function)
     first = {"Parameters": _parameters(function, _entries(sections.pop("Parameters", "")), shared)}
     if function.__name__ in RETURNS:

@@ -77,7 +77,14 @@ def run_evaluate(asked: Evaluate, current: Session) -> None:
     problem = asked.read(current, task=asked.task, spare_labels=True)
     for sentence in column_cautions(problem, folds=False):
         current.warn(sentence)
-    found = score_sources(problem, asked)
+    require_labels(problem, least=2)
+    if asked.model is None:
+        model = defaults_for(problem, labelled=False)["source-only linear"]
+    else:
+        model = build_estimator(Entry(asked.model, 1, Path("--model")))
+    model = without_target(model)
+    require_task(problem, {"--model": model})
+    found = sources_part(problem, model, asked)
     current.show(found, sources_section(found).blocks)
 
 
@@ -90,17 +97,6 @@ def run_features(asked: Features, current: Session) -> None:
     with Progress("picking features", None):
         found = pick_features(problem, asked)
     current.show(found, features_section(found).blocks)
-
-
-def score_sources(problem: Problem, asked: Evaluate) -> dict[str, Any]:
-    """`sources_part` for the named estimator, or for the default."""
-    require_labels(problem, least=2)
-    if asked.model is None:
-        estimator = defaults_for(problem, labelled=False)["source-only linear"]
-        return sources_part(problem, without_target(estimator), asked)
-    estimator = without_target(build_estimator(Entry(asked.model, 1, Path("--model"))))
-    require_task(problem, {"--model": estimator})
-    return sources_part(problem, estimator, asked)
 
 
 def pick_features(problem: Problem, asked: Features) -> dict[str, Any]:

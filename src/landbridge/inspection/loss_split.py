@@ -239,8 +239,6 @@ def explain_loss(
         Source rows and their labels.
     X_target, y_target : arrays
         Labelled target rows and their labels.
-    task : {"classification", "regression"}
-        Kind of label.
     estimator : estimator, optional
         Estimator to fit; a random forest by default.
 

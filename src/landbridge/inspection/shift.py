@@ -200,8 +200,6 @@ def diagnose_shift(
     max_rows : int or None, default=2000
         Number of rows drawn from each domain; None uses all. The MMD needs memory for (2 ·
         max_rows)² numbers.
-    n_jobs : int or None, default=None
-        Number of parallel jobs. Results are identical for any value.
 
     Returns
     -------
