@@ -257,7 +257,8 @@ def test_plain_values_are_what_json_can_hold():
 
 
 @pytest.mark.parametrize(
-    ("value", "words"), [(0.4, "0.400"), (0.5924, "0.592"), (123.0, "123"), (12.34, "12.3")]
+    ("value", "words"),
+    [(0.4, "0.400"), (0.5924, "0.592"), (123.0, "123"), (12.34, "12.3"), (None, "–")],
 )
 def test_three_digits_whatever_they_are(value, words):
     assert three_digits(value) == words

@@ -76,11 +76,7 @@ class Options:
     """Options of every command."""
 
     debug: bool = option(False, "Show the traceback of an error.", "--debug", panel=OUTPUT)
-
-    @property
-    def as_json(self) -> bool:
-        """Whether results are printed as JSON."""
-        return False
+    format = Format.table  # an option of most commands
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,10 +86,6 @@ class AnswerOptions(Options):
     format: Format = option(
         Format.table, "Readable tables, or JSON on standard output.", panel=OUTPUT
     )
-
-    @property
-    def as_json(self) -> bool:
-        return self.format is Format.json
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +228,7 @@ class Select(SearchOptions):
     @property
     def whole_report(self) -> bool:
         """Whether the other parts of a report are needed in addition to the ranking."""
-        as_json = self.results is not None and self.results.suffix == ".json"
+        as_json = self.results is not None and self.results.suffix.lower() == ".json"
         return self.report is not None or as_json
 
 
@@ -344,7 +336,7 @@ def as_command(options: type[Options], file: str) -> Callable[..., None]:
 
     def command(**values: object) -> None:
         asked = options(**values)  # type: ignore[arg-type]
-        with session(asked.as_json, asked.debug) as current:
+        with session(asked.format is Format.json, asked.debug) as current:
             run = getattr(import_module(f"landbridge.cli.{file}"), f"run_{name}")
             run(asked, current)
 

@@ -16,6 +16,7 @@ from landbridge.report.pictures import (
     interval_picture,
     matrix_picture,
     strip_picture,
+    three_digits,
 )
 from landbridge.report.tables import (
     classes_table,
@@ -150,8 +151,8 @@ def _scores_picture(
             value=row["score"],
             low=row["low"],
             high=row["high"],
-            hover=f"{_full_name(row)}: {_shown(row['score'])} ({_shown(row['low'])} to "
-            f"{_shown(row['high'])})",
+            hover=f"{_full_name(row)}: {three_digits(row['score'])} ({three_digits(row['low'])} to "
+            f"{three_digits(row['high'])})",
             chosen=place == 0,
         )
         for place, row in enumerate(candidates)
@@ -208,8 +209,8 @@ def _moved_picture(source: dict[str, Any]) -> Markup:
             label=f["name"],
             value=f["distance"],
             text=f"{f['distance']:.2f}",
-            hover=f"{f['name']}: mean {_shown(f['mean_difference'])} sd, variance "
-            f"{_shown(f['variance_ratio'])} times",
+            hover=f"{f['name']}: mean {three_digits(f['mean_difference'])} sd, variance "
+            f"{three_digits(f['variance_ratio'])} times",
         )
         for f in moved_features(source)
     ]
@@ -298,10 +299,6 @@ def origin_section(origin: dict[str, Any]) -> Section:
 
 def _full_name(row: dict[str, Any]) -> str:
     return f"{row['name']} from {row['source']}" if row["show_source"] else row["name"]
-
-
-def _shown(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3g}"
 
 
 def _capital(words: str) -> str:

@@ -15,9 +15,9 @@ CELL = 30
 NARROWEST_CELL, WIDEST_CELL, SLANT = 38.0, 90.0, 40
 
 
-def three_digits(value: float) -> str:
+def three_digits(value: float | None) -> str:
     """Format with three significant digits, including trailing zeros."""
-    return f"{value:#.3g}".rstrip(".")
+    return "–" if value is None else f"{value:#.3g}".rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)
