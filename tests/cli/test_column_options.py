@@ -1,6 +1,7 @@
 """Columns before anything is fitted: identifiers, marks of missing values, groups and time."""
 
 from datetime import date, timedelta
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -200,3 +201,9 @@ def test_select_in_the_order_of_time_shows_the_score_over_time(landbridge, tmp_p
     ends = [part[end] for part in parts for end in ("start", "end")]
     assert ends == sorted(ends)
     assert all(part["score"] > 0 for part in parts)
+
+
+@pytest.mark.parametrize(("name", "whole"), [("r.JSON", True), ("r.npz", False)])
+def test_results_as_json_hold_the_whole_report(name, whole):
+    asked = Select(data=["t.csv"], label="y", target="b", results=Path(name))
+    assert asked.whole_report is whole
