@@ -432,6 +432,6 @@ def label_picture(history: Sequence[LabelStatus]) -> str:
         rows.append(Interval(label, estimate, low, high, words, chosen=one is last))
     score = f"{last.score} of {last.candidate}" + (f" over {last.baseline}" if proof else "")
     title = f"{shorten(score, 50)}, {100 * last.level:g} % interval"
-    picture = interval_picture(rows, title=title, description=title, zero=proof)
+    picture = interval_picture(rows, title=title, description=score, zero=proof)
     namespace = 'xmlns="http://www.w3.org/2000/svg"'
     return str(picture).replace("<svg ", f"<svg {namespace} ", 1).replace(">", f">{STYLE}", 1)
