@@ -373,7 +373,34 @@ def test_spreadsheets_and_json_lines_give_the_same_table(tmp_path):
         "b": ["x", "y", None],
         "c": ["n.d.", "1", "2"],
     }
-    assert read_table(tmp_path / "t.jsonl")["a"].to_list() == [1.5, None, 3.0]
+    with pytest.warns(UserWarning, match="'c' is read as text, because 1 of its 3 cells"):
+        lines = read_table(tmp_path / "t.jsonl")
+    assert lines["a"].to_list() == [1.5, None, 3.0]
+
+
+@pytest.mark.filterwarnings("ignore:.*leading zeros are read as text")
+def test_text_of_json_lines_gets_types_as_in_other_text_files(tmp_path):
+    lines = [f'{{"x": {k}.5, "day": "2020-01-{k:02d}", "code": "0{k}"}}' for k in range(1, 20)]
+    lines[3] = lines[3].replace("4.5", '"n.d."')
+    path = write(tmp_path / "t.jsonl", "\n".join(lines))
+    with pytest.warns(UserWarning, match="'x' holds numbers; 1 cell .* missing: 'n.d.' in row 4"):
+        frame = read_table(path)
+    assert frame.dtypes == [pl.Float64, pl.Date, pl.String]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+def test_marks_of_missing_values_are_known_in_all_formats(tmp_path, suffix):
+    frame = pl.DataFrame({"x": ["a", "?", "b"], "k": [1, 2, 3]})
+    write = {"jsonl": "write_ndjson", "xlsx": "write_excel"}.get(suffix, f"write_{suffix}")
+    getattr(frame, write)(tmp_path / f"t.{suffix}")
+    for missing, n_missing in (((), 0), (("?", "-"), 1)):
+        assert read_table(tmp_path / f"t.{suffix}", missing=missing)["x"].null_count() == n_missing
+
+
+def test_parquet_columns_must_have_names(tmp_path):
+    pl.DataFrame({"": [1, 2], "b": [3, 4]}).write_parquet(tmp_path / "t.pq")
+    with pytest.raises(InputError, match="must have a name in the header; column 1 has none"):
+        read_table(tmp_path / "t.pq")
 
 
 def test_pipes_and_cells_that_break_the_reader(tmp_path):

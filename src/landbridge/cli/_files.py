@@ -239,7 +239,7 @@ def check_names(path: Path, names: list[str]) -> None:
     empty = [place for place, name in enumerate(names, start=1) if not name.strip()]
     if empty:
         raise InputError(
-            f"{path}: every column must have a name in the first line; column {empty[0]} has none. "
+            f"{path}: every column must have a name in the header; column {empty[0]} has none. "
             "Write a name there, or remove the column."
         )
 
@@ -324,7 +324,7 @@ def read_json_lines(path: Path) -> pl.DataFrame:
         ) from error
 
 
-def read_excel(path: Path, missing: Sequence[str]) -> pl.DataFrame:
+def read_excel(path: Path) -> pl.DataFrame:
     """The first sheet with every cell as text; types are found as for text files."""
     try:
         import fastexcel
@@ -342,7 +342,7 @@ def read_excel(path: Path, missing: Sequence[str]) -> pl.DataFrame:
             "sheet as CSV."
         ) from error
     check_names(path, [str(column.name) for column in sheet.selected_columns])
-    frame = frame.with_columns(pl.all().replace(dict.fromkeys([*MISSING, *missing])))
+    frame = frame.with_columns(pl.all().replace(dict.fromkeys(MISSING)))
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 

@@ -95,7 +95,7 @@ def read_data(
     unnamed = [str(path) for name, path in named if name is None]
     files = [file for name, path in named if name is None for file in find_files(path)]
     if len(unnamed) == len(named) and is_parquet(files):
-        return Pieces.of_parquet(files, unnamed[0]).whole()
+        return Pieces.of_parquet(files, unnamed[0], missing).whole()
     if unnamed:
         raise InputError(
             "Several files must each be given as name=path, with the name of the domain; got "
@@ -131,13 +131,14 @@ def read_table(
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """A table that is read piece by piece; cells of text files and spreadsheets stay text."""
+    """A table that is read piece by piece; text is converted only by `whole`."""
 
     place: str
     names: list[str]
     read: Callable[[int], Iterator[pl.DataFrame]]
     is_text: bool = False
     file: TextFile | None = None
+    missing: Sequence[str] = ()
 
     @classmethod
     def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
@@ -146,7 +147,7 @@ class Pieces:
         suffix = files[0].suffix.lower()
         check_encoding(files[0], encoding)
         if is_parquet(files):
-            return cls.of_parquet(files, place)
+            return cls.of_parquet(files, place, missing)
         if suffix in TEXT_SUFFIXES:
             file = TextFile.open(path, encoding, missing)
             check_names(path, file.names)
@@ -154,15 +155,17 @@ class Pieces:
                 check_rectangular(file)
             return cls(place, file.names, file.frames, True, file)
         is_sheet = suffix in EXCEL_SUFFIXES
-        frame = read_excel(path, missing) if is_sheet else read_json_lines(path)
-        return cls(place, frame.columns, frame.iter_slices, is_sheet)
+        frame = read_excel(path) if is_sheet else read_json_lines(path)
+        return cls(place, frame.columns, frame.iter_slices, True, missing=missing)
 
     @classmethod
-    def of_parquet(cls, files: Sequence[Path], place: str) -> "Pieces":
+    def of_parquet(cls, files: Sequence[Path], place: str, missing: Sequence[str] = ()) -> "Pieces":
         """Several Parquet files as one table."""
         table = scan_parquet(files)
         with readable(place):
-            return cls(place, list(table.collect_schema()), partial(batches, table))
+            names = list(table.collect_schema())
+        check_names(Path(place), names)
+        return cls(place, names, partial(batches, table), missing=missing)
 
     @property
     def comma_separated(self) -> bool:
@@ -192,7 +195,10 @@ class Pieces:
         blank, n_rows, n_filled = BlankRows(self.place), 0, 0
         with readable(self.place, self.file):
             for piece in pieces:
-                filled = piece if self.is_text else plain_numbers(piece, self.place, n_rows)
+                filled = plain_numbers(piece, self.place, n_rows)
+                if self.missing:
+                    marks = dict.fromkeys(self.missing)
+                    filled = filled.with_columns(pl.col(pl.String).replace(marks))
                 filled = blank.drop(filled, n_rows) if drop_blank else filled
                 n_rows += piece.height
                 n_filled += filled.height
