@@ -241,12 +241,12 @@ def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [
-        (["1 234", "5 678"], "numbers"),
-        (["12 kg", "5 kg"], "numbers"),
-        (["(12)", "3"], "numbers"),
-        (["12/31/2020", "01/25/2020"], "dates"),
+        ([f"{k} 234" for k in range(1, 50)], "numbers"),
+        ([f"{k} kg" for k in range(50)], "numbers"),
+        ([f"({k})" for k in range(50)], "numbers"),
+        ([f"{k % 12 + 1}/{k // 2 + 1}/2020" for k in range(50)], "dates"),
+        ([f"{k % 12 + 1}-{k // 2 + 1}-20" for k in range(50)], "dates"),
         (["2020-01-01", "2020-01-02 12:00:00"], "dates"),
-        (["11-01-20", "12-01-20"], "dates"),
         (["2020-01-01", "2020-01-02", "never"], "dates"),
     ],
 )
@@ -254,6 +254,11 @@ def test_text_that_looks_like_numbers_or_dates_is_announced(tmp_path, cells, kin
     path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
     with pytest.warns(UserWarning, match=f"'x' is read as text, because .* are not {kind} "):
         assert read_table(path)["x"].dtype == pl.String
+
+
+def test_few_values_with_a_unit_are_categories_without_a_word(tmp_path):
+    text = "x,b\n" + "".join(f"{k % 24:02d} h,{k}\n" for k in range(100))
+    assert read_table(write(tmp_path / "t.csv", text))["x"].dtype == pl.String
 
 
 def test_names_and_times_of_day_are_text_without_a_word(tmp_path):

@@ -174,10 +174,9 @@ def find_type(text: pl.Series, place: str, *, comma_separated: bool = True) -> p
     for kind, values in (("numbers", numbers.values), ("dates", dates)):
         if values is None:
             values = numbers.values.clear(len(text))
-        is_shaped = filled.head(MOST_SHAPES).str.contains(_SHAPES[kind]).sum()
-        if share_read(text, values) >= MANY_CELLS or is_shaped >= MOST_CELLS * min(
-            len(filled), MOST_SHAPES
-        ):
+        shaped = filled.head(MOST_SHAPES).str.contains(_SHAPES[kind]).mean()
+        is_shaped = float(shaped) >= MOST_CELLS and filled.n_unique() > MOST_VALUES  # type: ignore[arg-type]
+        if is_shaped or share_read(text, values) >= MANY_CELLS:
             odd = unreadable(text, values)
             warnings.warn(
                 f"{place}: {text.name!r} is read as text, because {odd.len()} of its {len(filled)} "
