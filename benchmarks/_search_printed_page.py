@@ -502,8 +502,8 @@ NOTES = """## Notes
   target rows as labelled by the other; k candidates need k² reverse models where TrCV needs k, and
   it returns an order and no value. Reverse validation (`rv`) is its diagonal.
 - **STV**, a model trained on the source and tested on the labelled target rows, ranks better than
-  TrCV when C of the SVM is tuned and, over five draws of all eight data sets, among algorithms
-  ([search_paper](search_paper.md)), in contrast to the paper. `criterion="anchored"` is not STV: it
+  TrCV among algorithms, when C of the SVM is tuned and, for models trained on S, among pairs of
+  source and algorithm, in contrast to the paper. `criterion="anchored"` is not STV: it
   tests models that were trained on labelled target rows as well, and so ranks candidates as they
   are used.
 - The tree is not C4.5: see [nnge_weka](nnge_weka.md) for how far it is from Weka's J48."""

@@ -84,6 +84,10 @@ def report() -> None:
         "are means over draws ± standard error; *paper* is its one number from one draw. Ties are "
         "not wrong, so TCV, which does not see the source, has full marks where the algorithm is "
         "fixed.",
+        "These runs are older than the present NNge, than the default weights of target rows in "
+        "ensembles and pooled models, and than the present boosting without a target, which "
+        "TrAdaBoost's TCV and STV rest on. The page [search_printed](search_printed.md) shows the "
+        "present methods.",
         "## Algorithm selection (of 28)",
         _table(lines, "algorithms", PAPER_ALGORITHMS),
         "## Tuning C of SVM (of 10)",
