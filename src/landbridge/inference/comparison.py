@@ -32,6 +32,7 @@ from landbridge.inference.intervals import (
     normal_quantile,
     t_quantile,
     warn_few_sources,
+    with_decimals,
 )
 from landbridge.inference.sources import (
     SourceSummary,
@@ -82,7 +83,8 @@ class PairedTest:
     n_sources: int
 
     def __str__(self) -> str:
-        digits = decimals(self.standard_error)
+        shown = decimals(self.standard_error)
+        difference, low, high = with_decimals(shown, self.difference, self.low, self.high)
         better, worse = (self.first, self.second)[:: 1 if self.difference <= 0 else -1]
         p_value = f"{self.p_holm:.2g}"
         if self.p_holm > 1 - self.level:
@@ -92,9 +94,8 @@ class PairedTest:
             if self.method.startswith("theta"):
                 verdict = f"{better} has a lower loss than {worse} on these sources"
         return (
-            f"{self.first} − {self.second}: {self.difference:.{digits}f}, "
-            f"{100 * self.level:g} % between {self.low:.{digits}f} and {self.high:.{digits}f}, "
-            f"p = {p_value} ({self.method}, {self.n_sources} sources): {verdict}"
+            f"{self.first} − {self.second}: {difference}, {100 * self.level:g} % between {low} and "
+            f"{high}, p = {p_value} ({self.method}, {self.n_sources} sources): {verdict}"
         )
 
 

@@ -42,6 +42,8 @@ Question: TypeAlias = Literal["new_source", "population", "fixed"]
 QUESTIONS: tuple[Question, ...] = ("new_source", "population", "fixed")
 # With fewer sources, t_{K−1} is so large that the interval is hardly informative.
 FEW_SOURCES = 5
+# Numbers that would need more decimals have an exponent instead.
+MOST_DECIMALS = 6
 # `benchmarks/multisource_population.py`
 TRAINING_VARIANCE = 8.0
 POPULATION_DOUBT = (
@@ -146,11 +148,9 @@ class Interval:
             "population": f"Mean {self.name} over all sources of this kind (approximate)",
             "fixed": f"Mean {self.name} over these {self.n_sources} sources",
         }[self.question]
-        digits = decimals(self.standard_error)
-        answer = (
-            f"{subject}: {self.estimate:.{digits}f}, {100 * self.level:g} % between "
-            f"{self.low:.{digits}f} and {self.high:.{digits}f}"
-        )
+        shown = decimals(self.standard_error)
+        estimate, low, high = with_decimals(shown, self.estimate, self.low, self.high)
+        answer = f"{subject}: {estimate}, {100 * self.level:g} % between {low} and {high}"
         if not why:
             return answer
         doubt = f"; {POPULATION_DOUBT}" if self.question == "population" else ""
@@ -394,6 +394,29 @@ def decimals(standard_error: float) -> int:
     exponent = math.floor(math.log10(standard_error))
     leads_with_one = standard_error / 10.0**exponent < 2
     return max(0, -exponent + leads_with_one)
+
+
+def with_decimals(shown: int, *values: float) -> tuple[str, ...]:
+    """Format numbers with this many decimals; numbers that need too many have an exponent."""
+    if shown > MOST_DECIMALS:
+        return tuple(format_number(value) for value in values)
+    return tuple(f"{value:,.{shown}f}".replace(",", " ") for value in values)
+
+
+def format_number(value: float) -> str:
+    """Four significant digits, or three of a number below 1."""
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
+    size = abs(float(f"{value:.3e}"))  # 999.96 is rounded to 1000
+    if size < 1e-300:  # replaces zero where logarithms are taken
+        return "0"
+    if size < 1e-4 or size >= 1e9:
+        return f"{value:.3e}"
+    first = math.floor(math.log10(size))
+    if 0.9995 <= size < 1:  # never rounded to 1
+        first = -2
+    shown = 2 - first if size < 1 else max(0, 3 - first)
+    return f"{value:,.{shown}f}".replace(",", " ")  # a plain space is safe in CSV
 
 
 @cache

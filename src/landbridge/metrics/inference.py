@@ -381,7 +381,7 @@ def losses_by_unit(
         own = None if sample_weight is None else sample_weight[rows]
         cells, n = predictions[:, rows], effective_rows(rows.sum(), own)
         values[unit] = _difference(metric.loss(metric.score(y[rows], cells, own)))
-        if n > 1:
+        if n > 1 and np.isfinite(values[unit]):
             scores = bootstrap_scores(
                 metric, y[rows], cells, sample_weight=own, n_replicates=N_BY_UNIT
             )

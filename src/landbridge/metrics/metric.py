@@ -7,15 +7,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from landbridge._typing import VectorLike
-from landbridge.inference.intervals import decimals
+from landbridge.inference.intervals import decimals, format_number, with_decimals
 from landbridge.metrics._kernels import Kernel, Pointwise
 
 # Cross-validation does not evaluate the final model itself. On 66 tasks with natural domains, the
 # variance of the error of the estimated accuracy was 1.3 times that of a fixed model
 # (`benchmarks/search_regret.py`).
 CROSS_VALIDATED = 4 / 3
-# Numbers that would need more decimals have an exponent instead.
-MOST_DECIMALS = 6
 
 Response: TypeAlias = Literal["label", "probability", "number"]
 
@@ -227,29 +225,12 @@ def format_interval(estimate: float, low: float, high: float) -> tuple[str, str,
 
     These are the decimals of the standard error, a quarter of the width; see `decimals`.
     """
-    shown = decimals((high - low) / 4)
-    if not 0 < high - low < math.inf or shown > MOST_DECIMALS:
-        return format_number(estimate), format_number(low), format_number(high)
-    values = (f"{value:,.{shown}f}".replace(",", " ") for value in (estimate, low, high))
-    return tuple(values)  # type: ignore[return-value]
+    values = estimate, low, high
+    if not 0 < high - low < math.inf:
+        return tuple(map(format_number, values))  # type: ignore[return-value]
+    return with_decimals(decimals((high - low) / 4), *values)  # type: ignore[return-value]
 
 
 def percent(share: float, digits: int = 0) -> str:
     """A share as a percentage, with a space before the sign as everywhere in the output."""
     return f"{100 * share:.{digits}f} %"
-
-
-def format_number(value: float) -> str:
-    """Four significant digits, or three of a number below 1."""
-    if not math.isfinite(value):
-        return "–" if math.isnan(value) else ("∞" if value > 0 else "−∞")
-    size = abs(float(f"{value:.3e}"))  # 999.96 is rounded to 1000
-    if size < 1e-300:  # replaces zero where logarithms are taken
-        return "0"
-    if size < 1e-4 or size >= 1e9:
-        return f"{value:.3e}"
-    first = math.floor(math.log10(size))
-    if 0.9995 <= size < 1:  # never rounded to 1
-        first = -2
-    shown = 2 - first if size < 1 else max(0, 3 - first)
-    return f"{value:,.{shown}f}".replace(",", " ")  # a plain space is safe in CSV

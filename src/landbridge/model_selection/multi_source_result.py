@@ -26,6 +26,7 @@ from landbridge.inference.intervals import (
     decimals,
     interval_of,
     warn_few_sources,
+    with_decimals,
 )
 from landbridge.inference.sources import SourceWeight, summarise_scores
 from landbridge.metrics.inference import MetricInterval, losses_by_unit, metric_interval
@@ -463,15 +464,15 @@ def _answer(summary: SourceSummary, question: Question, level: float, metric: Me
 
 def what_shrinks(answer: Interval) -> str:
     """Half-width of the interval, now and with twice the sources or twice the rows."""
-    digits = decimals(answer.standard_error) + 1
-    now = answer.expected_half_width()
-    more_sources = answer.expected_half_width(sources=2)
-    more_rows = answer.expected_half_width(rows=2)
-    if np.isnan(more_rows):
-        return f"  half-width {now:.{digits}f}"
+    shown = decimals(answer.standard_error)
+    changes: list[dict[str, float]] = [{}, {"sources": 2}, {"rows": 2}]
+    widths = [answer.expected_half_width(**change) for change in changes]
+    now, more_sources, more_rows = with_decimals(shown + bool(shown), *widths)
+    if np.isnan(widths[2]):
+        return f"  half-width {now}"
     return (
-        f"  half-width {now:.{digits}f}; expect {more_sources:.{digits}f} with twice the sources, "
-        f"{more_rows:.{digits}f} with twice the rows ({100 * answer.between_share:.0f} % of the "
+        f"  half-width {now}; expect {more_sources} with twice the sources, "
+        f"{more_rows} with twice the rows ({100 * answer.between_share:.0f} % of the "
         "spread lies between sources)"
     )
 
@@ -674,12 +675,11 @@ class Comparison(KeptPredictions):
 
     def __repr__(self) -> str:
         tests, metric = self.pairs(), self.metrics[0]
-        digits = decimals(min(test.standard_error for test in tests))
+        shown = decimals(min(test.standard_error for test in tests))
         means = metric.score_of(np.nanmean(self.source_losses(), axis=1))
         lines = [f"{metric.label} on left-out sources:"]
-        lines += [
-            f"  {name}: {mean:.{digits}f}" for name, mean in zip(self.names, means, strict=True)
-        ]
+        scores = with_decimals(shown, *means)
+        lines += [f"  {name}: {score}" for name, score in zip(self.names, scores, strict=True)]
         lines += [f"  {loss_label(metric)} of {test}" for test in tests]
         lines += [f"  failed: {who} without {fold} ({why})" for who, fold, why in self.failures]
         return "\n".join(lines)

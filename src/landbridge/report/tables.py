@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from landbridge.inference.intervals import decimals
-from landbridge.metrics.metric import MOST_DECIMALS
+from landbridge.inference.intervals import MOST_DECIMALS, decimals
 from landbridge.report.blocks import FOUR_DIGITS, P_VALUE, Column, Table, make_table
 
 MOST_FEATURES = 12

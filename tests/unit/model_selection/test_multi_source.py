@@ -623,6 +623,18 @@ def test_words_and_numbers():
     assert answer.low >= 0
 
 
+def test_large_numbers_are_grouped_and_small_ones_have_an_exponent():
+    y = X @ [1.0, -2.0, 0.5] + np.random.default_rng(0).normal(size=len(X))
+    for scale, number in [(1e6, r"-?\d+( \d{3})+"), (1e-8, r"-?\d\.\d{3}e-\d\d")]:
+        rows = {"X": X, "y": scale * y, "groups": GROUPS}
+        words = repr(MultiSourceCV(Ridge()).fit(**rows).result_)
+        assert re.search(f"RMSE on a new source: {number}, 95 % between", words)
+        assert re.search(f"half-width {number}; expect {number} with", words)
+        words = repr(lb.compare_estimators(Ridge(), DummyRegressor(), **rows))
+        assert re.search(f"Ridge − DummyRegressor: {number}, 95 % between {number} and", words)
+        assert re.search(f"  Ridge: {number}\n", words)
+
+
 def test_what_twice_the_sources_and_twice_the_rows_would_give():
     """With sources that differ much, more sources narrow the interval and more rows do not."""
     answer = lb.interval(
