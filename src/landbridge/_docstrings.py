@@ -50,8 +50,9 @@ PARAMETERS = {
     "level": ("float", "Nominal coverage."),
     "metric": (
         "str or Metric",
-        "Name of a metric of the search; by default the one used for selection.",
+        "Name of a metric; by default the first one, which is used for selection.",
     ),
+    "criterion": ("str", "Name of a criterion; by default the one used for selection."),
     "random_state": ("int, RandomState or None", "Seed; the same seed gives the same result."),
     "ax": (
         "matplotlib axes",

@@ -3,6 +3,7 @@
 import os
 from typing import Any, Self
 
+from landbridge._docstrings import Documented
 from landbridge._storage import load_record, save_record
 from landbridge._typing import VectorLike
 from landbridge._validation import Task
@@ -26,7 +27,7 @@ PARTS: dict[str, Any] = {
 } | {"Metric": lambda **values: Metric(kernel=accuracy, **values)}
 
 
-class SavedResult:
+class SavedResult(Documented):
     """Mixin of results, with the fields ``metrics`` and ``classes``, that adds files."""
 
     def save(self, path: str | os.PathLike[str]) -> None:

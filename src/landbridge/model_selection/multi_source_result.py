@@ -185,11 +185,6 @@ class MultiSourceResult(KeptPredictions):
     def losses(self, metric: Any = None) -> Vector:
         """Loss of each row, for a metric that is a mean of losses; NaN for failed fits.
 
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
-
         Returns
         -------
         ndarray of shape (n_rows,)
@@ -210,8 +205,6 @@ class MultiSourceResult(KeptPredictions):
 
         Parameters
         ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
         source_weight : {"equal", "proportional"}, default="equal"
             Weight of a source in the mean.
 
@@ -230,11 +223,6 @@ class MultiSourceResult(KeptPredictions):
     def source_scores(self, metric: Any = None) -> Vector:
         """Score of each source in the order of ``source_names``; NaN where there is none.
 
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
-
         Returns
         -------
         ndarray of shape (n_sources,)
@@ -249,13 +237,6 @@ class MultiSourceResult(KeptPredictions):
 
     def source_intervals(self, metric: Any = None, level: float = 0.95) -> tuple[Vector, Vector]:
         """Bounds of an interval for the score of each source, from `metric_interval`.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
-        level : float, default=0.95
-            Nominal coverage.
 
         Returns
         -------
@@ -276,11 +257,6 @@ class MultiSourceResult(KeptPredictions):
 
         The predicted class is the majority class of that source. A model of other sources does not
         know them, so this is a demanding baseline.
-
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -315,11 +291,6 @@ class MultiSourceResult(KeptPredictions):
     def estimate(self, metric: Any = None) -> float:
         """Mean of the scores of the sources.
 
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
-
         Returns
         -------
         float
@@ -349,8 +320,6 @@ class MultiSourceResult(KeptPredictions):
         Parameters
         ----------
         question : {"new_source", "population", "fixed"}, default="new_source"
-        level : float, default=0.95
-            Nominal coverage.
         metric : str, scorer or callable, optional
             Any metric can be used, because predictions are kept. By default the first of
             ``scoring``.
@@ -381,8 +350,6 @@ class MultiSourceResult(KeptPredictions):
         ----------
         kind : str, default="theta_b"
             Name of the variance estimator.
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -396,11 +363,6 @@ class MultiSourceResult(KeptPredictions):
 
     def describe(self, level: float = 0.95) -> str:
         """Describe all available intervals in words.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Nominal coverage.
 
         Returns
         -------
@@ -528,11 +490,6 @@ class Comparison(KeptPredictions):
     def source_losses(self, metric: Any = None) -> np.ndarray:
         """Loss of each estimator (row) on each source (column); NaN where there is none.
 
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
-
         Returns
         -------
         ndarray of shape (n_estimators, n_sources)
@@ -591,10 +548,6 @@ class Comparison(KeptPredictions):
             Name of the second estimator.
         method : str, default="t"
             Name of the method.
-        level : float, default=0.95
-            Nominal coverage.
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -614,8 +567,6 @@ class Comparison(KeptPredictions):
             Name of the first estimator.
         second : str
             Name of the second estimator.
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -637,10 +588,6 @@ class Comparison(KeptPredictions):
         ----------
         method : str, default="t"
             Name of the method.
-        level : float, default=0.95
-            Nominal coverage.
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
 
         Returns
         -------
@@ -657,13 +604,6 @@ class Comparison(KeptPredictions):
 
     def friedman(self, level: float = 0.95, metric: Any = None) -> FriedmanTest:
         """Friedman's test of three or more estimators over the sources, with mean ranks.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Nominal coverage.
-        metric : str or Metric, optional
-            Name of a metric; by default the first one.
 
         Returns
         -------

@@ -159,12 +159,8 @@ def interval(
 
     Parameters
     ----------
-    level : float in (0, 1), default=0.95
-        Nominal coverage.
     cell : int or "vote", optional
         By default, the selected model: the vote, or the best cell with ``refit="best"``.
-    metric : str, optional
-        Name of a metric of the search; by default the one used for selection.
     method : {"anchored", "labelled", "adjusted", "effective", "paper"}, optional
         ``"anchored"`` and ``"labelled"`` use the labelled target rows and are centred at the
         anchored estimate and at the cell's own score. ``"adjusted"`` is a narrower version of the
@@ -347,8 +343,6 @@ def prob_better(
         there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
     level : float in (0, 1), default=0.95
         Level of the interval used in Eq. (16).
-    metric : str, optional
-        Name of a metric of the search; by default the one used for selection.
 
     Returns
     -------

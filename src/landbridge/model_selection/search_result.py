@@ -217,11 +217,6 @@ class SearchResult(SavedResult):
     def find_metric(self, metric: str | Metric | None = None) -> Metric:
         """Find a metric of the search by name.
 
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
-
         Returns
         -------
         Metric
@@ -240,11 +235,6 @@ class SearchResult(SavedResult):
         self, criterion: str | None = None, metric: str | Metric | None = None
     ) -> tuple[Status, ...]:
         """Status of each cell: ``"complete"``, ``"stopped"`` or ``"failed"``.
-
-        Parameters
-        ----------
-        criterion, metric : str, optional
-            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -276,11 +266,6 @@ class SearchResult(SavedResult):
     def values(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
         """Criterion of every cell as a loss (smaller is better); NaN for failed cells.
 
-        Parameters
-        ----------
-        criterion, metric : str, optional
-            Criterion and metric; by default those used for selection.
-
         Returns
         -------
         ndarray of shape (n_cells,)
@@ -299,11 +284,6 @@ class SearchResult(SavedResult):
     @memoised
     def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
         """Score of every cell by a criterion, in the unit of the metric; NaN for failed cells.
-
-        Parameters
-        ----------
-        criterion, metric : str, optional
-            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -434,11 +414,6 @@ class SearchResult(SavedResult):
     def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored] | None:
         """Complete cells, and the posterior of their target loss.
 
-        Parameters
-        ----------
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
-
         Returns
         -------
         tuple (cells, Anchored) or None
@@ -502,11 +477,6 @@ class SearchResult(SavedResult):
 
         Of tied cells, those trained on all sources come first, then simpler ones.
 
-        Parameters
-        ----------
-        criterion, metric : str, optional
-            Criterion and metric; by default those used for selection.
-
         Returns
         -------
         list of int
@@ -530,11 +500,6 @@ class SearchResult(SavedResult):
 
     def ranks(self, criterion: str | None = None, metric: str | Metric | None = None) -> np.ndarray:
         """1 for the best cell; equal for cells of equal value and status.
-
-        Parameters
-        ----------
-        criterion, metric : str, optional
-            Criterion and metric; by default those used for selection.
 
         Returns
         -------
@@ -566,11 +531,6 @@ class SearchResult(SavedResult):
     @memoised
     def within_noise(self, level: float = 0.8) -> list[int]:
         """Complete cells that are not shown to be worse than the best one, best first.
-
-        Parameters
-        ----------
-        level : float, default=0.8
-            Nominal coverage.
 
         Returns
         -------
@@ -717,8 +677,6 @@ class SearchResult(SavedResult):
         ----------
         cell : int or "vote"
             Number of the cell.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
@@ -758,10 +716,6 @@ class SearchResult(SavedResult):
         ----------
         cell : int or "vote"
             Number of the cell.
-        level : float, default=0.9
-            Nominal coverage.
-        metric : str or Metric, optional
-            Name of a metric of the search; by default the one used for selection.
 
         Returns
         -------
