@@ -29,7 +29,6 @@ from landbridge._validation import check_choice
 from landbridge.inference.intervals import (
     check_level,
     decimals,
-    normal_quantile,
     t_quantile,
     warn_few_sources,
     with_decimals,
@@ -198,7 +197,7 @@ def paired_test_of(
         statistic, p_value = _signed_ranks(summary.mean)
     else:
         statistic, p_value = _ratio_test(summary.estimate, variance, freedom)
-    quantile = normal_quantile(level) if math.isinf(freedom) else t_quantile(level, freedom)
+    quantile = t_quantile(level, freedom)
     return PairedTest(
         first=names[0],
         second=names[1],
@@ -231,11 +230,7 @@ def _ratio_test(difference: float, variance: float, freedom: float) -> tuple[flo
         rejects = variance == 0 and difference != 0
         return (math.copysign(math.inf, difference), 0.0) if rejects else (math.nan, 1.0)
     statistic = difference / math.sqrt(variance)
-    tail = (
-        stats.norm.sf(abs(statistic))
-        if math.isinf(freedom)
-        else stats.t.sf(abs(statistic), freedom)
-    )
+    tail = stats.t.sf(abs(statistic), freedom)
     return statistic, float(2 * tail)
 
 

@@ -427,9 +427,9 @@ def normal_quantile(level: float) -> float:
 
 @cache
 def t_quantile(level: float, freedom: float) -> float:
-    """t of a two-sided interval."""
+    """t of a two-sided interval; z for infinitely many degrees of freedom."""
     return float(stats.t.ppf((1 + level) / 2, freedom))
 
 
 def _quantile(question: Question, level: float, n_sources: float) -> float:
-    return normal_quantile(level) if question == "fixed" else t_quantile(level, n_sources - 1)
+    return t_quantile(level, math.inf if question == "fixed" else n_sources - 1)

@@ -10,7 +10,6 @@ Results equal those of `sklearn.metrics` with ``sample_weight`` up to rounding, 
 metric is not defined, for example ROC AUC with one class.
 """
 
-import inspect
 import warnings
 from collections.abc import Callable
 from itertools import combinations
@@ -363,13 +362,3 @@ def proportional_rows(weight: Vector) -> Vector:
     total = np.cumsum(weight)
     places = (np.arange(n_drawn) + 0.5) / n_drawn * total[-1]
     return np.searchsorted(total, places, side="right").clip(max=n_rows - 1)
-
-
-def takes_sample_weight(function: Callable[..., Any]) -> bool:
-    """Whether a metric has the argument ``sample_weight``."""
-    try:
-        parameters = inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-    anything = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    return "sample_weight" in parameters or anything

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from landbridge._typing import Vector, VectorLike
 
@@ -43,31 +44,6 @@ class ClassReport:
         return _share(np.diag(self.confusion), self.n_predicted)
 
 
-def confusion(
-    y: VectorLike, predictions: VectorLike, n_classes: int, sample_weight: VectorLike = None
-) -> np.ndarray:
-    """Weight of the rows by true class (row) and most probable class (column).
-
-    Parameters
-    ----------
-    y : array of shape (n_rows,)
-        Class positions 0..k−1.
-    predictions : array of shape (n_rows, n_classes)
-        Probabilities.
-    n_classes : int
-    sample_weight : array of shape (n_rows,), optional
-
-    Returns
-    -------
-    table : ndarray of shape (n_classes, n_classes)
-    """
-    predicted = np.asarray(predictions).argmax(axis=-1)
-    cells = np.asarray(y) * n_classes + predicted
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    table = np.bincount(cells, weight, minlength=n_classes**2)
-    return table.reshape(n_classes, n_classes)
-
-
 def class_report(
     y: VectorLike, predictions: VectorLike, classes: VectorLike, sample_weight: VectorLike = None
 ) -> ClassReport:
@@ -81,7 +57,10 @@ def class_report(
     (array([0.5, 1. ]), array([1. , 0.5]))
     """
     known = np.asarray(classes)
-    return ClassReport(known, confusion(y, predictions, len(known), sample_weight))
+    predicted = np.asarray(predictions).argmax(axis=-1)
+    positions = np.arange(len(known))
+    table = confusion_matrix(y, predicted, labels=positions, sample_weight=sample_weight)
+    return ClassReport(known, table)
 
 
 def _share(part: Vector, whole: Vector) -> Vector:

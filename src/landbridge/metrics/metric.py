@@ -108,11 +108,7 @@ class Metric:
         score : float, or ndarray of the leading shape
             NaN where the metric is not defined.
         """
-        y = np.asarray(y)
-        cells = np.asarray(predictions, dtype=np.float64)
-        n_leading = cells.ndim - (1 if self.response == "number" else 2)
-        leading = cells.shape[:n_leading]
-        cells = cells.reshape(-1, *cells.shape[n_leading:])
+        y, (cells, leading) = np.asarray(y), self._cells(predictions)
         weight = np.ones(y.shape[0]) if sample_weight is None else np.asarray(sample_weight)
         scores = self.kernel(y, cells, weight[None].astype(np.float64))[:, 0]
         return scores.reshape(leading) if leading else float(scores[0])
@@ -172,10 +168,14 @@ class Metric:
                 f"`metric` must be the mean of a pointwise loss; got {self.name!r}, which is "
                 "not. Use replicates() to estimate its uncertainty."
             )
-        y, cells = np.asarray(y), np.asarray(predictions, dtype=np.float64)
+        y, (cells, leading) = np.asarray(y), self._cells(predictions)
+        return self.pointwise_kernel(y, cells).reshape(*leading, y.shape[0])
+
+    def _cells(self, predictions: VectorLike) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Predictions with cells as the only leading axis, and the leading axes they had."""
+        cells = np.asarray(predictions, dtype=np.float64)
         n_leading = cells.ndim - (1 if self.response == "number" else 2)
-        flat = cells.reshape(-1, *cells.shape[n_leading:])
-        return self.pointwise_kernel(y, flat).reshape(*cells.shape[:n_leading], y.shape[0])
+        return cells.reshape(-1, *cells.shape[n_leading:]), cells.shape[:n_leading]
 
     def replicates(self, y: VectorLike, predictions: VectorLike, weights: VectorLike) -> np.ndarray:
         """Compute the score of every cell under every weighting of the rows.

@@ -29,9 +29,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge._validation import Task
 from landbridge.metrics import _kernels as kernels
 from landbridge.metrics._kernels import Kernel, Pointwise
-from landbridge.metrics.metric import CROSS_VALIDATED, Metric, Response, format_number
-
-__all__ = ["Metric", "check_scoring", "format_number"]
+from landbridge.metrics.metric import CROSS_VALIDATED, Metric, Response
 
 DEFAULTS: dict[Task, tuple[str, ...]] = {
     "classification": ("accuracy", "balanced_accuracy"),
@@ -214,11 +212,7 @@ def _scorer(item: Any) -> Any:
 
 
 def _refuse_estimator_callable(function: Callable[..., Any]) -> None:
-    try:
-        first, *_ = [*inspect.signature(function).parameters, ""]
-    except (TypeError, ValueError):
-        return
-    if first in ("estimator", "clf", "est", "model"):
+    if next(iter(_parameters(function)), "") in ("estimator", "clf", "est", "model"):
         raise ValueError(
             "`scoring` must be a function of (y_true, y_pred), because models are not stored; got "
             f"a function of an estimator, {_name_of(function)}. Pass "
@@ -366,7 +360,8 @@ class _Request:
             kernels.looped,
             function=self.function,
             options=options,
-            takes_weights=kernels.takes_sample_weight(self.function),
+            takes_weights="sample_weight" in parameters
+            or any(one.kind is one.VAR_KEYWORD for one in parameters.values()),
         )
         if self.response == "number":
             return loop

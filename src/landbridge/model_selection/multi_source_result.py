@@ -1,7 +1,7 @@
 """Result of multiple-source cross-validation, computed from stored predictions."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
 
@@ -514,15 +514,10 @@ class Comparison(KeptPredictions):
         """
         position = self._position(name)
         failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
+        kept = {part.name: getattr(self, part.name) for part in fields(KeptPredictions)}
+        kept |= {part: kept[part][position] for part in ("predicted", "probabilities")}
         return MultiSourceResult(
-            y=self.y,
-            predicted=self.predicted[position],
-            probabilities=self.probabilities[position],
-            classes=self.classes,
-            source=self.source,
-            source_names=self.source_names,
-            sample_weight=self.sample_weight,
-            metrics=self.metrics,
+            **kept,
             fold=self.source,
             seconds=self.seconds[position],
             failures=failures,

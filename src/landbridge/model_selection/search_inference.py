@@ -302,8 +302,9 @@ def _adjusted(
     centre, factor = None, metric.out_of_fold_factor
     found = adjust_with_unlabelled(result, cell, metric, y, values)
     if found is not None:
-        score = metric.score_of(metric.loss(metric.score(y, values)) + found.loss)
-        centre, factor = float(score), factor * y.size / found.effective_rows
+        moved, effective = found
+        score = metric.score_of(metric.loss(metric.score(y, values)) + moved)
+        centre, factor = float(score), factor * y.size / effective
     plain = metric_interval(
         metric, y, values, level, estimate=centre, variance_factor=factor, shrunk=False
     )
@@ -448,22 +449,14 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
 # Unlabelled rows
 
 
-@dataclass(frozen=True, slots=True)
-class Adjustment:
-    """Control variate: the correction of the mean loss, and the equivalent number of labels."""
-
-    loss: float
-    effective_rows: float
-
-
 def adjust_with_unlabelled(
     result: "SearchResult",
     cell: CellNumber,
     metric: Metric,
     y: Vector,
     values: np.ndarray,
-) -> Adjustment | None:
-    """The control variate for the mean loss of a cell on its labelled rows.
+) -> tuple[float, float] | None:
+    """Correction of the mean loss of a cell by unlabelled rows, and its equivalent in labels.
 
     The proxy of a loss is its expectation according to the other candidates: the mean over the
     classes, weighted by the average probabilities of the candidates, or, for numbers, the loss of
@@ -479,7 +472,7 @@ def adjust_with_unlabelled(
     g = expected_losses(metric, values, references[0])
     others = expected_losses(metric, elsewhere.read(metric.response), references[1])
     slope, effective, moved = adjust_mean(metric.pointwise(y, values), g, others)
-    return Adjustment(moved, effective) if slope else None
+    return (moved, effective) if slope else None
 
 
 def expected_losses(metric: Metric, values: np.ndarray, reference: np.ndarray) -> Vector:

@@ -519,14 +519,12 @@ class SearchResult(SavedResult):
     def best(self) -> int:
         """The cell that the selecting criterion puts first; never the majority class or mean."""
         order = self.ranking()
-        candidates = [cell for cell in order if self.cells[cell].role != "baseline"]
-        return next(iter(candidates), order[0])
+        return next((cell for cell in order if cell != self.baseline), order[0])
 
     @property
     def baseline(self) -> int | None:
         """The cell of the majority class or mean."""
-        numbers = [n for n, cell in enumerate(self.cells) if cell.role == "baseline"]
-        return numbers[0] if numbers else None
+        return next((n for n, cell in enumerate(self.cells) if cell.role == "baseline"), None)
 
     @memoised
     def within_noise(self, level: float = 0.8) -> list[int]:

@@ -10,7 +10,7 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from landbridge.inference import score_interval
-from landbridge.metrics.class_report import class_report, confusion
+from landbridge.metrics.class_report import class_report
 from landbridge.metrics.inference import (
     bootstrap_scores,
     bootstrap_weights,
@@ -356,7 +356,7 @@ def test_confusion_and_class_report():
     weight = np.random.default_rng(0).gamma(1.0, size=y.size)
     for w in (None, weight):
         np.testing.assert_allclose(
-            confusion(y, predictions[0], 3, w),
+            class_report(y, predictions[0], ["a", "b", "c"], w).confusion,
             metrics.confusion_matrix(y, predicted, sample_weight=w),
         )
     report = class_report(y, predictions[0], ["a", "b", "c"], weight)
