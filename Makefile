@@ -4,23 +4,19 @@ BIN := .venv/bin
 STAMPS := .venv/.stamps
 # One thread for each linear algebra call: with two test workers more threads only fight.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
-RUN_TESTS = $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 # Keep compiled files even where the environment forbids it: otherwise, each test worker and each
 # program that a test starts would compile all modules again.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test coverage slow mutants lowest sentences lint format bench docs docs-fast doctest clean
+.PHONY: demo test slow mutants lowest sentences lint format bench docs docs-fast doctest clean
 
 demo: $(STAMPS)/demo
 	$(ONE_THREAD) $(BIN)/landbridge demo
 
+# COVERAGE=1 also records which lines the tests run; that takes longer.
 test: $(STAMPS)/dev
-	$(RUN_TESTS)
-
-# The same, with the share of each file's lines that the tests run; recording them takes longer.
-coverage: $(STAMPS)/dev
 	rm -f .coverage .coverage.*
-	$(RUN_TESTS) --cov --cov-report=term
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(if $(COVERAGE),--cov --cov-report=term)
 
 slow: $(STAMPS)/dev
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 -m slow
