@@ -13,6 +13,7 @@ from joblib import parallel_config
 from sklearn import config_context, get_config
 
 from landbridge._tasks.records import Outcome, Task, TaskFailure, TaskResult, plain_outcome
+from landbridge._tasks.shared_file import SharedData
 from landbridge._tasks.threads import one_thread
 
 TaskFunction = Callable[[Any, Any], Mapping[str, Any]]
@@ -25,10 +26,6 @@ class Answer:
     outcome: Outcome | None
     failure: TaskFailure | None
     seconds: float
-
-    def as_result(self, index: int, task: Task) -> TaskResult:
-        """Return the result together with its task."""
-        return TaskResult(index, task, self.outcome, self.failure, self.seconds)
 
     def sendable(self) -> "Answer":
         """Return the result without an exception that cannot be pickled."""
@@ -43,12 +40,30 @@ class Answer:
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """Settings of the caller that a worker needs: scikit-learn's configuration, warning filters."""
+@dataclass(slots=True)
+class Attempt:
+    """A task that is waiting or running."""
 
-    config: dict[str, Any] = field(default_factory=get_config)
-    filters: list[Any] = field(default_factory=lambda: list(warnings.filters))
+    index: int
+    task: Task
+    deaths: int = 0
+    sent: int = 0
+    started: float | None = None
+
+    def result(self, answer: Answer) -> TaskResult:
+        """Return the result of the task."""
+        return TaskResult(self.index, self.task, answer.outcome, answer.failure, answer.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all tasks of a run have in common; ``deadline`` is a value of `time.monotonic`."""
+
+    function: TaskFunction
+    shared: SharedData
+    n_jobs: int
+    fit_timeout: float | None
+    deadline: float | None
 
 
 def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
@@ -66,35 +81,37 @@ def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
     return Answer(outcome, failure, time.perf_counter() - started)
 
 
-def call_in_worker(settings: Settings, function: TaskFunction, shared: Any, content: Any) -> Answer:
-    """Run the function under the settings of the caller, without nested parallel jobs."""
-    with (
-        config_context(**settings.config),
-        warnings.catch_warnings(),
-        parallel_config(backend="sequential", n_jobs=1),
-    ):
-        warnings.filters[:] = settings.filters  # type: ignore[index]
-        return call(function, shared, content)
+@dataclass(frozen=True, slots=True)
+class RemoteCall:
+    """A task function with scikit-learn's configuration and the warning filters of the caller."""
 
+    function: TaskFunction
+    config: dict[str, Any] = field(default_factory=get_config)
+    filters: list[Any] = field(default_factory=lambda: list(warnings.filters))
 
-def call_within(
-    fit_timeout: float | None, settings: Settings, function: TaskFunction, shared: Any, content: Any
-) -> Answer:
-    """Run `call_in_worker` and stop waiting after ``fit_timeout`` seconds.
+    def answer(self, shared: Any, content: Any) -> Answer:
+        """Run the function under the settings of the caller, without nested parallel jobs."""
+        with (
+            config_context(**self.config),
+            warnings.catch_warnings(),
+            parallel_config(backend="sequential", n_jobs=1),
+        ):
+            warnings.filters[:] = self.filters  # type: ignore[index]
+            return call(self.function, shared, content).sendable()
 
-    A thread cannot be stopped from outside, so the call continues in the background until its
-    process ends. Supervised worker processes are stopped instead and do not need this function.
-    """
-    if fit_timeout is None:
-        return call_in_worker(settings, function, shared, content)
-    answers: list[Answer] = []
-    thread = Thread(
-        target=lambda: answers.append(call_in_worker(settings, function, shared, content)),
-        daemon=True,
-    )
-    thread.start()
-    thread.join(fit_timeout)
-    return answers[0] if answers else timed_out(fit_timeout)
+    def answer_within(self, fit_timeout: float | None, shared: Any, content: Any) -> Answer:
+        """Run the function, but stop waiting after ``fit_timeout`` seconds.
+
+        A thread cannot be stopped from outside, so the call continues in the background until its
+        process ends. Supervised worker processes are stopped instead and do not need this.
+        """
+        if fit_timeout is None:
+            return self.answer(shared, content)
+        answers: list[Answer] = []
+        thread = Thread(target=lambda: answers.append(self.answer(shared, content)), daemon=True)
+        thread.start()
+        thread.join(fit_timeout)
+        return answers[0] if answers else timed_out(fit_timeout)
 
 
 def timed_out(fit_timeout: float) -> Answer:

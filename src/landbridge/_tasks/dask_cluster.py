@@ -18,11 +18,10 @@ from uuid import uuid4
 from joblib import parallel_config
 
 from landbridge._extras import import_extra
-from landbridge._tasks._pickling import dumps
-from landbridge._tasks.call import Answer, Settings, TaskFunction, call_within, cut
+from landbridge._tasks.call import Answer, Attempt, RemoteCall, Run, cut
 from landbridge._tasks.records import TaskFailure, TaskResult
-from landbridge._tasks.shared_file import SharedData, aligned, pack, unpack
-from landbridge._tasks.workers import DEATHS, Attempt
+from landbridge._tasks.shared_file import aligned, dumps, pack, unpack
+from landbridge._tasks.workers import DEATHS
 
 # Tasks sent in advance per core, so that no worker waits for the network.
 AHEAD = 2
@@ -34,38 +33,19 @@ HANDOVER = 20
 WAIT = 600
 
 
-def run_on_dask(
-    client: Any,
-    function: TaskFunction,
-    source: Iterator[Attempt | TaskResult],
-    *,
-    shared: SharedData,
-    n_jobs: int,
-    fit_timeout: float | None,
-    deadline: float | None,
-) -> Iterator[TaskResult]:
+def run_on_dask(run: Run, source: Iterator[Attempt], client: Any) -> Iterator[TaskResult]:
     """Run the tasks of ``source`` on the workers of ``client``; yield results as they finish."""
-    flight = Flight(_scattered(client, function, shared), fit_timeout, n_jobs)
-    exhausted = False
+    flight = Flight(run, client)
     try:
         while True:
-            results: list[TaskResult] = []
-            while flight.has_room() and not exhausted:
-                item = next(source, None)
-                if item is None:
-                    exhausted = True
-                elif isinstance(item, TaskResult):
-                    results.append(item)
-                    break
-                else:
-                    flight.send(item)
-            yield from results
-            if not results and not flight.futures and not flight.suspects:
+            while flight.has_room() and (attempt := next(source, None)) is not None:
+                flight.send(attempt)
+            if not flight.futures and not flight.suspects:
                 return
-            if deadline is not None and time.monotonic() >= deadline:
+            if run.deadline is not None and time.monotonic() >= run.deadline:
                 yield from flight.cut()
             elif flight.futures:
-                yield from flight.landed(0.0 if results else _patience(deadline))
+                yield from flight.landed(_patience(run.deadline))
     finally:
         flight.close()
 
@@ -73,9 +53,9 @@ def run_on_dask(
 class Flight:
     """Tasks that are on the cluster."""
 
-    def __init__(self, scattered: "Scattered", fit_timeout: float | None, n_jobs: int):
-        self.scattered, self.client = scattered, scattered.client
-        self.fit_timeout, self.n_cores = fit_timeout, max(n_jobs, 1)
+    def __init__(self, run: Run, client: Any):
+        self.scattered, self.client = _scattered(run, client), client
+        self.fit_timeout, self.n_cores = run.fit_timeout, max(run.n_jobs, 1)
         self.token = uuid4().hex
         self.futures: dict[str, tuple[Any, Attempt]] = {}
         self.done: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -122,12 +102,11 @@ class Flight:
         """Cancel all unfinished tasks."""
         yield from self.landed(0.0)
         for attempt in self.suspects:
-            yield cut().as_result(attempt.index, attempt.task)
+            yield attempt.result(cut())
         self.suspects.clear()
         for future, attempt in list(self.futures.values()):
             future.cancel()
-            seconds = time.monotonic() - (attempt.started or 0.0)
-            yield cut(seconds).as_result(attempt.index, attempt.task)
+            yield attempt.result(cut(time.monotonic() - (attempt.started or 0.0)))
         self.futures = {}
 
     def close(self) -> None:
@@ -154,7 +133,7 @@ class Flight:
         if answer.failure is not None and answer.failure.reason == "timeout":
             future.release()  # otherwise the task would run again after a restart of its worker
             self._restart(place)
-        yield answer.as_result(attempt.index, attempt.task)
+        yield attempt.result(answer)
 
     def _failed(self, attempt: Attempt, error: BaseException) -> Iterator[TaskResult]:
         if type(error).__name__ == "KilledWorker":
@@ -162,7 +141,7 @@ class Flight:
             return
         message = f"A Dask worker could not run the task: {type(error).__name__}: {error}"
         failure = TaskFailure("error", message, "", error)
-        yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
+        yield attempt.result(Answer(None, failure, 0.0))
 
     def _suspect(self, attempt: Attempt, *, certain: bool = False) -> Iterator[TaskResult]:
         """Record the death of a worker for a task, which is retried alone."""
@@ -175,7 +154,7 @@ class Flight:
             "more memory than they have."
         )
         failure = TaskFailure("worker_died", message)
-        yield Answer(None, failure, 0.0).as_result(attempt.index, attempt.task)
+        yield attempt.result(Answer(None, failure, 0.0))
 
     def _look(self) -> Iterator[TaskResult]:
         """Check the size of the cluster and whether it still has the shared data."""
@@ -206,9 +185,9 @@ class Flight:
 class Scattered:
     """Packed data on the workers of a cluster."""
 
-    def __init__(self, client: Any, common: tuple[TaskFunction, Settings], content: Any):
-        self.client, self.common = client, common
-        self.packed = b"".join(pack((*common, content)))
+    def __init__(self, client: Any, remote: RemoteCall, content: Any):
+        self.client, self.remote = client, remote
+        self.packed = b"".join(pack((remote, content)))
         self.token = uuid4().hex
         self.send()
 
@@ -238,12 +217,12 @@ class Scattered:
             self.future.release()
 
 
-def _scattered(client: Any, function: TaskFunction, shared: SharedData) -> Scattered:
+def _scattered(run: Run, client: Any) -> Scattered:
     """The shared data on the cluster, sent at the first run that needs it."""
-    found, common = shared.scattered, (function, Settings())
-    if found is None or found.client is not client or found.common != common:
-        found = shared.scattered = Scattered(client, common, shared.content)
-        shared.on_close.append(found.release)
+    found, remote = run.shared.scattered, RemoteCall(run.function)
+    if found is None or found.client is not client or found.remote != remote:
+        found = run.shared.scattered = Scattered(client, remote, run.shared.content)
+        run.shared.on_close.append(found.release)
     return found
 
 
@@ -261,15 +240,9 @@ def answer_on_dask(
     with _unpacking:  # the threads of a worker share one copy
         if _unpacked[0] != token:
             _unpacked = token, unpack(aligned(packed))
-        function, settings, shared = _unpacked[1]
-    answer = call_within(
-        fit_timeout,
-        settings,
-        function,
-        shared,
-        pickle.loads(content),  # noqa: S301 - from this run
-    )
-    return answer.sendable(), get_worker().address
+        remote, shared = _unpacked[1]
+    task = pickle.loads(content)  # noqa: S301 - from this run
+    return remote.answer_within(fit_timeout, shared, task), get_worker().address
 
 
 @contextmanager

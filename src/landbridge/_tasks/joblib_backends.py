@@ -1,64 +1,39 @@
 """Tasks on joblib's other backends: threads, multiprocessing, ray and third-party ones."""
 
-from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
 
-from landbridge._tasks.call import Answer, Settings, TaskFunction, call_within
+from landbridge._tasks.call import Answer, Attempt, RemoteCall, Run
 from landbridge._tasks.records import TaskResult
-from landbridge._tasks.workers import Attempt
 
 
-def run_with_joblib(
-    function: TaskFunction,
-    source: Iterator[Attempt | TaskResult],
-    *,
-    shared: Any,
-    n_jobs: int,
-    fit_timeout: float | None,
-) -> Iterator[TaskResult]:
+def run_with_joblib(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
     """Run the tasks of ``source`` with the active backend."""
-    ready: deque[TaskResult] = deque()
     attempts: dict[int, Attempt] = {}
-    settings = Settings()
-    sent = _put_once(shared)
+    remote, sent = RemoteCall(run.function), _put_once(run.shared.content)
 
     def calls() -> Iterator[Any]:
-        # joblib reads this generator in its own threads, so results that need no call go to
-        # `ready`.
-        for item in source:
-            if isinstance(item, TaskResult):
-                ready.append(item)
-                continue
-            attempts[item.index] = item
-            content = item.task.content
-            yield delayed(_answer)(item.index, fit_timeout, settings, function, sent, content)
+        for attempt in source:
+            attempts[attempt.index] = attempt
+            content = attempt.task.content
+            yield delayed(_answer)(attempt.index, remote, run.fit_timeout, sent, content)
 
     # A backend that cannot stream (multiprocessing) returns all results at the end.
     streams = get_active_backend()[0].supports_return_generator
     return_as = "generator_unordered" if streams else "list"
-    parallel = Parallel(n_jobs=n_jobs, return_as=return_as, batch_size=1, pre_dispatch="n_jobs")
+    parallel = Parallel(n_jobs=run.n_jobs, return_as=return_as, batch_size=1, pre_dispatch="n_jobs")
     for index, answer in parallel(calls()):
-        while ready:
-            yield ready.popleft()
-        attempt = attempts.pop(index)
-        yield answer.as_result(index, attempt.task)
-    yield from ready
+        yield attempts.pop(index).result(answer)
 
 
 def _answer(
-    index: int,
-    fit_timeout: float | None,
-    settings: Settings,
-    function: TaskFunction,
-    sent: Any,
-    content: Any,
+    index: int, remote: RemoteCall, fit_timeout: float | None, sent: Any, content: Any
 ) -> tuple[int, Answer]:
     shared = sent.get() if isinstance(sent, _RayObject) else sent
-    return index, call_within(fit_timeout, settings, function, shared, content).sendable()
+    return index, remote.answer_within(fit_timeout, shared, content)
 
 
 class _RayObject:

@@ -6,20 +6,21 @@ task runs its linear algebra on one thread.
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 from joblib._parallel_backends import LokyBackend, SequentialBackend
 from joblib.parallel import get_active_backend
 
 from landbridge._tasks.cache import TaskCache
-from landbridge._tasks.call import TaskFunction, call, cut
+from landbridge._tasks.call import Answer, Attempt, Run, TaskFunction, call, cut
 from landbridge._tasks.joblib_backends import run_with_joblib
 from landbridge._tasks.records import Task, TaskResult
 from landbridge._tasks.shared_file import SharedData
 from landbridge._tasks.signals import unswallowed_signals
-from landbridge._tasks.workers import Attempt, run_in_workers
+from landbridge._tasks.workers import run_in_workers
 from landbridge._validation import count_jobs
 from landbridge.exceptions import CacheWarning
 
@@ -33,7 +34,6 @@ def run_tasks(
     cache: TaskCache | None = None,
     fit_timeout: float | None = None,
     deadline: float | None = None,
-    on_result: Callable[[TaskResult], None] | None = None,
 ) -> Iterator[TaskResult]:
     """Yield the result of ``function(shared, task.content)`` for each task when it is ready.
 
@@ -46,13 +46,11 @@ def run_tasks(
     function : callable
         Takes ``shared`` and the content of a task, returns a dictionary of arrays and JSON values.
     tasks : iterable of Task
-        Pulled one by one when a worker is free, in this order. A generator can therefore leave
-        out tasks that earlier results have made unnecessary.
+        Pulled one by one when a worker is free, in this order; all at once with a ``cache``.
     shared : object or SharedData, default=None
         Data that all tasks read, sent to each worker once per run; with `SharedData` once for
-        several runs. Arrays arrive read-only. They should
-        be contiguous: sending changes the memory layout of other arrays, hence the rounding of
-        sums over them.
+        several runs. Arrays arrive read-only. They should be contiguous: sending changes the memory
+        layout of other arrays, hence the rounding of sums over them.
     n_jobs : int, default=None
         Number of parallel jobs. Outcomes are identical for any value.
     cache : TaskCache, default=None
@@ -62,109 +60,86 @@ def run_tasks(
     deadline : float, default=None
         Value of `time.monotonic` after which no task is started. Tasks running in worker
         processes are stopped then.
-    on_result : callable, default=None
-        Called with each result before it is yielded.
 
     Yields
     ------
     TaskResult
-        In order of completion; with one job in the order of the tasks.
+        Results from the cache first, the others in order of completion; with one job in the order
+        of the tasks.
     """
-    return _run(
-        function, tasks, shared, count_jobs(n_jobs), cache, fit_timeout, deadline, on_result
-    )
-
-
-def _run(
-    function: TaskFunction,
-    tasks: Iterable[Task],
-    shared: Any,
-    n_jobs: int,
-    cache: TaskCache | None,
-    fit_timeout: float | None,
-    deadline: float | None,
-    on_result: Callable[[TaskResult], None] | None,
-) -> Iterator[TaskResult]:
-    source = _pull(tasks, cache, deadline)
     data = shared if isinstance(shared, SharedData) else SharedData(shared)
-    results = _engine(function, source, data, n_jobs, fit_timeout, deadline)
+    run = Run(function, data, count_jobs(n_jobs), fit_timeout, deadline)
+    return _results(run, tasks, cache, close=data is not shared)
+
+
+def _results(
+    run: Run, tasks: Iterable[Task], cache: TaskCache | None, *, close: bool
+) -> Iterator[TaskResult]:
+    waiting: Iterator[Attempt] = (Attempt(index, task) for index, task in enumerate(tasks))
+    if cache is not None:
+        waiting = yield from _stored_results(waiting, cache)
+    late: list[Attempt] = []
+    results = _engine(run, _in_time(waiting, run.deadline, late))
     store = _Store(cache)
     try:
         for result in results:
             store.add(result)
-            if on_result is not None:
-                on_result(result)
             yield result
     finally:
         results.close()  # type: ignore[attr-defined]  # generators have it
-        if data is not shared:
-            data.close()
+        if close:
+            run.shared.close()
         store.finish()
     store.warn()
+    for attempt in late:
+        yield attempt.result(cut())
 
 
-def _engine(
-    function: TaskFunction,
-    source: Iterator[Attempt | TaskResult],
-    shared: SharedData,
-    n_jobs: int,
-    fit_timeout: float | None,
-    deadline: float | None,
-) -> Iterator[TaskResult]:
+def _stored_results(
+    waiting: Iterator[Attempt], cache: TaskCache
+) -> Generator[TaskResult, None, Iterator[Attempt]]:
+    """Yield the results that the cache contains; return the other tasks."""
+    missing = []
+    for attempt in waiting:
+        stored = None if attempt.task.key is None else cache.get(attempt.task.key)
+        if stored is None:
+            missing.append(attempt)
+        else:
+            answer = Answer(stored.outcome, None, stored.seconds)
+            yield replace(attempt.result(answer), cached=True)
+    return iter(missing)
+
+
+def _in_time(
+    waiting: Iterator[Attempt], deadline: float | None, late: list[Attempt]
+) -> Iterator[Attempt]:
+    """Yield the tasks that may start; add the others to ``late``."""
+    for attempt in waiting:
+        if deadline is None or time.monotonic() < deadline:
+            yield attempt
+        else:
+            late.append(attempt)
+
+
+def _engine(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
     """Run tasks in the way that suits joblib's active backend."""
     backend = get_active_backend()[0]
     if type(backend).__name__ == "DaskDistributedBackend":
         from landbridge._tasks.dask_cluster import run_on_dask
 
-        return run_on_dask(
-            backend.client,
-            function,
-            source,
-            shared=shared,
-            fit_timeout=fit_timeout,
-            n_jobs=n_jobs,
-            deadline=deadline,
-        )
-    if isinstance(backend, (LokyBackend, SequentialBackend)):
-        if n_jobs == 1 and fit_timeout is None:
-            return _run_here(function, source, shared.content)
-        return run_in_workers(
-            function,
-            source,
-            shared=shared,
-            n_jobs=n_jobs,
-            fit_timeout=fit_timeout,
-            deadline=deadline,
-        )
-    return run_with_joblib(
-        function, source, shared=shared.content, n_jobs=n_jobs, fit_timeout=fit_timeout
-    )
+        return run_on_dask(run, source, backend.client)
+    if not isinstance(backend, (LokyBackend, SequentialBackend)):
+        return run_with_joblib(run, source)
+    if run.n_jobs == 1 and run.fit_timeout is None:
+        return _run_here(run, source)
+    return run_in_workers(run, source)
 
 
-def _run_here(
-    function: TaskFunction, source: Iterator[Attempt | TaskResult], shared: Any
-) -> Iterator[TaskResult]:
-    for item in source:
-        if isinstance(item, TaskResult):
-            yield item
-        else:
-            with unswallowed_signals():
-                answer = call(function, shared, item.task.content)
-            yield answer.as_result(item.index, item.task)
-
-
-def _pull(
-    tasks: Iterable[Task], cache: TaskCache | None, deadline: float | None
-) -> Iterator[Attempt | TaskResult]:
-    """Yield tasks to run, or their results if they are cached or the deadline has passed."""
-    for index, task in enumerate(tasks):
-        stored = None if cache is None or task.key is None else cache.get(task.key)
-        if stored is not None:
-            yield TaskResult(index, task, stored.outcome, None, stored.seconds, cached=True)
-        elif deadline is not None and time.monotonic() >= deadline:
-            yield cut().as_result(index, task)
-        else:
-            yield Attempt(index, task)
+def _run_here(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
+    for attempt in source:
+        with unswallowed_signals():
+            answer = call(run.function, run.shared.content, attempt.task.content)
+        yield attempt.result(answer)
 
 
 class _Store:

@@ -7,13 +7,20 @@ import shutil
 import struct
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from joblib.externals.loky.backend import resource_tracker
 
-from landbridge._tasks._pickling import dumps
+# cloudpickle also pickles lambdas and functions of ``__main__``. joblib bundles or requires it,
+# depending on its version. Its output goes through pipes and private temporary files to processes
+# of the same run, never into a file that a later run reads.
+try:
+    from cloudpickle import dumps
+except ImportError:
+    from joblib.externals.cloudpickle import dumps
 
 # Same alignment as numpy's own allocations or better, so that loops take the same path.
 ALIGNMENT = 64
@@ -32,20 +39,30 @@ class SharedData:
         self.content = content
         self.on_close: list[Callable[[], None]] = []
         self.scattered: Any = None
-        self._file: SharedFile | None = None
+        self._path = ""
 
     def path(self) -> str:
-        """A file from which worker processes of this machine read the content."""
-        if self._file is None:
-            self._file = SharedFile(self.content)
-            self.on_close.append(self._file.close)
-        return self._file.path
+        """A temporary file from which workers on this machine map the arrays into memory.
+
+        It is in a separate folder, which only this user can read. loky's resource tracker removes
+        the folder if this process is killed. Workers that have mapped the file keep the memory
+        until they release it.
+        """
+        if not self._path:
+            chunks = pack(self.content)
+            folder = tempfile.mkdtemp(prefix="landbridge-", dir=_place(sum(map(len, chunks))))
+            resource_tracker.register(folder, "folder")
+            self.on_close.append(partial(_remove, folder))
+            self._path = str(Path(folder) / "shared")
+            with open(self._path, "wb") as file:
+                file.writelines(chunks)
+        return self._path
 
     def close(self) -> None:
         """Delete the files and free the memory of the workers."""
         while self.on_close:
             self.on_close.pop()()
-        self.scattered = self._file = None
+        self.scattered, self._path = None, ""
 
     def __enter__(self) -> Self:
         return self
@@ -54,29 +71,13 @@ class SharedData:
         self.close()
 
 
-class SharedFile:
-    """A temporary file with a packed object, whose arrays workers map into memory.
-
-    The file is in a separate folder, which only this user can read. loky's resource tracker
-    removes the folder if this process is killed.
-    """
-
-    def __init__(self, shared: Any):
-        chunks = pack(shared)
-        self.folder = tempfile.mkdtemp(prefix="landbridge-", dir=_place(sum(map(len, chunks))))
-        resource_tracker.register(self.folder, "folder")
-        self.path = str(Path(self.folder) / "shared")
-        with open(self.path, "wb") as file:
-            file.writelines(chunks)
-
-    def close(self) -> None:
-        """Remove the file; workers that have mapped it keep the memory until they release it."""
-        shutil.rmtree(self.folder, ignore_errors=True)
-        resource_tracker.unregister(self.folder, "folder")
+def _remove(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    resource_tracker.unregister(folder, "folder")
 
 
 def read_shared(path: str) -> Any:
-    """Load the object in a `SharedFile`, with arrays memory-mapped read-only."""
+    """Load the content of a `SharedData` from its file, with arrays memory-mapped read-only."""
     with open(path, "rb") as file:
         return unpack(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
 

@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from traceback import format_exc
 from typing import Any
@@ -23,17 +22,9 @@ from typing import Any
 from joblib.externals.loky.backend import get_context
 from joblib.externals.loky.backend.utils import kill_process_tree
 
-from landbridge._tasks._pickling import dumps
-from landbridge._tasks.call import (
-    Answer,
-    Settings,
-    TaskFunction,
-    call_in_worker,
-    cut,
-    timed_out,
-)
-from landbridge._tasks.records import Task, TaskFailure, TaskResult
-from landbridge._tasks.shared_file import SharedData, read_shared
+from landbridge._tasks.call import Answer, Attempt, RemoteCall, Run, cut, timed_out
+from landbridge._tasks.records import TaskFailure, TaskResult
+from landbridge._tasks.shared_file import dumps, read_shared
 
 DEATHS = 3  # a task is recorded as failed after this number of worker deaths
 IDLE_SECONDS = 300.0  # unused workers are ended after this time
@@ -44,17 +35,6 @@ ONE_THREAD = dict.fromkeys(
 )
 RUN, TASK, FORGET = b"run", b"task", b"forget"
 STARTED = b"started"
-
-
-@dataclass(slots=True)
-class Attempt:
-    """A task that is waiting or running."""
-
-    index: int
-    task: Task
-    deaths: int = 0
-    sent: int = 0
-    started: float | None = None
 
 
 class Worker:
@@ -146,37 +126,24 @@ idle_workers = IdleWorkers()
 atexit.register(idle_workers.stop)
 
 
-def run_in_workers(
-    function: TaskFunction,
-    source: "Iterator[Attempt | TaskResult]",
-    *,
-    shared: SharedData,
-    n_jobs: int,
-    fit_timeout: float | None,
-    deadline: float | None,
-) -> Iterator[TaskResult]:
-    """Run the tasks of ``source`` in ``n_jobs`` worker processes; yield results when ready."""
-    team = Team(dumps((function, Settings(), shared.path())), fit_timeout)
-    if idle_workers.forget not in shared.on_close:
-        shared.on_close.append(idle_workers.forget)
-    again: deque[Attempt] = deque()
-    waiting: Iterator[Attempt | TaskResult] = source
+def run_in_workers(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
+    """Run the tasks of ``source`` in worker processes; yield results when ready."""
+    team = Team(run)
+    if idle_workers.forget not in run.shared.on_close:
+        run.shared.on_close.append(idle_workers.forget)
+    finished: list[TaskResult] = []
     try:
-        finished: list[TaskResult] = []
         while True:
             # Start new tasks before yielding results, so that no worker waits for the caller.
-            while len(team.busy) < n_jobs:
-                item = again.popleft() if again else next(waiting, None)
-                if item is None:
+            while len(team.busy) < run.n_jobs:
+                attempt = team.again.popleft() if team.again else next(source, None)
+                if attempt is None:
                     break
-                if isinstance(item, TaskResult):
-                    finished.append(item)
-                    break
-                team.start(item)
+                team.start(attempt)
             yield from finished
-            if not finished and not team.busy:
+            if not team.busy:
                 return
-            finished = team.collect(again, deadline, block=not finished)
+            finished = team.collect()
     finally:
         team.disband()
 
@@ -184,10 +151,12 @@ def run_in_workers(
 class Team:
     """The workers of one run."""
 
-    def __init__(self, setup: bytes, fit_timeout: float | None):
-        self.setup, self.fit_timeout = setup, fit_timeout
+    def __init__(self, run: Run):
+        self.setup = dumps((RemoteCall(run.function), run.shared.path()))
+        self.fit_timeout, self.deadline = run.fit_timeout, run.deadline
         self.busy: dict[Worker, Attempt] = {}
         self.free: list[Worker] = []
+        self.again: deque[Attempt] = deque()  # tasks whose worker died
 
     def start(self, attempt: Attempt) -> None:
         """Give the task to a worker; replace workers that died while idle."""
@@ -204,18 +173,16 @@ class Team:
             self.busy[worker] = attempt
             return
 
-    def collect(
-        self, again: deque[Attempt], deadline: float | None, *, block: bool
-    ) -> list[TaskResult]:
-        """Wait for workers; return finished results and append tasks to repeat to ``again``."""
+    def collect(self) -> list[TaskResult]:
+        """Wait for workers, and return finished results."""
         handles = [worker.pipe for worker in self.busy]
         handles += [worker.process.sentinel for worker in self.busy]
-        wait(handles, timeout=self._patience(deadline) if block else 0)
+        wait(handles, timeout=self._patience())
         finished = []
         for worker in list(self.busy):
-            result = self._hear(worker, again)
+            result = self._hear(worker)
             if result is None and worker in self.busy:
-                result = self._out_of_time(worker, deadline)
+                result = self._out_of_time(worker)
             if result is not None:
                 finished.append(result)
         return finished
@@ -228,7 +195,7 @@ class Team:
             idle_workers.give_back(worker)
         self.busy, self.free = {}, []
 
-    def _hear(self, worker: Worker, again: deque[Attempt]) -> TaskResult | None:
+    def _hear(self, worker: Worker) -> TaskResult | None:
         """Read the messages of a worker: the start of its task, its result, or its death."""
         attempt = self.busy[worker]
         try:
@@ -240,17 +207,17 @@ class Team:
                 del self.busy[worker]
                 self.free.append(worker)
                 answer: Answer = pickle.loads(message)  # noqa: S301 - from our own process
-                return answer.as_result(attempt.index, attempt.task)
+                return attempt.result(answer)
         except (EOFError, OSError):
-            return self._bury(worker, again)
-        return None if worker.process.is_alive() else self._bury(worker, again)
+            return self._bury(worker)
+        return None if worker.process.is_alive() else self._bury(worker)
 
-    def _bury(self, worker: Worker, again: deque[Attempt]) -> TaskResult | None:
+    def _bury(self, worker: Worker) -> TaskResult | None:
         attempt = self.busy.pop(worker)
         worker.stop()
         attempt.deaths += 1
         if attempt.deaths < DEATHS:
-            again.append(attempt)
+            self.again.append(attempt)
             return None
         code = worker.process.exitcode
         message = (
@@ -258,24 +225,23 @@ class Team:
             "It may crash, or need more memory than is available."
         )
         failure = TaskFailure("worker_died", message)
-        return Answer(None, failure, _elapsed(attempt)).as_result(attempt.index, attempt.task)
+        return attempt.result(Answer(None, failure, _elapsed(attempt)))
 
-    def _out_of_time(self, worker: Worker, deadline: float | None) -> TaskResult | None:
+    def _out_of_time(self, worker: Worker) -> TaskResult | None:
         attempt = self.busy[worker]
-        answer = None
         if self.fit_timeout is not None and _elapsed(attempt) >= self.fit_timeout:
             answer = timed_out(self.fit_timeout)
-        elif deadline is not None and time.monotonic() >= deadline:
+        elif self.deadline is not None and time.monotonic() >= self.deadline:
             answer = cut(_elapsed(attempt))
-        if answer is None:
+        else:
             return None
         del self.busy[worker]
         worker.stop()
-        return answer.as_result(attempt.index, attempt.task)
+        return attempt.result(answer)
 
-    def _patience(self, deadline: float | None) -> float | None:
+    def _patience(self) -> float | None:
         """Seconds until a task or the run is out of time."""
-        ends = [] if deadline is None else [deadline]
+        ends = [] if self.deadline is None else [self.deadline]
         if self.fit_timeout is not None:
             ends += [a.started + self.fit_timeout for a in self.busy.values() if a.started]
         return max(0.0, min(ends) - time.monotonic()) if ends else None
@@ -302,21 +268,21 @@ class Setup:
 
     def __init__(self, message: bytes):
         self.message = message
-        self.parts: tuple[TaskFunction, Settings, Any] | None = None
+        self.parts: tuple[RemoteCall, Any] | None = None
 
     def answer(self, pipe: Connection, message: bytes) -> Answer:
         """Run one task; data that cannot be unpickled here is recorded as its failure."""
         try:
             if self.parts is None:
-                function, settings, path = pickle.loads(self.message)  # noqa: S301 - our parent's
-                self.parts = function, settings, read_shared(path)
+                remote, path = pickle.loads(self.message)  # noqa: S301 - our parent's
+                self.parts = remote, read_shared(path)
             content = pickle.loads(message)  # noqa: S301 - our parent's
         except Exception as error:
             text = f"A worker process could not read the task: {type(error).__name__}: {error}"
             return Answer(None, TaskFailure("error", text, format_exc()), 0.0)
         pipe.send_bytes(STARTED)
-        function, settings, shared = self.parts
-        return call_in_worker(settings, function, shared, content).sendable()
+        remote, shared = self.parts
+        return remote.answer(shared, content)
 
 
 def _end_with_parent(parent: int) -> None:

@@ -191,12 +191,6 @@ def test_idle_workers_end_and_leave_no_zombies(monkeypatch):
                 os.waitpid(pid, os.WNOHANG)
 
 
-def test_results_are_announced():
-    seen = []
-    list(run_tasks(scale, [Task(1), Task(2)], shared=ROWS, on_result=seen.append))
-    assert [result.index for result in seen] == [0, 1]
-
-
 def test_no_jobs_are_refused():
     with pytest.raises(ValueError, match="`n_jobs` must be None, a whole number.*got 0"):
         run_tasks(scale, [Task(1)], n_jobs=0)
