@@ -271,31 +271,31 @@ def plan_cells(
     candidates: Sequence[Candidate], sources: Sequence[Source], n_labelled: int
 ) -> list[Cell]:
     """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
-    named = [number for number, source in enumerate(sources) if source.name is not None]
-    places = [
-        (number, source)
-        for source in named
+    last = len(sources) - 1  # holds all rows (see `make_sources`)
+    order = [
+        (place, number)
+        for place, source in enumerate(sources)
         for number, candidate in enumerate(candidates)
-        if candidate.uses_source
+        if candidate.uses_source and source.name is not None
     ]
-    # The last source holds all rows (see `make_sources`).
-    places += [(n, len(sources) - 1) for n, c in enumerate(candidates) if not c.uses_source]
-    return [
-        Cell(
-            candidate=candidates[number].name,
-            params={name: _plain(value) for name, value in candidates[number].params.items()},
-            source=sources[source].name if candidates[number].uses_source else None,
-            role=candidates[number].role,
-            source_index=source,
-            candidate_index=number,
-            complexity=candidates[number].complexity,
-            prediction_cost=prediction_cost(
-                candidates[number].estimator,
-                n_labelled + candidates[number].uses_source * sources[source].rows.size,
-            ),
+    order += [(last, n) for n, candidate in enumerate(candidates) if not candidate.uses_source]
+    cells = []
+    for place, number in order:
+        candidate, source = candidates[number], sources[place]
+        n_rows = n_labelled + candidate.uses_source * source.rows.size
+        cells.append(
+            Cell(
+                candidate=candidate.name,
+                params={name: _plain(value) for name, value in candidate.params.items()},
+                source=source.name if candidate.uses_source else None,
+                role=candidate.role,
+                source_index=place,
+                candidate_index=number,
+                complexity=candidate.complexity,
+                prediction_cost=prediction_cost(candidate.estimator, n_rows),
+            )
         )
-        for number, source in places
-    ]
+    return cells
 
 
 def _plain(value: Any) -> Any:
@@ -380,12 +380,10 @@ def _source_part(data: SearchData, rows: Vector) -> tuple[MatrixLike, Vector, Ve
 
 def forward_rows(data: SearchData, estimator: Any, train: Vector) -> Training:
     """Step 1 of Fig. 1."""
+    if takes_target(estimator):
+        return target_rows(data, train)
     X, y, weight = _source_part(data, train)
-    if not takes_target(estimator):
-        return Training(X, y, sample_weight=weight)
-    return Training(
-        X, y, data.X_target, data.y_target, data.X_unlabeled, weight, data.sample_weight_target
-    )
+    return Training(X, y, sample_weight=weight)
 
 
 def reverse_rows(data: SearchData, estimator: Any, pseudo_labels: Vector, test: Vector) -> Training:
@@ -448,6 +446,7 @@ def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int)
 
 
 def _constant(rows: Training) -> OneClass:
+    # The rows do not matter, and documents or tables need no conversion.
     return OneClass(strategy="most_frequent").fit(np.zeros((len(rows.y), 1)), rows.y)
 
 
@@ -606,8 +605,6 @@ class FitRun:
 
 def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
     """Labels and probabilities of a classifier in the order of ``classes``, or numbers."""
-    if isinstance(model, OneClass):
-        X = np.zeros((_num_samples(X), 1))
     labels = encode_labels(_checked_labels(model, X), classes)
     if classes is None:
         return Predictions(labels)
@@ -630,8 +627,6 @@ def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
 
 def _checked_labels(model: Any, X: MatrixLike) -> Vector:
     """Return ``model.predict(X)``, checked to be one finite label per row."""
-    if isinstance(model, OneClass):
-        X = np.zeros((_num_samples(X), 1))
     labels = without_column(plain_numbers(np.asarray(model.predict(X))))
     if labels.shape != (_num_samples(X),):
         raise ValueError(

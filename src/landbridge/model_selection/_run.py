@@ -115,12 +115,10 @@ class _Run:
         """Compute the weights, then the fits; with racing, cells may stop between rounds."""
         settings = self.settings
         deadline = None
+        rounds = deque(racing_rounds(fits) if settings.racing else [list(fits)])
         if settings.time_budget is not None:
             deadline = time.monotonic() + settings.time_budget
-        if deadline is not None:
             rounds = deque(self._one_candidate_after_the_other(fits))
-        else:
-            rounds = deque(racing_rounds(fits) if settings.racing else [list(fits)])
         kinds = [self.context.candidates[fit.candidate].name for fit in fits]
         with (
             SharedData(self.context) as shared,
@@ -324,18 +322,17 @@ class _Run:
 
     def _losses_so_far(self, cell: int) -> Vector | None:
         """Losses on the rows seen so far, NaN elsewhere; on target rows if there are any."""
-        name = CRITERIA[self.settings.choice.criterion].predictions
-        found = self.kept.get(name, [None] * len(self.cells))[cell]
+        criterion = CRITERIA[self.settings.choice.criterion]
+        found = self.kept.get(criterion.predictions, [None] * len(self.cells))[cell]
         if found is None:
             return None
         rows = self.context.sources[self.cells[cell].source_index].rows
-        of_target = CRITERIA[self.settings.choice.criterion].of_target
-        y = self.y_target if of_target else self.y[rows]
+        y = self.y_target if criterion.of_target else self.y[rows]
         if self.data.classes is None:
             losses = (found.values - y) ** 2
         else:
             losses = np.where(found.labels < 0, np.nan, found.labels != y)
-        if of_target:
+        if criterion.of_target:
             return losses
         whole = np.full(self.data.n_rows, np.nan)
         whole[rows] = losses
@@ -499,18 +496,18 @@ class CacheKeys:
         self.target = describe_rows(
             data.X_target, data.y_target, data.X_unlabeled, data.sample_weight_target
         )
-        self.describe = {
-            number: describe_candidate(candidate.name, candidate.estimator)
-            for number, candidate in enumerate(context.candidates)
-        }
-        self.sources = {
-            number: describe_rows(
+        self.describe = [
+            describe_candidate(candidate.name, candidate.estimator)
+            for candidate in context.candidates
+        ]
+        self.sources = [
+            describe_rows(
                 _safe_indexing(data.X, source.rows),
                 data.y[source.rows],
                 None if data.sample_weight is None else data.sample_weight[source.rows],
             )
-            for number, source in enumerate(context.sources)
-        }
+            for source in context.sources
+        ]
 
     def of(self, content: FitTask | WeightTask) -> str | None:
         """Key of one fit, or of the density ratios of one source."""

@@ -37,8 +37,8 @@ from landbridge.inference.label_check import LabelCheck, check_labels
 
 
 @dataclass(frozen=True)
-class SearchData:
-    """Rows as passed to the candidates; ``None`` for arguments that were not given."""
+class SearchRows:
+    """Rows as given to `TransferSearchCV.fit`; ``None`` for arguments that were not given."""
 
     X: MatrixLike
     y: Vector
@@ -46,9 +46,15 @@ class SearchData:
     X_target: MatrixLike
     y_target: VectorLike
     X_unlabeled: MatrixLike
+    sample_weight: VectorLike
+    sample_weight_target: VectorLike
+
+
+@dataclass(frozen=True)
+class SearchData(SearchRows):
+    """Checked rows, as passed to the candidates."""
+
     task: Task
-    sample_weight: VectorLike = None
-    sample_weight_target: VectorLike = None
 
     @property
     def n_rows(self) -> int:
@@ -125,20 +131,9 @@ def encode_labels(labels: Vector, classes: VectorLike) -> Vector:
     return places
 
 
-def check_search_data(
-    search: Any,
-    X: MatrixLike,
-    y: VectorLike,
-    *,
-    task: Task | None,
-    groups: VectorLike,
-    X_target: MatrixLike,
-    y_target: VectorLike,
-    X_unlabeled: MatrixLike,
-    sample_weight: VectorLike = None,
-    sample_weight_target: VectorLike = None,
-) -> SearchData:
+def check_search_data(search: Any, given: SearchRows, task: Task | None) -> SearchData:
     """Check the arguments of a search; ``task`` is inferred from ``y`` if not given."""
+    X_target, y_target, X_unlabeled = given.X_target, given.y_target, given.X_unlabeled
     if X_target is None and X_unlabeled is None and y_target is None:
         raise ValueError(
             "`X_target` or `X_unlabeled` must hold rows of the target; got no target rows at all. "
@@ -148,7 +143,7 @@ def check_search_data(
         )
     if (X_target is None) != (y_target is None):
         raise_half_a_target(X_target)
-    X, y = _check_rows_and_labels(search, X, y)
+    X, y = _check_rows_and_labels(search, given.X, given.y)
     task = task or task_of(y)
     if task == "classification":
         _check_classes(y, "y")
@@ -163,19 +158,18 @@ def check_search_data(
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
     if task == "classification":
         union_of_classes(y, y_target)
-    groups = None if groups is None else check_groups(groups, y.shape[0])
-    if sample_weight is not None:
-        sample_weight = check_sample_weight(sample_weight, y)
-    if sample_weight_target is not None:
+    groups = None if given.groups is None else check_groups(given.groups, y.shape[0])
+    weight, target_weight = given.sample_weight, given.sample_weight_target
+    if weight is not None:
+        weight = check_sample_weight(weight, y)
+    if target_weight is not None:
         if y_target is None:
             raise ValueError(
                 "`sample_weight_target` must come with `X_target` and `y_target`; got no labelled "
                 "target rows. Leave it out, or pass them."
             )
-        sample_weight_target = check_sample_weight(sample_weight_target, y_target)
-    return SearchData(
-        X, y, groups, X_target, y_target, X_unlabeled, task, sample_weight, sample_weight_target
-    )
+        target_weight = check_sample_weight(target_weight, y_target)
+    return SearchData(X, y, groups, X_target, y_target, X_unlabeled, weight, target_weight, task)
 
 
 def compare_labelled(

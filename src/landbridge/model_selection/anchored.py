@@ -38,6 +38,7 @@ and by the distance :math:`D_{cj}` of their predictions,
 A bound is used if it ranks c behind j, and the criterion is raised to the median of the bounds.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -330,7 +331,5 @@ def kind_sizes(kinds: Sequence[Hashable] | None, n_cells: int) -> Vector:
     """Number of cells of the same kind as each cell."""
     if kinds is None:
         return np.ones(n_cells)
-    counts: dict[Hashable, int] = {}
-    for kind in kinds:
-        counts[kind] = counts.get(kind, 0) + 1
+    counts = Counter(kinds)
     return np.array([float(counts[kind]) for kind in kinds])

@@ -1,6 +1,6 @@
 """Candidates: names with estimators and grids, their roles, and the default lists."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -24,7 +24,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, has_fit_parameter
+from sklearn.utils.validation import has_fit_parameter
 
 from landbridge._delegate import BOOSTED, last_step, task_of_estimator
 from landbridge._typing import MatrixLike, Vector, VectorLike
@@ -115,12 +115,12 @@ class LabelBaseline(BaseEstimator):
 
     def predict(self, X: MatrixLike) -> Vector:
         """Predict the majority class or the mean for every row."""
-        return self.model_.predict(np.zeros((_num_samples(X), 1)))
+        return self.model_.predict(X)
 
     @available_if(lambda self: self.task == "classification")
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Predict the shares of the classes for every row."""
-        return self.model_.predict_proba(np.zeros((_num_samples(X), 1)))
+        return self.model_.predict_proba(X)
 
 
 def baseline(task: Task) -> Candidate:
@@ -157,11 +157,21 @@ def role_of(estimator: Any) -> Role:
 
 def expand_candidates(candidates: Any) -> list[Candidate]:
     """Every estimator with every combination of its grid, in the order given."""
+    if not isinstance(candidates, Mapping) or not all(isinstance(n, str) for n in candidates):
+        raise TypeError(
+            "`candidates` must map names to estimators or to (estimator, grid); got "
+            f"{candidates!r}. Write {{'name': estimator}}, even for a single one."
+        )
+    if not candidates:
+        raise ValueError(
+            "`candidates` must hold at least one estimator; got none. "
+            "Pass a mapping from names to estimators, or None for a default list."
+        )
     expanded = []
-    for name, estimator, grid in _named(candidates):
+    for name, value in candidates.items():
+        estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})
         _check_estimator(name, estimator)
-        combinations = list(_combinations(name, grid))
-        for params in combinations:
+        for params in _combinations(name, grid):
             try:
                 model = clone(estimator).set_params(**clone(params, safe=False))
             except (AttributeError, ValueError) as error:
@@ -334,38 +344,6 @@ def _work_of_learner(learner: Any, n_rows: int) -> float:
     if module.startswith(SIMPLE) or isinstance(learner, (LinearSVC, LinearSVR)):
         return DOT_PRODUCT
     return float(n_rows)
-
-
-def _named(candidates: Any) -> list[tuple[str, Any, Any]]:
-    if hasattr(candidates, "fit") or not isinstance(candidates, Iterable):
-        raise TypeError(
-            "`candidates` must map names to estimators or to (estimator, grid); got "
-            f"{candidates!r}. Write {{'name': estimator}}, even for a single one."
-        )
-    pairs = list(candidates.items()) if isinstance(candidates, Mapping) else list(candidates)
-    if not pairs:
-        raise ValueError(
-            "`candidates` must hold at least one estimator; got none. "
-            "Pass a mapping from names to estimators, or None for a default list."
-        )
-    named = []
-    for pair in pairs:
-        if not (isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)):
-            raise ValueError(
-                "`candidates` must map names to estimators or to (estimator, grid); got "
-                f"{pair!r}. Write {{'name': estimator}}."
-            )
-        name, value = pair
-        estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})
-        named.append((name, estimator, grid))
-    names = [name for name, _, _ in named]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise ValueError(
-            f"`candidates` must have distinct names; got {repeated[0]!r} "
-            f"{names.count(repeated[0])} times. Rename one, or give one estimator a grid."
-        )
-    return named
 
 
 def _check_estimator(name: str, estimator: Any) -> None:

@@ -33,33 +33,31 @@ from landbridge._validation import check_choice
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """Stored predictions that a criterion uses.
-
-    ``predictions`` is one of the arrays of `SearchResult`; ``needs`` lists the arrays that the fits
-    must fill, and the search plans the fits for the union over all criteria.
-    """
+    """The stored predictions that a criterion uses: one of the arrays of `SearchResult`."""
 
     predictions: str
     weighted: bool = False
-    of_target: bool = False
-    needs: frozenset[str] = frozenset()
 
+    @property
+    def of_target(self) -> bool:
+        """Whether it validates on labelled target rows."""
+        return self.predictions not in ("source", "reverse")
 
-def _criterion(predictions: str, *, weighted: bool = False) -> Criterion:
-    of_target = predictions not in ("source", "reverse")
-    needs = frozenset({predictions, "weights"} if weighted else {predictions})
-    return Criterion(predictions, weighted, of_target, needs)
+    @property
+    def needs(self) -> frozenset[str]:
+        """Arrays that the fits must fill; a search plans the fits for the union over criteria."""
+        return frozenset({self.predictions, "weights"} if self.weighted else {self.predictions})
 
 
 CRITERIA = {
-    "scv": _criterion("source"),
-    "wcv": _criterion("source", weighted=True),
-    "rv": _criterion("reverse"),
-    "trcv": _criterion("reverse", weighted=True),
-    "tcv": _criterion("target_alone"),
-    "stv": _criterion("source_to_target"),
-    "tlv": _criterion("target"),
-    "anchored": _criterion("target"),
+    "scv": Criterion("source"),
+    "wcv": Criterion("source", weighted=True),
+    "rv": Criterion("reverse"),
+    "trcv": Criterion("reverse", weighted=True),
+    "tcv": Criterion("target_alone"),
+    "stv": Criterion("source_to_target"),
+    "tlv": Criterion("target"),
+    "anchored": Criterion("target"),
 }
 
 
@@ -84,7 +82,7 @@ def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: i
     """Resolve ``criterion``: a name, several names, ``"all"`` or ``None``."""
     default = "anchored" if n_labelled >= 2 else "trcv"
     if requested is None:
-        return Choice(default, (default,), by_default=True)
+        requested = [None]
     if not isinstance(requested, Iterable) or isinstance(requested, Set):
         raise TypeError(
             "`criterion` must be a name or a list of names, the first of which is used for "

@@ -31,6 +31,7 @@ from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_c
 from landbridge.model_selection._run import run_search
 from landbridge.model_selection._search_data import (
     SearchData,
+    SearchRows,
     check_search_data,
     compare_labelled,
 )
@@ -301,18 +302,11 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         candidates = None if self.candidates is None else expand_candidates(self.candidates)
-        data = check_search_data(
-            self,
-            X,
-            y,
-            task=task_of_candidates(candidates) if candidates else None,
-            groups=groups,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            sample_weight=sample_weight,
-            sample_weight_target=sample_weight_target,
+        rows = SearchRows(
+            X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
         )
+        task = None if candidates is None else task_of_candidates(candidates)
+        data = check_search_data(self, rows, task)
         source_rows = resolve_sources(self.sources, data.groups, data.n_rows)
         given = data
         data = self._preprocess(data)
@@ -403,18 +397,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             The search with refitted models.
         """
         final = self._fits_in_this_process("refit_on")
-        data = check_search_data(
-            self,
-            X,
-            y,
-            task=self.results_.info.task,
-            groups=groups,
-            X_target=X_target,
-            y_target=y_target,
-            X_unlabeled=X_unlabeled,
-            sample_weight=sample_weight,
-            sample_weight_target=sample_weight_target,
+        given = SearchRows(
+            X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
         )
+        data = check_search_data(self, given, self.results_.info.task)
         rows = resolve_sources(self.sources, data.groups, data.n_rows)
         missing = [s.name for s in self.results_.sources if s.name not in {None, *rows}]
         if missing:

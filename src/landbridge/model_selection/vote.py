@@ -101,28 +101,25 @@ def vote_weights(
     True
     """
     target, y = np.asarray(target, float), np.asarray(y)
-    prior = role_prior(roles, kinds)
     counts = row_counts(sample_weight, y.size)
-    if target.ndim == 2:
-        # Errors of regressors are unbounded, so a bad cell must not keep its share of the prior.
-        squares = (counts * (target - y) ** 2).sum(axis=1) / max(counts.sum(), TINY)
-        prior = _without_terrible(prior, squares)
-    weights = stacked(target, y, prior, strength, counts)
-    if affordable(weights, costs, most=most).size == weights.size:
-        return weights
-    fewer = min(weights.size - 1, 2 * most)
-    kept = np.sort(_by_weight_per_cost(weights, costs)[:fewer])
-    members = np.zeros_like(weights)
-    members[kept] = vote_weights(
-        target[kept],
-        y,
-        roles=[roles[cell] for cell in kept],
-        kinds=None if kinds is None else [kinds[cell] for cell in kept],
-        costs=None if costs is None else costs[kept],
-        sample_weight=sample_weight,
-        strength=strength,
-        most=most,
-    )
+    kinds = range(len(target)) if kinds is None else kinds
+    kept = list(range(len(target)))
+    while True:
+        own = target[kept]
+        prior = role_prior([roles[cell] for cell in kept], [kinds[cell] for cell in kept])
+        if target.ndim == 2:
+            # Errors of regressors are unbounded, so a bad cell must not keep its share of the
+            # prior.
+            squares = (counts * (own - y) ** 2).sum(axis=1) / max(counts.sum(), TINY)
+            prior = _without_terrible(prior, squares)
+        weights = stacked(own, y, prior, strength, counts)
+        own_costs = None if costs is None else costs[kept]
+        if affordable(weights, own_costs, most=most).size == len(kept):
+            break
+        fewer = min(len(kept) - 1, 2 * most)
+        kept = [kept[n] for n in sorted(_by_weight_per_cost(weights, own_costs)[:fewer])]
+    members = np.zeros(len(target))
+    members[kept] = weights
     return members
 
 
@@ -229,18 +226,16 @@ def skill_weights(
     return weights / weights.sum()
 
 
-def members_of(
-    weights: Vector, costs: Vector | None = None, *, share: float = SHARE, most: int = MOST_MEMBERS
-) -> Vector:
-    """Weights of the members: the `affordable` cells until they hold ``share``.
+def members_of(weights: Vector, costs: Vector | None = None) -> Vector:
+    """Weights of the members: the `affordable` cells until they hold `SHARE`.
 
     >>> members_of(np.array([0.02, 0.6, 0.38]))
     array([0.       , 0.6122449, 0.3877551])
     """
-    order = affordable(weights, costs, most=most)
+    order = affordable(weights, costs)
     before = np.concatenate([[0.0], np.cumsum(weights[order])[:-1]])
     kept = np.zeros_like(weights)
-    taken = order[before < share]
+    taken = order[before < SHARE]
     kept[taken] = weights[taken]
     return kept / kept.sum()
 
@@ -267,7 +262,6 @@ def cross_fitted(
     kinds: Sequence[Hashable] | None = None,
     costs: Vector | None = None,
     sample_weight: VectorLike = None,
-    strength: float = STRENGTH,
 ) -> np.ndarray:
     """Predictions of the vote for labelled rows, with weights learned without the row's fold.
 
@@ -289,7 +283,6 @@ def cross_fitted(
             kinds=kinds,
             costs=costs,
             sample_weight=None if sample_weight is None else sample_weight[~held_out],
-            strength=strength,
         )
         answer[held_out] = combine(target[:, held_out], members_of(weights, costs))
     return answer

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 
 import landbridge as lb
 from landbridge.model_selection import SearchResult
-from landbridge.model_selection._search_data import check_search_data, compare_labelled
+from landbridge.model_selection._search_data import SearchRows, check_search_data, compare_labelled
 from landbridge.model_selection._sources import make_folds
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_records import KEPT
@@ -558,17 +558,11 @@ def test_groups_must_fit_the_folds():
 def test_labels_of_one_class_that_differ_from_the_others_are_not_reweighted():
     """No weights can stand in for a class without labels; equal rows stay as they are."""
     rng = np.random.default_rng(0)
-    rows, labels = rng.normal(size=(400, 2)), np.zeros(60, dtype=int)
-    shifted = {"X_target": rows[:60] * 0.8 + 0.35, "y_target": labels, "X_unlabeled": rows[60:]}
+    rows, y = rng.normal(size=(400, 2)), np.arange(400) % 2
+    shifted, labels = rows[:60] * 0.8 + 0.35, np.zeros(60, dtype=int)
     for y_target, withheld in ((labels, True), (np.arange(60) % 2, False)):
-        data = check_search_data(
-            BaseEstimator(),
-            rows,
-            np.arange(400) % 2,
-            task=None,
-            groups=None,
-            **{**shifted, "y_target": y_target},
-        )
+        given = SearchRows(rows, y, None, shifted, y_target, rows[60:], None, None)
+        data = check_search_data(BaseEstimator(), given, None)
         check = compare_labelled(data, 0)
         assert not check.representative
         assert check.withheld == withheld
