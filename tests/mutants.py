@@ -171,6 +171,10 @@ MUTANTS = [
            "unit/model_selection/test_vote.py"),
     mutant("model_selection/vote.py", "order[np.cumsum(costs[order]).round(6) <= MOST_COST]",
            "order", "unit/model_selection/test_vote.py"),
+    mutant("model_selection/vote.py", "-(counts * likelihood / mixture).sum(axis=1)",
+           "-(likelihood / mixture).sum(axis=1)", "unit/model_selection/test_vote.py"),
+    mutant("model_selection/vote.py", "None if sample_weight is None else sample_weight[~held_out]",
+           "None", "unit/model_selection/test_vote.py"),
     mutant("model_selection/search_result.py", "return costs / costs[self.best]",
            "return costs / costs.max()", "unit/model_selection/test_vote.py"),
     # Files, report and program
