@@ -35,27 +35,6 @@ class NoStableDescription(ValueError):
     """The value cannot be recognised in another run."""
 
 
-def describe(value: Any) -> str:
-    """Describe an estimator or a parameter value by its content.
-
-    Parameters
-    ----------
-    value : object
-        An estimator, or a value of one of its parameters.
-
-    Returns
-    -------
-    description : str
-        The same text in every process.
-
-    Raises
-    ------
-    NoStableDescription
-        If there is no such text.
-    """
-    return _describe(value, "", 0)
-
-
 def describe_candidate(name: str, estimator: Any) -> str | None:
     """Description of a candidate; None, with a warning, if it cannot be cached."""
     try:
@@ -75,7 +54,12 @@ def task_key(*parts: Any) -> str:
     return _digest(f"{_versions()}\n{describe(parts)}".encode())
 
 
-def _describe(value: Any, place: str, depth: int) -> str:
+def describe(value: Any, place: str = "", depth: int = 0) -> str:
+    """Describe an estimator or a parameter value by its content, equally in every process.
+
+    ``place`` names the value in the message of `NoStableDescription`, which is raised if there is
+    no such description; ``depth`` counts the objects that contain it.
+    """
     if depth > DEPTH:
         raise NoStableDescription(f"{place or 'it'} is nested too deeply or contains itself.")
     if type(value) in (type(None), bool, int, float, complex, str, bytes):
@@ -85,10 +69,10 @@ def _describe(value: Any, place: str, depth: int) -> str:
     if _is_table(value):
         return _table(value, place)
     if type(value) in (list, tuple):
-        items = [_describe(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
+        items = [describe(v, f"{place}[{i}]", depth + 1) for i, v in enumerate(value)]
         return f"{type(value).__name__}({', '.join(items)})"
     if type(value) in (set, frozenset):
-        items = sorted(_describe(v, place, depth + 1) for v in value)
+        items = sorted(describe(v, place, depth + 1) for v in value)
         return f"{type(value).__name__}({', '.join(items)})"
     if isinstance(value, type) or (callable(value) and not hasattr(value, "fit")):
         described = _describe_callable(value, place, depth)
@@ -100,9 +84,9 @@ def _describe(value: Any, place: str, depth: int) -> str:
 def _describe_callable(value: Any, place: str, depth: int) -> str | None:
     """Functions and classes that can be found again by name; None for other objects."""
     if isinstance(value, functools.partial):
-        return f"partial{_describe((value.func, value.args, value.keywords), place, depth + 1)}"
+        return f"partial{describe((value.func, value.args, value.keywords), place, depth + 1)}"
     if isinstance(value, MethodType):
-        return f"{_describe(value.__self__, place, depth + 1)}.{value.__func__.__name__}"
+        return f"{describe(value.__self__, place, depth + 1)}.{value.__func__.__name__}"
     if isinstance(value, np.ufunc):
         return f"numpy ufunc {value.__name__}"
     if not isinstance(value, (type, FunctionType, BuiltinFunctionType)) and not hasattr(
@@ -127,11 +111,11 @@ def _describe_object(value: Any, place: str, depth: int) -> str:
     """An object by its class and its parameters, or by its attributes if it has none."""
     kind = type(value)
     if isinstance(value, np.random.RandomState):
-        return f"RandomState{_describe(value.get_state(legacy=False), place, depth + 1)}"
+        return f"RandomState{describe(value.get_state(legacy=False), place, depth + 1)}"
     if isinstance(value, np.random.Generator):
-        return f"Generator{_describe(value.bit_generator.state, place, depth + 1)}"
+        return f"Generator{describe(value.bit_generator.state, place, depth + 1)}"
     if isinstance(value, np.random.SeedSequence):
-        return f"SeedSequence{_describe(value.state, place, depth + 1)}"
+        return f"SeedSequence{describe(value.state, place, depth + 1)}"
     if isinstance(value, np.dtype):
         return f"dtype {value.str}"
     if isinstance(value, (Path, range, slice)):
@@ -140,7 +124,7 @@ def _describe_object(value: Any, place: str, depth: int) -> str:
         return f"{_describe_callable(kind, place, depth)}.{value.name}"
     if isinstance(value, dict):
         items = sorted(
-            f"{_describe(k, place, depth + 1)}: {_describe(v, f'{place}[{k!r}]', depth + 1)}"
+            f"{describe(k, place, depth + 1)}: {describe(v, f'{place}[{k!r}]', depth + 1)}"
             for k, v in value.items()
         )
         return f"{kind.__name__}({', '.join(items)})"
@@ -149,7 +133,7 @@ def _describe_object(value: Any, place: str, depth: int) -> str:
         content = _attributes(value, place)
     name = _describe_callable(kind, place or f"its class {kind.__qualname__}", depth)
     prefix = f"{place}." if place else ""
-    items = [f"{k}={_describe(v, f'{prefix}{k}', depth + 1)}" for k, v in sorted(content.items())]
+    items = [f"{k}={describe(v, f'{prefix}{k}', depth + 1)}" for k, v in sorted(content.items())]
     return f"{name}({', '.join(items)})"
 
 
@@ -289,7 +273,7 @@ def _table(table: Any, place: str) -> str:
 def _array(array: np.ndarray, place: str) -> str:
     """Type, shape, layout and digest: the order in memory decides the rounding of sums."""
     if array.dtype.hasobject:
-        items = (_describe(item, place, 1) for item in array.ravel().tolist())
+        items = (describe(item, place, 1) for item in array.ravel().tolist())
         return f"object {array.shape} {_digest(chr(0).join(items).encode())}"
     order = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
     content = np.ascontiguousarray(array.T if order == "F" else array)

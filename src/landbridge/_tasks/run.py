@@ -6,9 +6,12 @@ task runs its linear algebra on one thread.
 
 import time
 import warnings
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from joblib._parallel_backends import LokyBackend, SequentialBackend
@@ -80,17 +83,14 @@ def _results(
         waiting = yield from _stored_results(waiting, cache)
     late: list[Attempt] = []
     results = _engine(run, _in_time(waiting, run.deadline, late))
-    store = _Store(cache)
+    if cache is not None:
+        results = _storing(results, cache)
     try:
-        for result in results:
-            store.add(result)
-            yield result
+        yield from results
     finally:
         results.close()  # type: ignore[attr-defined]  # generators have it
         if close:
             run.shared.close()
-        store.finish()
-    store.warn()
     for attempt in late:
         yield attempt.result(cut())
 
@@ -142,52 +142,36 @@ def _run_here(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
         yield attempt.result(answer)
 
 
-class _Store:
-    """Writes outcomes to the cache in a thread, so that no task waits for the disk."""
+def _storing(results: Iterator[TaskResult], cache: TaskCache) -> Iterator[TaskResult]:
+    """Store outcomes in the cache in a thread, so that no task waits for the disk."""
+    writes: deque[Future[None]] = deque()
+    failed = False
+    with closing(results), ThreadPoolExecutor(max_workers=1) as thread:  # type: ignore[type-var]
+        for result in results:
+            failed = failed or _has_failed(writes, cache)
+            key, outcome = result.task.key, result.outcome
+            if not failed and key is not None and outcome is not None:
+                put = partial(cache.put, kind=result.task.kind, seconds=result.seconds)
+                writes.append(thread.submit(put, key, outcome))
+            yield result
+    if not failed:
+        _has_failed(writes, cache)
 
-    def __init__(self, cache: TaskCache | None):
-        self.cache = cache
-        self.thread = ThreadPoolExecutor(max_workers=1) if cache is not None else None
-        self.writes: list[Future[None]] = []
 
-    def add(self, result: TaskResult) -> None:
-        """Store a fresh outcome."""
-        key = result.task.key
-        if self.cache is None or self.thread is None or result.cached:
-            return
-        if key is None or result.outcome is None:
-            return
-        self.warn()
-        if self.cache is not None:
-            self.writes.append(
-                self.thread.submit(
-                    self.cache.put,
-                    key,
-                    result.outcome,
-                    kind=result.task.kind,
-                    seconds=result.seconds,
-                )
-            )
-
-    def warn(self) -> None:
-        """Stop storing after the first failed write, with a warning."""
-        done = [write for write in self.writes if write.done()]
-        self.writes = [write for write in self.writes if not write.done()]
-        for write in done:
-            error = write.exception()
-            if error is None or self.cache is None:
-                continue
-            if not isinstance(error, OSError):
-                raise error
-            folder, self.cache = self.cache.directory, None
-            warnings.warn(
-                f"Finished fits can no longer be stored in {folder}: {error.strerror or error}. "
-                "The run continues without storing. Free disk space to be able to resume it.",
-                CacheWarning,
-                stacklevel=4,
-            )
-
-    def finish(self) -> None:
-        """Wait until all outcomes are on disk."""
-        if self.thread is not None:
-            self.thread.shutdown(wait=True)
+def _has_failed(writes: deque[Future[None]], cache: TaskCache) -> bool:
+    """Whether one of the finished writes failed, with a warning."""
+    while writes and writes[0].done():
+        error = writes.popleft().exception()
+        if error is None:
+            continue
+        if not isinstance(error, OSError):
+            raise error
+        warnings.warn(
+            f"Finished fits can no longer be stored in {cache.directory}: "
+            f"{error.strerror or error}. The run continues without storing. Free disk space to be "
+            "able to resume it.",
+            CacheWarning,
+            stacklevel=4,
+        )
+        return True
+    return False
