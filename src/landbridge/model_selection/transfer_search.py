@@ -608,15 +608,21 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         by_selecting = status.count("failed")
         if by_selecting < len(failed):
             text += f" By {result.criterion!r}, which selects, {by_selecting} failed."
+        out_of_time = all(failure.stage == "budget" for failure in result.failures)
         candidates = [n for n, cell in enumerate(result.cells) if cell.role != "baseline"]
         if all(status[number] == "failed" for number in candidates):
+            if out_of_time:
+                raise ValueError(
+                    "`time_budget` must be long enough to validate one candidate; got "
+                    f"{self.time_budget:g} s. {first.message} Increase the budget."
+                )
             data.check_finite()  # the most likely reason, with the name of the argument
             raise ValueError(
                 "`candidates` must hold an estimator that can be validated by "
                 f"{result.criterion!r}; {text}\n{first.traceback}"
             )
         warning = FailedFitWarning(text, "Tracebacks are in `results_.failures`.")
-        if all(failure.stage == "budget" for failure in result.failures):
+        if out_of_time:
             warning = FailedFitWarning(
                 f"The time budget ended before {len(failed)} of {len(status)} cells were "
                 "validated. Increase the budget to compare them, too."
