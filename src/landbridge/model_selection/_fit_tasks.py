@@ -526,7 +526,22 @@ class FitRun:
 
     def outcome(self) -> dict[str, Any]:
         """Arrays of predictions and plain numbers, ready to be cached."""
-        getattr(self, f"_{self.task.stage}")()
+        data, source, fold = self.data, self.source, self.task.fold
+        match self.task.stage:
+            case "source_fold":
+                self._source_fold()
+            case "source_to_target":
+                rows = source_to_target_rows(data, source.rows)
+                self._on_target(rows, np.arange(data.n_labelled))
+            case stage:
+                train, test = self.context.target_folds.splits[fold]  # type: ignore[union-attr]
+                alone = stage == "target_alone"
+                self._on_target(
+                    target_alone_rows(data, train)
+                    if alone
+                    else target_rows(data, source.rows, train),
+                    test,
+                )
         return {
             **self.arrays,
             "fit_seconds": self.fit_seconds,
@@ -549,18 +564,6 @@ class FitRun:
             encode_labels(labels, self.data.classes)  # raises for labels that y does not have
             back = reverse_rows(self.data, self.candidate.estimator, labels, test)
             self._predict(self._fit(back), X_kept, "reverse")
-
-    def _target_fold(self) -> None:
-        train, test = self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
-        self._on_target(target_rows(self.data, self.source.rows, train), test)
-
-    def _target_alone(self) -> None:
-        train, test = self.context.target_folds.splits[self.task.fold]  # type: ignore[union-attr]
-        self._on_target(target_alone_rows(self.data, train), test)
-
-    def _source_to_target(self) -> None:
-        rows = source_to_target_rows(self.data, self.source.rows)
-        self._on_target(rows, np.arange(self.data.n_labelled))
 
     def _on_target(self, rows: Training, test: Vector) -> None:
         model = self._fit(rows)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
+    PredefinedSplit,
     StratifiedGroupKFold,
     StratifiedKFold,
     TimeSeriesSplit,
@@ -197,7 +198,7 @@ def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike 
         if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
             cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
         elif task == "classification":
-            return _partition(_dealt_by_class(y, cv, seed))
+            cv = PredefinedSplit(_dealt_by_class(y, cv, seed))
         else:
             cv = KFold(cv, shuffle=True, random_state=seed)
     splits = _splits(cv, y, groups)
@@ -237,14 +238,6 @@ def _group_splitter(y: Vector, cv: int, task: Task, seed: int, groups: VectorLik
     if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
         return StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
     return GroupKFold(cv)
-
-
-def _partition(numbers: Vector) -> Folds:
-    splits = tuple(
-        (np.flatnonzero(numbers != fold), np.flatnonzero(numbers == fold))
-        for fold in range(numbers.max() + 1)
-    )
-    return Folds(splits, numbers.size)
 
 
 def n_folds(cv: Any) -> int:

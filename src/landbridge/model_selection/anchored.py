@@ -90,8 +90,6 @@ class Anchored:
         Share of each cell's own measurement in its mean.
     slopes : ndarray (2,)
         Posterior means of the slopes of TrCV and of dissent (0 where there is no dissent).
-    spread : float
-        Posterior mean of τ.
     """
 
     mean: Vector
@@ -99,7 +97,6 @@ class Anchored:
     relative_sd: Vector
     trust: Vector
     slopes: Vector
-    spread: float
 
 
 def anchor(
@@ -170,7 +167,7 @@ def anchor(
             mean = np.maximum(mean, distance_floors(mean, np.asarray(unlabelled), distance))
         sd = mean * sd
     slopes = np.pad(posterior.slopes, (0, 2 - len(columns)))
-    return Anchored(mean, sd, posterior.relative_sd, posterior.trust, slopes, posterior.spread)
+    return Anchored(mean, sd, posterior.relative_sd, posterior.trust, slopes)
 
 
 def role_groups(roles: Sequence[str] | None, n_cells: int) -> Vector:
@@ -297,7 +294,6 @@ def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vecto
         np.sqrt(variance),
         weights @ np.array(trusts),
         weights @ np.array(mean_slopes),
-        float(weights @ (unit * SPREADS)),
     )
 
 
