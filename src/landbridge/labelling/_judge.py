@@ -136,7 +136,13 @@ class Judge:
         """Mean loss of one candidate."""
         risk, mean = self._risks(cell)
         return mean_loss(
-            self.losses[cell], self.known.weights, risk, mean, level=level, zero_one=self.zero_one
+            self.losses[cell],
+            self.known.weights,
+            risk,
+            mean,
+            level=level,
+            zero_one=self.zero_one,
+            n_candidates=len(self.pool.values),
         )
 
     # Status

@@ -127,12 +127,15 @@ def mean_loss(
     *,
     level: float,
     zero_one: bool,
+    n_candidates: int,
 ) -> Level:
     """Design-based estimate and interval of the mean loss of one candidate.
 
     The regression estimator: the weighted mean, corrected by a slope times the distance between the
     weighted mean of the expected losses and their mean over the pool. Losses of 0 and 1 have the
-    score (Wilson) interval with the effective number of labels.
+    score (Wilson) interval with the effective number of labels. The interval of other losses allows
+    for the weights of the consensus, which were fitted to the same rows, and has the degrees of
+    freedom of Satterthwaite (1946), because heavy tails make the variance itself uncertain.
 
     Parameters
     ----------
@@ -143,6 +146,8 @@ def mean_loss(
     level : float
     zero_one : bool
         Whether the losses are 0 or 1.
+    n_candidates : int
+        Number of candidates in the consensus.
 
     Returns
     -------
@@ -158,7 +163,10 @@ def mean_loss(
         slope *= n / (n + PRIOR_ROWS)
     estimate = mean + slope * (risk_mean - risk)
     residual = losses - mean - slope * (risk_labelled - risk)
-    variance = float((share**2) @ residual**2) * n / max(n - 2, 1)
+    parts = share**2 * residual**2
+    total = max(float(parts.sum()), TINY**2)
+    freedom = max(n - (2 if zero_one else n_candidates + 1), 1)
+    variance = total * n / freedom
     if zero_one:
         # If a few rows have most of the weight, they alone tell how precise the estimate is.
         effective = 1.0 / float(share @ share)
@@ -173,7 +181,8 @@ def mean_loss(
         return Level(estimate, low, high, worth, math.sqrt(binomial / worth))
     # Squared errors have heavy tails, so the interval is symmetric for the logarithm.
     estimate = max(estimate, LEAST_SHARE * mean, TINY)
-    half = stats.t.ppf((1 + level) / 2, max(n - 2, 1)) * math.sqrt(variance) / estimate
+    freedom = 2 / max(float(((parts / total) ** 2).sum()) - 1 / n, 2 / freedom)
+    half = stats.t.ppf((1 + level) / 2, freedom) * math.sqrt(variance) / estimate
     factor = math.exp(min(half, MOST_LOG))
     plain = float(share @ (losses - mean) ** 2)
     worth = float(np.clip(plain / max(variance, TINY * max(plain, TINY)), n / 4, 4 * n))

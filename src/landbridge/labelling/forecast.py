@@ -42,8 +42,9 @@ ACCURACY_BIAS, ACCURACY_SD = 0.06, 0.12
 # Number of random labels equivalent to one label of goal "measure", and the spread of its
 # logarithm.
 WORTH, WORTH_SD = 1.2, 0.2
-# For regression: standard deviation of the log spread of a score without labels.
-SPREAD_SD = 0.25
+# For regression: worth of a label, whose intervals allow for heavy tails, and standard deviation of
+# the log spread of a score without labels.
+NUMBER_WORTH, SPREAD_SD = 0.8, 0.3
 # Default width of "measure": for scores, and for errors relative to the estimate.
 WIDTH, RELATIVE_WIDTH = 0.05, 0.1
 # Squared errors have heavy tails: with fewer labels, intervals for regression are too narrow.
@@ -197,7 +198,8 @@ def _counts_to_measure(
             uncertainty = 1 / math.sqrt(n) + WORTH_SD
     width = wanted_width(width, score, metric, is_classification=pool.is_classification)
     spreads = spread * np.exp(rng.normal(0.0, uncertainty, N_SIMULATIONS))
-    return np.maximum(np.ceil((z * spreads / width) ** 2 / WORTH), FEWEST_NUMBERS)
+    worth = WORTH if pool.is_classification else NUMBER_WORTH
+    return np.maximum(np.ceil((z * spreads / width) ** 2 / worth), FEWEST_NUMBERS)
 
 
 def wanted_width(

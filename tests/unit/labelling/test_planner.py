@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
@@ -11,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.labelling import ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
-from landbridge.labelling.forecast import labels_to_decide
+from landbridge.labelling.forecast import labels_to_decide, simulated_score
 from landbridge.labelling.pool import make_pool
 from landbridge.labelling.proofs import (
     labels_to_prove_numbers,
@@ -414,6 +415,15 @@ def test_the_effect_of_a_label_is_that_of_the_labels():
     assert np.isfinite(counts).mean() == pytest.approx(0.5, abs=0.08)
 
 
+def test_forecasts_of_numbers_allow_for_heavy_tails():
+    """More labels than a normal interval of the same width needs."""
+    _, predictions = make_numbers()
+    score, spread = simulated_score(make_pool(predictions), 0, None, np.random.default_rng(0))
+    normal = (stats.norm.ppf(0.95) * spread / (0.05 * score)) ** 2
+    found = how_many_labels(predictions, goal="measure", width=0.05 * score, candidate="0")
+    assert found.labels > normal
+
+
 @pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss", "accuracy"])
 def test_forecasts_of_any_metric(search, scoring):
     _, rows, y = search
@@ -440,7 +450,13 @@ def test_a_census_is_the_truth():
         predictions.mean(axis=0)[None].repeat(3, 0), labels[..., None], axis=2
     ).squeeze(-1)
     level = mean_loss(
-        losses[0], np.ones(200), expected[0], expected[0].mean(), level=0.9, zero_one=True
+        losses[0],
+        np.ones(200),
+        expected[0],
+        expected[0].mean(),
+        level=0.9,
+        zero_one=True,
+        n_candidates=3,
     )
     assert level.estimate == pytest.approx(losses[0].mean())
     relative = relative_losses(losses, np.ones(200), expected, expected.mean(axis=1), 200)
@@ -452,9 +468,37 @@ def test_a_census_is_the_truth():
     assert ((low <= relative.mean) & (relative.mean <= high)).all()
 
 
+def interval_of(losses, n_candidates=1):
+    """The interval of numeric losses at random rows with equal expected losses."""
+    ones = np.ones(losses.size)
+    options = {"level": 0.9, "zero_one": False, "n_candidates": n_candidates}
+    return mean_loss(losses, ones, ones, 1.0, **options)
+
+
+def test_weights_of_the_consensus_cost_degrees_of_freedom():
+    losses = np.random.default_rng(0).normal(size=40) ** 2
+    few, many = (interval_of(losses, n) for n in (2, 20))
+    assert many.error**2 / few.error**2 == pytest.approx((40 - 3) / (40 - 21))
+    assert many.high > few.high
+
+
+def test_heavy_tails_cost_degrees_of_freedom():
+    """Two outliers dominate the variance, so that it has few degrees of freedom."""
+    losses = np.ones(40)
+    losses[:2] = 1000.0
+    found = interval_of(losses)
+    half = np.log(found.high / found.estimate)
+    # Contributions to the variance: two large ones and 38 small ones.
+    squares = (losses - losses.mean()) ** 2
+    shares = squares / squares.sum()
+    freedom = 2 / ((shares**2).sum() - 1 / 40)
+    assert 4 < freedom < 5
+    assert half == pytest.approx(stats.t.ppf(0.95, freedom) * found.error / found.estimate)
+
+
 def test_intervals_of_squared_errors_are_symmetric_for_the_logarithm():
     losses = np.random.default_rng(0).normal(size=60) ** 2
-    found = mean_loss(losses, np.ones(60), np.ones(60), 1.0, level=0.9, zero_one=False)
+    found = interval_of(losses)
     assert found.estimate == pytest.approx(losses.mean())
     assert found.low * found.high == pytest.approx(found.estimate**2)
     assert 0 < found.low < 1 < found.high
@@ -464,7 +508,7 @@ def test_few_rows_with_most_of_the_weight_give_a_wide_interval():
     losses = np.zeros(20)
     weights = np.where(np.arange(20) < 4, 100.0, 1.0)
     wide, narrow = (
-        mean_loss(losses, one, np.ones(20), 1.0, level=0.9, zero_one=True)
+        mean_loss(losses, one, np.ones(20), 1.0, level=0.9, zero_one=True, n_candidates=3)
         for one in (weights, np.ones(20))
     )
     assert wide.high > 1.5 * narrow.high
