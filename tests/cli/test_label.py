@@ -60,14 +60,15 @@ def test_answers_give_a_status_a_picture_and_the_next_batch(asked, landbridge, t
     first = fill(tmp_path / "ask.csv")
     shown = landbridge("label", asked, *OPTIONS, "--answers", "ask.csv")
     assert "After 5 labels" in shown.stdout
+    assert "95 % interval" in shown.stdout
     assert (tmp_path / "ask.svg").read_text().startswith("<svg xmlns")
     second = pl.read_csv(tmp_path / "ask.csv", infer_schema=False)
     assert second["good"].null_count() == 5
     assert not set(second["row"]) & set(first["row"])
     # Killed after the state was written: the same command writes the open batch again.
     (tmp_path / "ask.csv").unlink()
-    again = landbridge.json("label", asked, *OPTIONS)
-    assert again["n_labels"] == 5
+    again = landbridge.json("label", asked, *OPTIONS, "--level", 0.8)
+    assert (again["n_labels"], again["level"]) == (5, 0.8)
     assert pl.read_csv(tmp_path / "ask.csv", infer_schema=False).equals(second)
     # The answers are labels of a search, weighted as they were chosen.
     few = [*QUESTION, "--candidates", "few.yaml", "--folds", 2, "--design", "ask.json"]
@@ -162,6 +163,7 @@ def wrong(batch, change):
         (lambda f: f.with_columns(pl.lit(None).alias("good")), "must hold labels; it is empty"),
         (lambda f: f.vstack(f[:1]), "occurs twice"),
         (lambda f: f[1:], "all 5 lines must be kept; 'row"),
+        (lambda f: f[:0], "all 5 lines must be kept; 'row"),
         (lambda f: f.with_columns(pl.lit("row 99999").alias("row")), "asked for; got 'row 99999'"),
         (lambda f: f.drop("good"), "must have the column 'good'"),
         (lambda f: f.with_columns(pl.lit("mauve").alias("colour")), "has 'mauve' in 'colour'"),

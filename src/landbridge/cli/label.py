@@ -128,10 +128,12 @@ def _state(asked: Label) -> State:
             asked.goal.value,  # type: ignore[arg-type]
             batch_size=asked.batch,
             budget=asked.planned,
+            level=asked.level,
             random_state=asked.seed,
         )
         return State(about, {}, planner)
     state = State.load(asked.state_path)
+    state.planner.level = asked.level
     for name, value in about.items():
         if state.about[name] != value:
             raise InputError(
@@ -308,7 +310,8 @@ def read_answers(
     twice = sorted({name for name in given if given.count(name) > 1})
     if twice:
         raise InputError(f"{path}: every row must occur once; {listing(twice)} occurs twice.")
-    last = max(one.batch for one in state.planner.asked_ if names[one.row] in given)
+    batches = [one.batch for one in state.planner.asked_ if names[one.row] in given]
+    last = max(batches, default=state.planner.asked_[-1].batch)
     wanted = [names[one.row] for one in state.planner.asked_ if one.batch == last]
     missing = [name for name in wanted if name not in given]
     if missing:
