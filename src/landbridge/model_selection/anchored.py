@@ -320,7 +320,8 @@ def _voters(means: Vector, scale: Scale, kinds: Sequence[Hashable] | None) -> Ve
     squares of the losses, so that a bad cell has little influence.
     """
     unit = 0.5 if scale == "ratio" else max(2.0 * float(means.std()), TINY)
-    return np.exp((means.min() - means) / unit) / kind_sizes(kinds, len(means))
+    behind = np.minimum((means - means.min()) / unit, 600.0)  # weights stay positive
+    return np.exp(-behind) / kind_sizes(kinds, len(means))
 
 
 def kind_sizes(kinds: Sequence[Hashable] | None, n_cells: int) -> Vector:

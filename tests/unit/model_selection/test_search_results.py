@@ -183,6 +183,20 @@ def test_distances_between_classes_that_are_numbers_are_ranked_and_have_interval
     np.testing.assert_allclose(result.values("tlv", "mae"), result.values("tlv", "accuracy"))
 
 
+def test_a_perfect_candidate_among_regressors_has_no_undefined_neighbours():
+    candidates = {
+        "target": lb.TargetOnly(Ridge()),
+        "source": lb.SourceOnly(Ridge()),
+        "other": lb.SourceOnly(Ridge(100.0)),
+    }
+    search = lb.TransferSearchCV(candidates, random_state=0)
+    rows = {"X_target": X_TARGET[:30], "y_target": np.ones(30), "X_unlabeled": X_TARGET[30:]}
+    result = search.fit(X, X[:, 0], **rows).results_
+    target, *others = (result.scores()[cells_of(result, name)] for name in candidates)
+    assert target == pytest.approx(0.0)
+    assert np.min(others) > 0.1
+
+
 # Cells and sources
 
 
