@@ -123,7 +123,7 @@ PRINTED_TITLES = {
 }
 PRINTED = """The exact kernel, a jitter of 1e-6 of the mean diagonal on K_X, γ = 0, and costs tuned
 on 50 labelled target rows; counts of words without English stop words. First the paper's splits,
-60 % of both domains or 2000 to 2900 rows each, then 900 rows of each in more draws. With stop words
+60 % of both domains or 2000 to 2900 rows each, in ten draws; then 900 rows of each. With stop words
 kept and 900 rows, one draw per task put the surrogate about 1.2 points below the SVM, so the
 removal of stop words decides its sign. With tf-idf and tuned ridges see the sections below.
 
