@@ -2,7 +2,7 @@
 
 import math
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import stats
@@ -43,6 +43,25 @@ if TYPE_CHECKING:
 ALPHA = 0.05
 SURE = 0.95
 FEWEST = 5
+
+
+class Score(NamedTuple):
+    """An estimate with its interval, its name, and the number of equally precise random labels."""
+
+    estimate: float
+    low: float
+    high: float
+    score: str
+    worth: float
+
+
+class LabelsLeft(NamedTuple):
+    """Whether a goal is reached, and the number of labels left with its interval."""
+
+    reached: bool
+    left_low: float = 0.0
+    left: float = 0.0
+    left_high: float = 0.0
 
 
 class Judge:
@@ -149,39 +168,49 @@ class Judge:
 
     def status(self, planner: "LabelPlanner") -> LabelStatus:
         """The status of a planner with these labels."""
-        common: dict[str, Any] = {
-            "goal": planner.goal,
-            "n_labels": self.known.y.size,
-            "n_batches": len(self.known.sizes),
-            "budget": planner.budget,
-            "level": planner.level,
-            "e_value": math.nan,
-            "test": None,
-            "probability": math.nan,
-        }
         if planner.goal == "prove":
-            return LabelStatus(**{**common, **self._prove(planner)})
+            return self._prove(planner)
         if planner.goal == "choose":
-            return LabelStatus(**{**common, **self._choose(planner)})
+            return self._choose(planner)
         cell = self.pool.names.index(planner.candidate_)
-        found = self._score(cell, planner)
-        found |= {"candidate": planner.candidate_, "baseline": ""}
+        score = self._score(cell, planner)
         if planner.goal == "train":
-            ahead = {
-                "reached": False,
-                "left": math.nan,
-                "left_low": math.nan,
-                "left_high": math.nan,
-            }
-            return LabelStatus(**{**common, **found, **ahead})
-        return LabelStatus(**{**common, **found, **self._labels_to_measure(cell, found, planner)})
+            left = LabelsLeft(False, math.nan, math.nan, math.nan)
+        else:
+            left = self._labels_to_measure(cell, score, planner)
+        return self._status(planner, (planner.candidate_, ""), score, left)
 
-    def _score(self, cell: int, planner: "LabelPlanner") -> dict[str, Any]:
+    def _status(
+        self,
+        planner: "LabelPlanner",
+        models: tuple[str, str],
+        score: Score,
+        left: LabelsLeft,
+        *,
+        probability: float = math.nan,
+        e_value: float = math.nan,
+        test: SequentialTest | None = None,
+    ) -> LabelStatus:
+        return LabelStatus(
+            goal=planner.goal,
+            n_labels=self.known.y.size,
+            n_batches=len(self.known.sizes),
+            budget=planner.budget,
+            candidate=models[0],
+            baseline=models[1],
+            level=planner.level,
+            probability=probability,
+            e_value=e_value,
+            test=test,
+            **score._asdict(),
+            **left._asdict(),
+        )
+
+    def _score(self, cell: int, planner: "LabelPlanner") -> Score:
         """Score of a candidate with its interval."""
         name = self._score_name()
         if self.known.y.size < FEWEST:
-            ends = dict.fromkeys(("estimate", "low", "high"), math.nan)
-            return {**ends, "score": name, "worth": float(self.known.y.size)}
+            return Score(math.nan, math.nan, math.nan, name, float(self.known.y.size))
         metric, level = self.metric, self.level(cell, planner.level)
         if metric is not None and not metric.decomposable:
             weights = self.known.weights
@@ -192,16 +221,10 @@ class Judge:
                 planner.level,
                 sample_weight=weights,
             )
-            ends = {"estimate": found.estimate, "low": found.low, "high": found.high}
-            return {**ends, "score": name, "worth": weights.sum() ** 2 / (weights @ weights)}
-        turned = [self._score_of(loss) for loss in (level.low, level.high)]
-        return {
-            "estimate": self._score_of(level.estimate),
-            "low": min(turned),
-            "high": max(turned),
-            "score": name,
-            "worth": level.worth,
-        }
+            worth = float(weights.sum() ** 2 / (weights @ weights))
+            return Score(found.estimate, found.low, found.high, name, worth)
+        low, high = sorted(self._score_of(loss) for loss in (level.low, level.high))
+        return Score(self._score_of(level.estimate), low, high, name, level.worth)
 
     def _score_of(self, loss: float) -> float:
         if self.metric is not None:
@@ -215,7 +238,7 @@ class Judge:
 
     # Goals
 
-    def _choose(self, planner: "LabelPlanner") -> dict[str, Any]:
+    def _choose(self, planner: "LabelPlanner") -> LabelStatus:
         found = self.relative()
         leader = found.leader
         order = np.argsort(found.mean, kind="stable").tolist()
@@ -233,18 +256,16 @@ class Judge:
             for z in (1.0, stats.norm.ppf(SURE), 2.5)
         ]
         low, left, high = (
-            math.ceil(count) if n + count <= 4 * planner.budget else math.inf for count in counts
+            float(np.ceil(count)) if n + count <= 4 * planner.budget else math.inf
+            for count in counts
         )
-        return {
-            **self._score(leader, planner),
-            "candidate": self.pool.names[leader],
-            "baseline": rival,
-            "probability": found.probability_of_lead(),
-            "reached": reached,
-            "left": 0.0 if reached else float(left),
-            "left_low": 0.0 if reached else float(low),
-            "left_high": 0.0 if reached else float(high),
-        }
+        return self._status(
+            planner,
+            (self.pool.names[leader], rival),
+            self._score(leader, planner),
+            LabelsLeft(True) if reached else LabelsLeft(False, low, left, high),
+            probability=found.probability_of_lead(),
+        )
 
     @staticmethod
     def _labels_to_separate(noise: Vector, margin: Vector, n: int, z: float) -> float:
@@ -255,28 +276,25 @@ class Judge:
             return math.inf
         return max((float(np.max((z * noise / margin) ** 2)) - 1) * n, 0.0)
 
-    def _labels_to_measure(
-        self, cell: int, found: dict[str, Any], planner: "LabelPlanner"
-    ) -> dict[str, Any]:
+    def _labels_to_measure(self, cell: int, score: Score, planner: "LabelPlanner") -> LabelsLeft:
         n = self.known.y.size
         if n < FEWEST:
             risk, error = self._risks(cell)[1], 0.1
         else:
             level = self.level(cell, planner.level)
             risk, error = level.estimate, level.error
-        half = (found["high"] - found["low"]) / 2
+        half = (score.high - score.low) / 2
         width = wanted_width(
             planner.width,
-            found["estimate"],
+            score.estimate,
             self.metric,
             is_classification=self.pool.is_classification,
         )
         enough = self.zero_one or n >= FEWEST_NUMBERS
-        reached = bool(half <= width and enough)
+        if half <= width and enough:
+            return LabelsLeft(True)
         rng = np.random.default_rng(0)
-        if reached:
-            counts = np.zeros(1)
-        elif self.zero_one:
+        if self.zero_one:
             counts = np.maximum(labels_to_measure(risk, error, width, planner.level, rng) - n, 1.0)
         elif n >= FEWEST:
             # Widths fall as 1/√n; the estimated width itself is uncertain by about 1/√(2n).
@@ -285,41 +303,28 @@ class Judge:
             counts = np.maximum(counts, 1.0)
         else:
             counts = np.full(1, math.inf)
-        low, left, high = map(np.ceil, quantiles(counts))
-        return {
-            "reached": reached,
-            "left": float(left),
-            "left_low": float(low),
-            "left_high": float(high),
-        }
+        low, left, high = np.ceil(quantiles(counts)).tolist()
+        return LabelsLeft(False, low, left, high)
 
-    def _prove(self, planner: "LabelPlanner") -> dict[str, Any]:
-        names = (planner.candidate_, planner.baseline_)
-        first, second = (self.pool.names.index(name) for name in names)
+    def _prove(self, planner: "LabelPlanner") -> LabelStatus:
+        models = (planner.candidate_, planner.baseline_)
+        first, second = (self.pool.names.index(name) for name in models)
         difference = self.losses[first] - self.losses[second]
         share = float((prove_scores(self.pool, first, second).values > 0).mean())
-        found: dict[str, Any] = {
-            "candidate": names[0],
-            "baseline": names[1],
-            "worth": difference.size / max(share, 1e-12),
-            "score": f"advantage in {self._score_name() if self.zero_one else 'loss'}",
-        }
         gap = -difference * self.known.weights / self.pool.n_rows
-        low, high = self._gap_interval(gap, share, planner.level)
-        enough = difference.size >= FEWEST
-        found |= {
-            "estimate": float(gap.sum()) if enough else math.nan,
-            "low": low if enough else math.nan,
-            "high": high if enough else math.nan,
-        }
+        ends = (math.nan, math.nan, math.nan)
+        if gap.size >= FEWEST:
+            ends = (float(gap.sum()), *self._gap_interval(gap, share, planner.level))
+        name = f"advantage in {self._score_name() if self.zero_one else 'loss'}"
         if self.pool.is_classification:
-            return found | self._prove_by_signs(difference, first, second, planner)
-        return found | self._prove_numbers(gap, first, second, planner)
+            left, evidence, test = self._prove_by_signs(difference, first, second, planner)
+        else:
+            left, evidence, test = self._prove_numbers(gap, first, second, planner)
+        score = Score(*ends, name, gap.size / max(share, 1e-12))
+        return self._status(planner, models, score, left, e_value=evidence, test=test)
 
     def _gap_interval(self, gap: Vector, share: float, level: float) -> tuple[float, float]:
         n = gap.size
-        if n < 2:
-            return math.nan, math.nan
         # Add one win and one loss, so that identical outcomes do not imply certainty.
         unit = share / n if self.zero_one else 0.0
         parts = np.append(gap, [unit, -unit])
@@ -338,7 +343,7 @@ class Judge:
 
     def _prove_by_signs(
         self, difference: Vector, first: int, second: int, planner: "LabelPlanner"
-    ) -> dict[str, Any]:
+    ) -> tuple[LabelsLeft, float, SequentialTest]:
         wins = self._by_batch((difference < 0).astype(float))
         informative = self._by_batch((difference != 0).astype(float))
         sizes = list(self.known.sizes)
@@ -348,20 +353,14 @@ class Judge:
         # Only signs are used, for any metric, because the test is exact for them.
         signs = np.sign(difference)
         evidence = float(e_value(signs, bound=1.0).first_better) if signs.size else 1.0
-        if test.rejected or sum(sizes) >= planner.budget:
-            low = left = high = 0.0 if test.rejected else math.inf
+        if test.rejected:
+            left = LabelsLeft(True)
+        elif sum(sizes) >= planner.budget:
+            left = LabelsLeft(False, math.inf, math.inf, math.inf)
         else:
-            low, left, high = self._labels_to_prove(
-                first, second, planner, (wins, informative, sizes)
-            )
-        return {
-            "reached": test.rejected,
-            "e_value": evidence,
-            "test": test,
-            "left": left,
-            "left_low": low,
-            "left_high": high,
-        }
+            before = (wins, informative, sizes)
+            left = LabelsLeft(False, *self._labels_to_prove(first, second, planner, before))
+        return left, evidence, test
 
     def _labels_to_prove(
         self,
@@ -381,12 +380,11 @@ class Judge:
             before=before,
             alpha=ALPHA,
         )
-        low, left, high = quantiles(counts)
-        return low, left, high
+        return quantiles(counts)
 
     def _prove_numbers(
         self, gap: Vector, first: int, second: int, planner: "LabelPlanner"
-    ) -> dict[str, Any]:
+    ) -> tuple[LabelsLeft, float, SequentialTest]:
         """Test of numeric losses: compare a standardised sum with normal boundaries."""
         shares = (np.cumsum(self.known.sizes) / planner.budget).tolist()
         boundaries = sequential_z_boundaries(shares, alpha=ALPHA)
@@ -403,7 +401,7 @@ class Judge:
         evidence = 1.0
         if gap.size and scale > 0:
             evidence = float(e_value(-gap, scale=scale).first_better)
-        low = left = high = 0.0
+        left = LabelsLeft(True)
         if not rejected:
             _, effect, sd = expected_effect(self.pool, first, second)
             observed = statistic / math.sqrt(max(gap.size, 1))
@@ -414,7 +412,7 @@ class Judge:
                 batch_size=planner.batch_size,
                 before=(statistic, self.known.sizes),
             )
-            low, left, high = quantiles(counts)
+            left = LabelsLeft(False, *quantiles(counts))
         test = SequentialTest(
             rejected,
             int((gap > 0).sum()),
@@ -423,11 +421,4 @@ class Judge:
             float(min(shares[-1], 1.0)) if gap.size else 0.0,
             float(stats.t.sf(statistic, max(gap.size - 1, 1))),
         )
-        return {
-            "reached": rejected,
-            "e_value": evidence,
-            "test": test,
-            "left": left,
-            "left_low": low,
-            "left_high": high,
-        }
+        return left, evidence, test
