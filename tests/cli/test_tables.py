@@ -165,6 +165,13 @@ def test_several_files_that_do_not_fit(tmp_path, names, texts, domain, message):
         read_data(data, domain)
 
 
+@pytest.mark.parametrize("argument", ["=b.csv", "b="])
+def test_a_file_without_a_name_or_path_is_refused(tmp_path, argument):
+    path = write(tmp_path / "a.csv", "x,y\n1,2\n")
+    with pytest.raises(InputError, match=f"given as name=path; got '{argument}'. Write the name"):
+        read_data([f"a={path}", f"c={path}", argument], None)
+
+
 def test_a_large_file_is_read_in_pieces(tmp_path):
     rng = np.random.default_rng(0)
     frame = pl.DataFrame({f"x{k}": rng.normal(size=50_000) for k in range(10)})

@@ -105,7 +105,7 @@ def read_data(
     names = [name for name, _ in named if name is not None]
     if len(set(names)) < len(names):
         raise InputError(f"Every file must have a different name; got {listing(names)}.")
-    paths = {name: path for name, path in named if name}
+    paths = {name: path for name, path in named if name is not None}
     tables = {n: read_table(p, text=text, **how) for n, p in paths.items()}
     codes = {name for table in tables.values() for name in _codes(table)}
     # A column with codes like 007 in one file is read as codes in all files.
@@ -244,6 +244,11 @@ def split_name(argument: str) -> tuple[str | None, Path]:
     # `data/region=north` is a folder of a dataset.
     if not equals or "/" in name or Path(argument).exists():
         return None, Path(argument)
+    if not name or not path:
+        raise InputError(
+            f"Several files must each be given as name=path; got {argument!r}. Write the name of "
+            "the domain before the equals sign and its file behind it."
+        )
     return name, Path(path)
 
 
