@@ -131,7 +131,10 @@ def kernel(X: Matrix, Y: Matrix, spec: KernelSpec, gamma: float | None) -> np.nd
     # Use one memory layout, because the order of a sum affects its rounding.
     Y = _in_double(Y)
     K = np.empty((X.shape[0], Y.shape[0]))
-    options = {} if callable(spec) else {"filter_params": True, "gamma": gamma}
+    # One job, because joblib would otherwise split the product, which rounds differently.
+    options: dict[str, Any] = {"n_jobs": 1}
+    if not callable(spec):
+        options |= {"filter_params": True, "gamma": gamma}
     for rows in row_blocks(X, Y.shape[0]):
         block = _in_double(X[rows]), Y
         if spec == "rbf":

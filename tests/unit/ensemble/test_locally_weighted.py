@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -211,3 +212,18 @@ def test_bad_parameters_are_refused(parameters, message):
 def test_groups_of_another_length_are_refused():
     with pytest.raises(ValueError, match="`groups` must name the source of each of the 2 rows"):
         lb.LocallyWeightedEnsemble().fit([[0.0], [1.0]], [0, 1], groups=["a"])
+
+
+def test_the_number_of_jobs_of_joblib_changes_no_digit():
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(700, 12)), rng.normal(0.3, 1, size=(500, 12))
+    y = (X[:, 0] > 0).astype(int)
+
+    def predict():
+        model = lb.LocallyWeightedEnsemble(random_state=0).fit(X, y, X_unlabeled=X_target)
+        return model.predict_proba(X_target)
+
+    expected = predict()
+    for _ in range(3):
+        with parallel_config(backend="threading", n_jobs=2):
+            assert np.array_equal(predict(), expected)

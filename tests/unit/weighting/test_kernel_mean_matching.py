@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from scipy import sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -197,6 +198,15 @@ def test_sparse_rows_with_features(data):
 def test_bad_parameters_are_refused(data, parameters, message):
     with pytest.raises(ValueError, match=message):
         lb.KernelMeanMatching(**parameters).fit(data.X, data.X_target)
+
+
+def test_the_number_of_jobs_of_joblib_changes_no_digit():
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(701, 12)), rng.normal(0.3, 1, size=(503, 12))
+    expected = lb.KernelMeanMatching().fit(X, X_target).weights_
+    with parallel_config(backend="threading", n_jobs=2):
+        found = lb.KernelMeanMatching().fit(X, X_target).weights_
+    assert np.array_equal(found, expected)
 
 
 def test_says_so_when_it_stops_before_the_optimum(monkeypatch, data):
