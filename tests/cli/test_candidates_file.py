@@ -159,17 +159,20 @@ def test_boosters_are_named_like_other_estimators(tmp_path):
         "b:\n  estimator: lightgbm.LGBMRegressor\n  params: {num_leaves: 7}\n"
         "  grid: {learning_rate: [0.1, 0.2]}\n"
         "c: {estimator: Pooled, params: {estimator: LGBMClassifier}}\n"
+        "d: {estimator: Pooled, params: {estimator: lightgbm.LGBMClassifier}}\n"
     )
     found = read_candidates(tmp_path / "c.yaml")
     assert type(found["a"].estimator).__name__ == "LGBMClassifier"
     model, grid = found["b"]
     assert model.estimator.num_leaves == 7
     assert grid == {"estimator__learning_rate": [0.1, 0.2]}
-    assert type(found["c"].estimator.estimator).__name__ == "LGBMClassifier"
+    for pooled in (found["c"], found["d"]):
+        assert type(pooled.estimator.estimator).__name__ == "LGBMClassifier"
     for text, message in [
         ("a: {estimator: LGBMClassifier, params: {leaves: 7}}", "has no parameter 'leaves'"),
         ("a: {estimator: LGBMClassifier, grid: {leaves: [7]}}", "has no parameter 'leaves'"),
         ("a: os.LGBMClassifier", "estimators must come from"),
+        ("a: {estimator: Pooled, params: {estimator: os.LGBMClassifier}}", "must come from"),
     ]:
         (tmp_path / "c.yaml").write_text(text)
         with pytest.raises(InputError, match=message):

@@ -69,7 +69,7 @@ class Entry:
     def names_estimator(self) -> bool:
         """Whether the text is the name of an estimator, which starts with a capital letter."""
         prefixes = tuple(f"{package}." for package in PACKAGES)
-        known = self.value in _known_classes() or is_booster_name(self.value)
+        known = self.value in _known_classes() or is_booster_name(self.value.rpartition(".")[2])
         return known or self.value.startswith(prefixes)
 
 
