@@ -53,7 +53,7 @@ class Relative:
 class Level:
     """Mean loss of one candidate in the pool.
 
-    ``worth`` is the number of random labels that would give the same variance.
+    ``worth`` is the number of random labels that would give an interval of the same width.
     """
 
     estimate: float
@@ -176,9 +176,10 @@ def mean_loss(
         smooth = (n * estimate + 0.5) / (n + 1)
         binomial = smooth * (1 - smooth)
         worth = float(np.clip(binomial / max(variance, TINY), n / 4, 4 * n))
-        worth_t = worth * (_z(level) / stats.t.ppf((1 + level) / 2, max(n - 2, 1))) ** 2
-        low, high = map(float, score_interval(estimate, worth_t, level))
-        return Level(estimate, low, high, worth, math.sqrt(binomial / worth))
+        quantile, of_random = stats.t.ppf((1 + level) / 2, [max(n - 2, 1), max(losses.size - 2, 1)])
+        low, high = map(float, score_interval(estimate, worth * (_z(level) / quantile) ** 2, level))
+        error = math.sqrt(binomial / worth)
+        return Level(estimate, low, high, worth * float(of_random / quantile) ** 2, error)
     # Squared errors have heavy tails, so the interval is symmetric for the logarithm.
     estimate = max(estimate, LEAST_SHARE * mean, TINY)
     freedom = 2 / max(float(((parts / total) ** 2).sum()) - 1 / n, 2 / freedom)

@@ -109,7 +109,8 @@ class LabelStatus:
         words = f"{self.score}: {middle}, {100 * self.level:g} % interval {low} to {high}"
         if self.goal == "prove":
             return f"{words}; e-value {format_number(self.e_value)} (20 means p < 0.05)."
-        return f"{words}, as precise as {self.worth:.0f} random labels."
+        worth = f"{self.worth:.0f} random label{'' if round(self.worth) == 1 else 's'}"
+        return f"{words}, as precise as {worth}."
 
     def _left(self) -> str:
         if self.reached:

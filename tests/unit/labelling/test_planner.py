@@ -1,6 +1,7 @@
 """Asking, telling and judging."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
+from landbridge.inference import score_interval
 from landbridge.labelling import ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
 from landbridge.labelling.forecast import labels_to_decide, simulated_score
@@ -513,6 +515,16 @@ def test_few_rows_with_most_of_the_weight_give_a_wide_interval():
         for one in (weights, np.ones(20))
     )
     assert wide.high > 1.5 * narrow.high
+    # The interval is that of so many random labels, with the quantile of 20 labels.
+    ratio = stats.norm.ppf(0.95) / stats.t.ppf(0.95, 18)
+    assert wide.high == pytest.approx(score_interval(0.0, wide.worth * ratio**2, 0.9)[1])
+
+
+def test_one_random_label_is_singular():
+    y, predictions = make_answers()
+    status = run(LabelPlanner("measure", random_state=0), y, predictions, 1).status()
+    for worth, words in ((1.2, "as precise as 1 random label."), (7.0, "7 random labels.")):
+        assert replace(status, worth=worth).sentences[1].endswith(words)
 
 
 def test_labels_to_decide_between_the_two_best(search):
