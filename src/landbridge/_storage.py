@@ -30,7 +30,7 @@ HEADER, SEAL = "header", "seal"
 ARRAY, RECORD = "@array", "@record"
 Record = TypeVar("Record")
 # Exceptions of numpy and zipfile for truncated or corrupted files.
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError)
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, RuntimeError)
 
 
 def save_record(record: Any, path: str | os.PathLike[str]) -> None:

@@ -118,6 +118,15 @@ def test_a_flipped_byte_is_named(saved):
         load_record(Result, saved)
 
 
+@pytest.mark.parametrize("flag", [0x01, 0x20], ids=["encrypted", "patched"])
+def test_flags_of_damaged_members_are_named(saved, flag):
+    content = bytearray(saved.read_bytes())
+    content[content.index(b"PK\x01\x02") + 8] |= flag
+    saved.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match="damaged, incomplete or of another kind"):
+        load_record(Result, saved)
+
+
 @pytest.mark.parametrize("content", [b"", b"a,b\n1,2\n", b"\x80\x04pickle"])
 def test_another_kind_of_file_is_named(tmp_path, content):
     path = tmp_path / "table.csv"
