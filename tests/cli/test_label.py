@@ -136,9 +136,10 @@ def test_numbers(landbridge, tmp_path):
     batch.with_columns(pl.col("x").alias("y")).write_csv("ask.csv")
     found = landbridge.json("label", "numbers.csv", *question, "--answers", "ask.csv")
     assert found["score"] == "RMSE"
-    batch.with_columns(pl.lit("many").alias("y")).write_csv("ask.csv")
-    failed = landbridge("label", "numbers.csv", *question, "--answers", "ask.csv", code=2)
-    assert "labels must be numbers" in failed.stderr
+    for text in ("many", "inf"):
+        batch.with_columns(pl.lit(text).alias("y")).write_csv("ask.csv")
+        failed = landbridge("label", "numbers.csv", *question, "--answers", "ask.csv", code=2)
+        assert "ask.csv: labels must be finite numbers; row " in failed.stderr
 
 
 def wrong(batch, change):

@@ -6,6 +6,7 @@ in.
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -360,9 +361,12 @@ def _answer(path: Path, name: str, text: str, state: State) -> Any:
     classes = state.planner.classes_
     if classes is None:
         try:
-            return float(text.replace(",", "."))
+            number = float(text.replace(",", "."))
         except ValueError:
-            raise InputError(f"{path}: labels must be numbers; {name} has {text!r}.") from None
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError(f"{path}: labels must be finite numbers; {name} has {text!r}.")
+        return number
     known = [str(one) for one in np.asarray(classes).tolist()]
     if text not in known:
         raise InputError(
