@@ -29,7 +29,8 @@ HEADER, SEAL = "header", "seal"
 # Keys of the header that stand for an array and for a record inside another.
 ARRAY, RECORD = "@array", "@record"
 Record = TypeVar("Record")
-# Exceptions of numpy and zipfile for truncated or corrupted files.
+# Exceptions of numpy and zipfile for truncated or corrupted files. A changed flag marks a member as
+# encrypted (RuntimeError) or compressed in an unknown way (its subclass NotImplementedError).
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, RuntimeError)
 
 

@@ -110,6 +110,17 @@ def test_a_truncated_file_is_named(saved, share):
         load_record(Result, saved)
 
 
+@pytest.mark.parametrize("flag", [0x01, 0x20])
+def test_a_member_marked_as_encrypted_or_patched_is_named(saved, flag):
+    content = bytearray(saved.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 8] |= flag
+    content[content.index(b"PK\x03\x04") + 6] |= flag
+    saved.write_bytes(content)
+    with pytest.raises(ValueError, match="damaged, incomplete or of another kind"):
+        load_record(Result, saved)
+
+
 def test_a_flipped_byte_is_named(saved):
     content = bytearray(saved.read_bytes())
     content[len(content) // 4] ^= 0xFF
