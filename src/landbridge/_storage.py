@@ -86,7 +86,8 @@ def unpack(
     """Inverse of `pack`.
 
     ``parts`` holds the classes of records inside the record by name, and ``complete`` returns all
-    fields of the record from those that were saved.
+    fields of the record from those that were saved. A record with the method ``contradictions``,
+    an iterator of sentences, is refused with the first of them.
     """
     if header["record"] != cls.__name__:
         raise ValueError(
@@ -100,12 +101,20 @@ def unpack(
         )
     try:
         content = complete(_unpack(header["values"], arrays, parts or {}))
-        return cls(**content)
+        record = cls(**content)
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(
             f"`{path}` must have the fields of {cls.__name__}; got others ({error}), saved by "
             f"landbridge {header['landbridge']}. Save it again with landbridge {__version__}."
         ) from error
+    # Digests show that a file is unchanged, not that its parts fit together.
+    wrong = next(getattr(record, "contradictions", lambda: iter(()))(), None)
+    if wrong is not None:
+        raise ValueError(
+            f"`{path}` must hold a consistent {cls.__name__}; {wrong}. Restore it from the "
+            "original."
+        )
+    return record
 
 
 def _unpack(value: Any, arrays: dict[str, np.ndarray], parts: Mapping[str, Any]) -> Any:

@@ -1,7 +1,10 @@
 """Saved results: one ``.npz`` file of arrays and a JSON header, without pickle."""
 
 import os
+from collections.abc import Iterator, Mapping
 from typing import Any, Self
+
+import numpy as np
 
 from landbridge._docstrings import Documented
 from landbridge._storage import load_record, save_record
@@ -82,3 +85,27 @@ def find_metrics(
         if scoring is None and repr(metric) != repr(same):
             raise ValueError(f"{metric.name!r} is the name of another metric")
     return found
+
+
+# What the parts of a loaded result must have in common. Each check yields what is wrong, in words.
+
+
+def wrong_lengths(n_rows: int, arrays: Mapping[str, Any]) -> Iterator[str]:
+    """Arrays without exactly one entry per row; None stands for no array."""
+    for name, array in arrays.items():
+        if array is not None and len(array) != n_rows:
+            yield f"{name!r} must have {n_rows} rows; got {len(array)}"
+
+
+def wrong_positions(end: int, arrays: Mapping[str, Any], start: int = 0) -> Iterator[str]:
+    """Arrays with a position outside of ``start`` to ``end - 1``."""
+    for name, array in arrays.items():
+        if np.size(array) and not start <= np.min(array) <= np.max(array) < end:
+            yield f"{name!r} must hold positions from {start} to {end - 1}; got others"
+
+
+def wrong_weights(arrays: Mapping[str, Any]) -> Iterator[str]:
+    """Arrays with a weight that is negative, infinite or missing."""
+    for name, array in arrays.items():
+        if array is not None and not (np.isfinite(array) & (np.asarray(array) >= 0)).all():
+            yield f"{name!r} must hold finite weights of at least 0; got others"

@@ -1,6 +1,6 @@
 """Result of multiple-source cross-validation, computed from stored predictions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any
@@ -32,7 +32,12 @@ from landbridge.inference.sources import SourceWeight, summarise_scores
 from landbridge.metrics.inference import MetricInterval, losses_by_unit, metric_interval
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._saved_result import SavedResult
+from landbridge.model_selection._saved_result import (
+    SavedResult,
+    wrong_lengths,
+    wrong_positions,
+    wrong_weights,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +70,23 @@ class KeptPredictions(SavedResult):
     source_names: Vector
     sample_weight: Vector
     metrics: tuple[Metric, ...]
+
+    def contradictions(self) -> Iterator[str]:
+        """What is wrong with a loaded result, in words."""
+        n_rows, n_classes = len(self.y), len(self.classes)
+        yield from wrong_lengths(n_rows, {"sample_weight": self.weight})
+        for name, found, expected in (
+            ("source", self.source.shape, (n_rows,)),
+            ("predicted", self.predicted.shape[-1:], (n_rows,)),
+            ("probabilities", self.probabilities.shape[-2:], (n_rows, n_classes)),
+        ):
+            if found != expected:
+                yield f"{name!r} must have the shape {expected}; got {found}"
+        yield from wrong_weights({"sample_weight": self.sample_weight})
+        yield from wrong_positions(len(self.source_names), {"source": self.source})
+        if n_classes:
+            yield from wrong_positions(n_classes, {"y": self.y})
+            yield from wrong_positions(n_classes, {"predicted": self.predicted}, start=-1)
 
     @property
     def task(self) -> Task:

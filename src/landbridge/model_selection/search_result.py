@@ -18,7 +18,14 @@ from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import bootstrap_scores, loss_covariance
 from landbridge.metrics.metric import Metric, Response
 from landbridge.model_selection import search_inference
-from landbridge.model_selection._saved_result import PARTS, SavedResult, find_metrics
+from landbridge.model_selection._saved_result import (
+    PARTS,
+    SavedResult,
+    find_metrics,
+    wrong_lengths,
+    wrong_positions,
+    wrong_weights,
+)
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Anchored, Distance, anchor
 from landbridge.model_selection.criteria import CRITERIA
@@ -819,6 +826,39 @@ class SearchResult(SavedResult):
             html_table(header, table, best=0),
             sentence(f"{more} more in to_frame()", quiet=True) if more else "",
         )
+
+    def contradictions(self) -> Iterator[str]:
+        """What is wrong with a loaded result, in words."""
+        n_labelled = 0 if self.y_target is None else len(self.y_target)
+        of_target = ("target_folds", "sample_weight_target", "target_groups")
+        yield from wrong_lengths(n_labelled, {name: getattr(self, name) for name in of_target})
+        yield from wrong_lengths(len(self.y), {"sample_weight": self.sample_weight})
+        weights = ("sample_weight", "sample_weight_target")
+        yield from wrong_weights({name: getattr(self, name) for name in weights})
+        if self.classes is not None:
+            labels = {"y": self.y, "y_target": () if self.y_target is None else self.y_target}
+            yield from wrong_positions(len(self.classes), labels)
+        for number, source in enumerate(self.sources):
+            name = f"source {number}"
+            of_source = {f"{name} folds": source.folds, f"{name} weights": source.weights}
+            yield from wrong_lengths(source.rows.size, of_source)
+            yield from wrong_positions(len(self.y), {f"{name} rows": source.rows})
+            yield from wrong_weights({f"{name} weights": source.weights})
+        indices = [cell.source_index for cell in self.cells]
+        yield from wrong_positions(len(self.sources), {"the sources of the cells": indices})
+        yield from wrong_positions(len(self.cells), {"failures": [f.cell for f in self.failures]})
+        for name in KEPT:
+            for cell, found in enumerate(getattr(self, name)):
+                if found is not None:
+                    n_rows = self._n_rows_of(name, cell, n_labelled)
+                    parts = {f"{name} {cell}": found.values, f"{name} {cell} labels": found.labels}
+                    yield from wrong_lengths(n_rows, parts)
+
+    def _n_rows_of(self, name: str, cell: int, n_labelled: int) -> int:
+        """Number of rows for which an array holds predictions of a cell."""
+        if name in ("source", "reverse"):
+            return self.sources[self.cells[cell].source_index].rows.size
+        return len(self.unlabelled_rows) if name == "unlabelled" else n_labelled
 
     def __getstate__(self) -> dict[str, Any]:
         """Plain text and arrays, so that a saved search needs no pickle.

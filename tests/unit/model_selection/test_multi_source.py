@@ -8,6 +8,7 @@ The promises of that table that make sense for it are checked here.
 import copy
 import pickle
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -664,6 +665,26 @@ def test_saved_and_loaded(tmp_path, groups):
     assert repr(loaded) == repr(result)
     assert loaded.source_names.tolist() == result.source_names.tolist()
     assert loaded.interval() == result.interval()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (lambda r: {"source": r.source[:3]}, "'source' must have the shape"),
+        (lambda r: {"source": r.source + 9}, "'source' must hold positions from 0 to"),
+        (lambda r: {"y": r.y - 1}, "'y' must hold positions from 0"),
+        (lambda r: {"predicted": r.predicted[:3]}, "'predicted' must have the shape"),
+        (lambda r: {"predicted": r.predicted - 2}, "'predicted' must hold positions from -1"),
+        (lambda r: {"probabilities": r.probabilities[:, :1]}, "'probabilities' must have the"),
+        (lambda r: {"sample_weight": np.ones(3)}, "'sample_weight' must have"),
+        (lambda r: {"sample_weight": -np.ones(len(r.y))}, "'sample_weight' must hold finite"),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused_by_name(tmp_path, changes, message):
+    result = MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS).result_
+    replace(result, **changes(result)).save(tmp_path / "result.npz")
+    with pytest.raises(ValueError, match=f"must hold a consistent MultiSourceResult; {message}"):
+        MultiSourceResult.load(tmp_path / "result.npz")
 
 
 def test_results_are_frozen():

@@ -141,6 +141,34 @@ def test_files_of_other_versions_are_refused_with_the_name_of_what_is_wrong(
         lb.SearchResult.load(tmp_path / "bad.npz")
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a, h: a.update({"target 0 values": a["target 0 values"][:3]}), "'target 0' must h"),
+        (lambda a, h: a.update({"target 0 labels": a["target 0 labels"][:3]}), "'target 0 labels'"),
+        (lambda a, h: a.update({"sources 0 folds": a["sources 0 folds"][:3]}), "'source 0 folds'"),
+        (lambda a, h: a.update({"sources 0 rows": a["sources 0 rows"] + 999}), "'source 0 rows'"),
+        (
+            lambda a, h: a.update({"sources 0 weights": a["sources 0 weights"] * np.nan}),
+            "'source 0 weights' must hold finite weights of at least 0",
+        ),
+        (
+            lambda a, h: a.update({"sources 0 weights": -a["sources 0 weights"]}),
+            "'source 0 weights' must hold finite weights of at least 0",
+        ),
+        (lambda a, h: a.update({"y": a["y"] + 7}), "'y' must hold positions from 0 to 1"),
+        (lambda a, h: a.update({"y_target": a["y_target"] - 1}), "'y_target' must hold positions"),
+        (lambda a, h: a.update({"target_folds": a["target_folds"][:3]}), "'target_folds' must"),
+        (lambda a, h: h["values"]["cells"][0].update(source_index=9), "the sources of the cells"),
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused_by_name(result, tmp_path, change, message):
+    result.save(tmp_path / "good.npz")
+    edited(tmp_path / "good.npz", tmp_path / "bad.npz", change)
+    with pytest.raises(ValueError, match=f"must hold a consistent SearchResult; .*{message}"):
+        lb.SearchResult.load(tmp_path / "bad.npz")
+
+
 def test_a_metric_with_the_name_of_another_is_not_taken_for_it(tmp_path):
     other_class = {"f1": make_scorer(f1_score, pos_label=0)}
     found = searched({"nb": GaussianNB()}, scoring=other_class, criterion="tlv").results_
