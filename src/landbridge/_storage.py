@@ -86,7 +86,7 @@ def unpack(
     """Inverse of `pack`.
 
     ``parts`` holds the classes of records inside the record by name, and ``complete`` returns all
-    fields of the record from those that were saved. A record with the method ``contradictions``,
+    fields of the record from those that were saved. A record with the method ``_contradictions``,
     an iterator of sentences, is refused with the first of them.
     """
     if header["record"] != cls.__name__:
@@ -108,7 +108,7 @@ def unpack(
             f"landbridge {header['landbridge']}. Save it again with landbridge {__version__}."
         ) from error
     # Digests show that a file is unchanged, not that its parts fit together.
-    wrong = next(getattr(record, "contradictions", lambda: iter(()))(), None)
+    wrong = next(getattr(record, "_contradictions", lambda: iter(()))(), None)
     if wrong is not None:
         raise ValueError(
             f"`{path}` must hold a consistent {cls.__name__}; {wrong}. Restore it from the "

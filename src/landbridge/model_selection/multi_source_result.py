@@ -71,7 +71,7 @@ class KeptPredictions(SavedResult):
     sample_weight: Vector
     metrics: tuple[Metric, ...]
 
-    def contradictions(self) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[str]:
         """What is wrong with a loaded result, in words."""
         n_rows, n_classes = len(self.y), len(self.classes)
         yield from wrong_lengths(n_rows, {"sample_weight": self.weight})

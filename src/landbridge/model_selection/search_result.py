@@ -827,7 +827,7 @@ class SearchResult(SavedResult):
             sentence(f"{more} more in to_frame()", quiet=True) if more else "",
         )
 
-    def contradictions(self) -> Iterator[str]:
+    def _contradictions(self) -> Iterator[str]:
         """What is wrong with a loaded result, in words."""
         n_labelled = 0 if self.y_target is None else len(self.y_target)
         of_target = ("target_folds", "sample_weight_target", "target_groups")
