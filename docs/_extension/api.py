@@ -44,10 +44,15 @@ def public_names() -> dict[str, list[str]]:
 
 
 def _offered_by_package(module: Any) -> list[str]:
-    """Names of a single file, which are public if the package offers them."""
+    """Names that a single file defines, which are public if the package offers them."""
     import landbridge
 
-    return [name for name in landbridge.__all__ if name[0] != "_" and hasattr(module, name)]
+    own = {
+        name
+        for name, one in vars(module).items()
+        if getattr(one, "__module__", "") == module.__name__
+    }
+    return [name for name in landbridge.__all__ if name in own]
 
 
 def write_api_pages(folder: Path) -> None:
