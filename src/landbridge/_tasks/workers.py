@@ -282,7 +282,11 @@ class Setup:
             return Answer(None, TaskFailure("error", text, format_exc()), 0.0)
         pipe.send_bytes(STARTED)
         remote, shared = self.parts
-        return remote.answer(shared, content)
+        try:
+            return remote.answer(shared, content)
+        except KeyboardInterrupt as error:  # of the task itself, because workers ignore Ctrl-C
+            text = f"{type(error).__name__}: {error}"
+            return Answer(None, TaskFailure("error", text, format_exc()), 0.0)
 
 
 def _end_with_parent(parent: int) -> None:

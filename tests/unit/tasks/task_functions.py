@@ -66,6 +66,10 @@ def misbehave(shared, content):
         raise ValueError("no such thing")
     if content == "system exit":
         raise SystemExit(4)
+    if content == "generator exit":
+        raise GeneratorExit("Error")
+    if content == "keyboard interrupt":
+        raise KeyboardInterrupt("of the task")
     if content == "local error":
 
         class LocalError(Exception):

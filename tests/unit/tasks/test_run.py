@@ -76,7 +76,7 @@ def test_an_outcome_that_cannot_be_stored_is_a_failure(function, message):
     assert message in result.failure.message
 
 
-@pytest.mark.parametrize("content", ["error", "system exit", "local error"])
+@pytest.mark.parametrize("content", ["error", "system exit", "generator exit", "local error"])
 def test_errors_are_failures_of_their_task(content):
     results = by_content(run_tasks(misbehave, [Task(content), Task("fine")]))
     assert results["fine"].outcome == {"content": "fine"}
@@ -85,6 +85,15 @@ def test_errors_are_failures_of_their_task(content):
     assert "Error" in failure.message or "SystemExit: 4" in failure.message
     assert "misbehave" in failure.traceback
     assert failure.exception is not None
+
+
+def test_an_interrupt_raised_by_a_task_is_its_failure_in_a_worker():
+    tasks = [Task("keyboard interrupt"), Task("fine")]
+    results = by_content(run_tasks(misbehave, tasks, n_jobs=2))
+    assert results["fine"].outcome == {"content": "fine"}
+    failure = results["keyboard interrupt"].failure
+    assert (failure.reason, failure.message) == ("error", "KeyboardInterrupt: of the task")
+    assert "misbehave" in failure.traceback
 
 
 def test_workers_give_the_same_answers_as_one_process():
