@@ -26,6 +26,7 @@ the models are averaged with equal weights.
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_matrix
 from sklearn.base import ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
@@ -248,20 +249,27 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
             clusterer = make_pipeline(MaxAbsScaler(), KMeans(n_clusters, n_init=10))
         return clone_with_seed(clusterer, seed)
 
+    def _for_clusterer(self, X: Matrix) -> Matrix:
+        """Rows as the clusterer gets them.
+
+        k-means centres dense rows only, which breaks ties between centres in another way. The
+        default clusterer therefore gets sparse rows, so that both kinds have the same clusters.
+        """
+        return csr_matrix(X) if self.clusterer is None else X
+
     def _purity(self, sources: list[tuple[Matrix, Vector]], seed: int | None) -> float:
         """Mean purity over the sources that have more than one class."""
         purities = [
-            purity_beyond_chance(self._new_clusterer(y.size, seed).fit(X).predict(X), y)
-            for X, y in sources
+            purity_beyond_chance(self._new_clusterer(y.size, seed).fit(rows).predict(rows), y)
+            for rows, y in ((self._for_clusterer(X), y) for X, y in sources)
             if np.unique(y).size > 1
         ]
         return float(np.mean(purities)) if purities else 0.0
 
     def _compare_with_clusters(self, data: TransferData, target: Matrix, seed: int | None) -> None:
-        self.clusterer_ = self._new_clusterer(target.shape[0], seed).fit(target)
-        self._cluster_ids, clusters = np.unique(
-            self.clusterer_.predict(target), return_inverse=True
-        )
+        rows = self._for_clusterer(target)
+        self.clusterer_ = self._new_clusterer(target.shape[0], seed).fit(rows)
+        self._cluster_ids, clusters = np.unique(self.clusterer_.predict(rows), return_inverse=True)
         scores = self._scores(target)
         shape = (self._cluster_ids.size + 1, self.classes_.size)
         self.similarities_ = np.array(
@@ -316,7 +324,7 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
     def _clusters(self, X: Matrix) -> Vector:
         """Cluster of each row; the last number stands for clusters without target rows in
         ``fit``."""
-        ids = self.clusterer_.predict(X)
+        ids = self.clusterer_.predict(self._for_clusterer(X))
         positions = np.searchsorted(self._cluster_ids, ids)
         known = np.isin(ids, self._cluster_ids)
         return np.where(known, positions, self._cluster_ids.size)

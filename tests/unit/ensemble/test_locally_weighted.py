@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from joblib import parallel_config
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
@@ -227,3 +228,20 @@ def test_the_number_of_jobs_of_joblib_changes_no_digit():
     for _ in range(3):
         with parallel_config(backend="threading", n_jobs=2):
             assert np.array_equal(predict(), expected)
+
+
+def test_sparse_rows_get_the_predictions_of_dense_rows():
+    """0/1 features have many rows at the same distance from two centres."""
+    rng = np.random.default_rng(3)
+    X, X_target = (rng.normal(size=(n, 12)) > 0.5 for n in (200, 60))
+    X, X_target = X.astype(float), X_target.astype(float)
+    y = (X[:, 0] + X[:, 1] * rng.random(200) > 0.7).astype(int)
+    answers = []
+    for form in (np.asarray, csr_array):
+        model = lb.LocallyWeightedEnsemble(
+            [("linear", LogisticRegression())], min_purity=0.0, random_state=0
+        )
+        groups = np.repeat(["a", "b", "c", "d"], 50)
+        model.fit(form(X), y, groups=groups, X_unlabeled=form(X_target))
+        answers.append(model.predict_proba(form(X_target)))
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-9)
