@@ -130,6 +130,28 @@ def test_mistakes_are_named_with_their_line(tmp_path, name, text, message):
     assert str(found.value).count(name) == 1
 
 
+@pytest.mark.parametrize(
+    "value", ["yes", "No", "on", "OFF", "010", "-0777", "08", "0o10", "1:30", "190:20:30.15"]
+)
+def test_values_that_versions_of_yaml_read_differently_are_refused(tmp_path, value):
+    file = tmp_path / "c.yaml"
+    file.write_text(f"a:\n  estimator: SVC\n  params:\n    C: {value}\n")
+    with pytest.raises(InputError, match=f"line 4: versions of YAML read {value} differently"):
+        read_candidates(file)
+    file.write_text(f"'{value}': {{estimator: SVC, params: {{kernel: '{value}'}}}}\n")
+    assert read_candidates(file)[value].kernel == value
+
+
+def test_numbers_in_yaml_are_those_of_version_1_2(tmp_path):
+    values = {"1e3": 1000.0, "1.5E-3": 0.0015, "-.5e+2": -50.0, "0x10": 16, "0": 0, "0.5": 0.5}
+    (tmp_path / "c.yaml").write_text(
+        "a:\n  estimator: SVC\n  grid:\n    C: [" + ", ".join(values) + "]\n"
+    )
+    (_, grid) = read_candidates(tmp_path / "c.yaml")["a"]
+    assert grid["C"] == list(values.values())
+    assert [type(value) for value in grid["C"]] == [float, float, float, int, int, float]
+
+
 def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         read_candidates(tmp_path / "c.yaml")

@@ -38,6 +38,11 @@ DEEPEST = 20
 # Parameters of boosters that are not in the signature of XGBClassifier.
 BOOSTER_PARAMETERS = ("n_estimators", "learning_rate", "max_depth", "random_state")
 MOST_POINTS = 10_000
+# Plain values that YAML 1.1, which PyYAML reads, and YAML 1.2 understand differently.
+AMBIGUOUS = re.compile(
+    r"yes|no|on|off|[-+]?0[0-9_]+|[-+]?0o[0-7]+|[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -237,7 +242,7 @@ def _read(path: Path) -> Entry:
 def _read_yaml(text: str, path: Path) -> Entry:
     loader = None
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         node = loader.get_single_node()
         return Entry({}, 1, path) if node is None else _YAML(loader, path).read(node, 0)
     except InputError:
@@ -270,6 +275,17 @@ def _too_deep(path: Path) -> str:
     return f"{path}: entries must be nested at most {DEEPEST} levels deep. Simplify the file."
 
 
+class _Loader(yaml.SafeLoader):
+    """PyYAML's loader, which also reads 1e3 as a number, as YAML 1.2 does."""
+
+
+_Loader.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+$"),
+    list("-+.0123456789"),
+)
+
+
 class _YAML:
     """Convert YAML nodes to entries, and limit their number, because aliases can repeat them."""
 
@@ -295,7 +311,13 @@ class _YAML:
             content: Any = [self.read(item, depth + 1) for item in node.value]
         else:
             content = self.loader.construct_object(node)
-        return Entry(content, line, self.path)
+        entry = Entry(content, line, self.path)
+        if isinstance(node, yaml.ScalarNode) and not node.style and AMBIGUOUS.fullmatch(node.value):
+            entry.fail(
+                f"versions of YAML read {node.value} differently. Write true or false, a number "
+                f"without leading zeros or colons, or text in quotes: '{node.value}'."
+            )
+        return entry
 
     def _mapping(self, node: Any, depth: int) -> dict[str, Entry]:
         content: dict[str, Entry] = {}
