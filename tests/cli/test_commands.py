@@ -680,3 +680,7 @@ def test_results_that_lack_a_part_are_refused(after_select):
     )
     done = landbridge("report", "r.json", "-o", "r.json", code=2)
     assert "--results and --output must be two files" in done.stderr
+    circle = landbridge.folder / "circle.html"
+    circle.symlink_to(circle.name)
+    landbridge("report", "r.json", "-o", "circle.html")
+    assert circle.read_text().startswith("<!doctype html>")

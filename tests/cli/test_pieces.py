@@ -63,17 +63,36 @@ def test_several_parquet_files_are_one_table(landbridge, model, tmp_path):
 @pytest.mark.parametrize(
     ("files", "path", "message"),
     [
-        ([], ".", "a directory must hold Parquet files; got none"),
+        ([], ".", "a directory must hold Parquet files, .* got none"),
         ([], "*.parquet", "no file matches the pattern"),
         (["a.parquet", "b.csv"], "*", "a pattern must match Parquet files only; got .*b.csv"),
+        (["deep/a.parquet"], ".", "directly or in folders like region=north; got none"),
         ([], "a.parquet", "no such file"),
     ],
 )
 def test_paths_without_a_table_are_refused(tmp_path, files, path, message):
     for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
     with pytest.raises(InputError, match=message):
         find_files(tmp_path / path)
+
+
+def test_only_folders_of_a_dataset_are_entered(tmp_path):
+    for folder in ("region=north/year=2020", "other/region=north", "_region=south"):
+        (tmp_path / folder).mkdir(parents=True)
+        pl.DataFrame({"a": [1]}).write_parquet(tmp_path / folder / "1.parquet")
+    assert find_files(tmp_path) == [tmp_path / "region=north" / "year=2020" / "1.parquet"]
+
+
+def test_broken_links_are_named(tmp_path):
+    circle, lost = tmp_path / "circle.csv", tmp_path / "lost.csv"
+    circle.symlink_to(circle.name)
+    lost.symlink_to("gone.csv")
+    with pytest.raises(InputError, match="circle.csv: the symbolic link to circle.csv leads back"):
+        find_files(circle)
+    with pytest.raises(InputError, match="lost.csv: .* leads to gone.csv, which does not exist"):
+        find_files(lost)
 
 
 def test_files_that_do_not_fit_together_are_refused(tmp_path):

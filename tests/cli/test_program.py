@@ -151,6 +151,18 @@ def test_signals_stop_at_once_and_leave_nothing(tmp_path, stop, code):
     assert {file.name for file in tmp_path.iterdir()} == {"wines.csv", "many.yaml"}
 
 
+def test_a_reader_that_stops_early_ends_the_program_quietly(tmp_path, model):
+    pl.concat([make_frame()] * 200).write_csv(tmp_path / "new.csv")
+    process = start("predict", model, "new.csv", folder=tmp_path)
+    with process:
+        assert process.stdout.readline().startswith("prediction,")
+        process.stdout.close()
+        errors = process.stderr.read()
+    assert process.returncode == 0
+    assert "error" not in errors
+    assert "pipe" not in errors.lower()
+
+
 def test_a_full_disk_is_named(tmp_path):
     """On a real file system of 200 kB, where the machine lets us make one."""
     disk = tmp_path / "disk"

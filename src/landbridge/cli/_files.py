@@ -9,6 +9,7 @@ of the same name. No model should be trained on a table that silently differs fr
 
 import codecs
 import csv
+import errno
 import glob
 import io
 import os
@@ -41,10 +42,12 @@ MOST_OF_A_RECORD = 64 << 20
 def find_files(path: Path) -> list[Path]:
     """List the files given by a path: one file, a directory or a pattern."""
     if path.is_dir():
-        files = [file for file in path.rglob("*") if _is_part(file, path)]
+        files = list(_parts(path))
         if not files:
             raise InputError(
-                f"{path}: a directory must hold Parquet files; got none. Name the file to read."
+                f"{path}: a directory must hold Parquet files, directly or in folders like "
+                "region=north; got none. Name the file to read, or give a pattern like "
+                "'data/**/*.parquet'."
             )
     elif glob.has_magic(str(path)) and not path.exists():
         files = [Path(name) for name in glob.glob(str(path), recursive=True)]
@@ -63,10 +66,20 @@ def find_files(path: Path) -> list[Path]:
     return sorted(files)
 
 
-def _is_part(file: Path, folder: Path) -> bool:
-    """Whether a file belongs to the dataset; names starting with a dot or underscore do not."""
-    hidden = any(part[0] in "._" for part in file.relative_to(folder).parts)
-    return file.suffix.lower() in PARQUET_SUFFIXES and file.is_file() and not hidden
+def _parts(folder: Path) -> Iterator[Path]:
+    """Parquet files of a dataset, without names that start with a dot or underscore.
+
+    Only folders like ``region=north`` are entered, so that a wrong path cannot start a walk
+    through a whole disk.
+    """
+    for entry in folder.iterdir():
+        if entry.name[0] in "._":
+            continue
+        if entry.is_dir():
+            if "=" in entry.name:
+                yield from _parts(entry)
+        elif entry.suffix.lower() in PARQUET_SUFFIXES and entry.is_file():
+            yield entry
 
 
 def is_parquet(files: Sequence[Path]) -> bool:
@@ -85,6 +98,10 @@ def scan_parquet(files: Sequence[Path]) -> pl.LazyFrame:
 
 def check_file(path: Path) -> None:
     """Raise if a path is not a file of a known kind."""
+    if path.is_symlink() and not path.exists():
+        raise InputError(
+            f"{path}: {_broken_link(path)}. Correct the link, or give the path of the table itself."
+        )
     if not path.exists():
         there = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InputError(
@@ -102,6 +119,15 @@ def check_file(path: Path) -> None:
         )
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty. Check how it was exported.")
+
+
+def _broken_link(path: Path) -> str:
+    try:
+        path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            return f"the symbolic link to {path.readlink()} leads back to itself"
+    return f"the symbolic link leads to {path.readlink()}, which does not exist"
 
 
 def check_encoding(path: Path, encoding: str | None) -> None:

@@ -179,11 +179,11 @@ def check_output(path: Path | None, *suffixes: str) -> None:
 
 def check_distinct(**paths: Path | None) -> None:
     """Raise if two options name the same file, which would be overwritten."""
-    seen: dict[Path, str] = {}
+    seen: dict[str, str] = {}
     for option, path in paths.items():
         if path is None:
             continue
-        other = seen.setdefault(path.resolve(), option)
+        other = seen.setdefault(os.path.realpath(path), option)
         if other != option:
             raise InputError(
                 f"--{other} and --{option} must be two files; got {path} for both. Rename one."

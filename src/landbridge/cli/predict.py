@@ -148,7 +148,8 @@ def _write_csv(
 ) -> None:
     for number, piece in enumerate(answers):
         shown = piece if raw else without_formulas(piece)
-        shown.write_csv(file, include_header=number == 0, separator=separator)
+        # Written by Python, whose errors name a closed pipe, unlike those of polars.
+        file.write(shown.write_csv(include_header=number == 0, separator=separator).encode())
 
 
 def _write_parquet(answers: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
