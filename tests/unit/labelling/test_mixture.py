@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from landbridge.labelling import mixture
 from landbridge.labelling.design import systematic_sample
@@ -75,6 +76,17 @@ def test_labels_move_the_posterior_towards_the_truth():
         mean = make_mixture(n_labels=n)[2].mean
         distances.append(np.abs((mean - mean.mean()) - (truth - truth.mean())).max())
     assert distances[2] < distances[1] < distances[0]
+
+
+def test_candidates_weigh_as_likely_as_no_difference_from_the_leader_is():
+    mixed = make_mixture(n_labels=30)[2]
+    found, leader, covariance = mixed.relative(), mixed.leader, mixed.covariance
+    for cell in set(range(4)) - {leader}:
+        contrast = np.eye(4)[cell] - np.eye(4)[leader]
+        spread = np.sqrt(contrast @ covariance @ contrast)
+        likelihood = stats.norm.pdf(mixed.mean[cell] - mixed.mean[leader], scale=spread)
+        ratio = likelihood / stats.norm.pdf(0.0, scale=spread)
+        assert found.weights[cell] / found.weights[leader] == pytest.approx(ratio)
 
 
 def test_pairs_weigh_differences_only():

@@ -156,7 +156,7 @@ def test_files_of_other_versions_are_refused_with_the_name_of_what_is_wrong(
             lambda a, h: a.update({"sources 0 weights": -a["sources 0 weights"]}),
             "'source 0 weights' must hold finite weights of at least 0",
         ),
-        (lambda a, h: a.update({"y": a["y"] + 7}), "'y' must hold positions from 0 to 1"),
+        (lambda a, h: a.update({"y": a["y"] + 1}), "'y' must hold positions from 0 to 1"),
         (lambda a, h: a.update({"y_target": a["y_target"] - 1}), "'y_target' must hold positions"),
         (lambda a, h: a.update({"target_folds": a["target_folds"][:3]}), "'target_folds' must"),
         (lambda a, h: h["values"]["cells"][0].update(source_index=9), "the sources of the cells"),
