@@ -772,10 +772,11 @@ class SearchResult(SavedResult):
         import pandas as pd
 
         names = [metric.name for metric in self.metrics]
-        table = [
-            {**self.row(cell, level), **{name: self.score_of(cell, name) for name in names}}
-            for cell in self.rows()
-        ]
+        table = []
+        for cell in self.rows():
+            row = self.row(cell, level)
+            others = {name: self.score_of(cell, name) for name in names[1:]}
+            table.append({**row, names[0]: row["score"], **others})
         order = [
             "candidate",
             "source",
@@ -802,7 +803,7 @@ class SearchResult(SavedResult):
         if self.label_check_ is not None and self.label_check_.verdict:
             yield self.label_check_.verdict
         for place, cell in enumerate(ranked[:MOST_IN_TERMINAL], start=1):
-            score = self.metric.format(self.score_of(cell))
+            score = self.metric.format(self.row(cell)["score"])
             if cell == VOTE:
                 yield f"{place:4d}. vote of {len(self.vote().members)} cells: {score}"  # type: ignore[union-attr]
             else:

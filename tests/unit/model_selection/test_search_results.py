@@ -535,7 +535,11 @@ def test_intervals_are_reweighted_where_labels_overlap_with_the_target(result):
     assert found.high >= plain.high
     assert found.n_rows == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
     reweighted = replace(result, label_check_=check)
-    assert reweighted.row(3, 0.9)["score"] == reweighted.interval(0.9, cell=3).estimate
+    estimate = reweighted.interval(0.9, cell=3).estimate
+    assert reweighted.row(3, 0.9)["score"] == estimate
+    shown = reweighted.to_frame(0.9).loc[reweighted.rows().index(3)]
+    assert shown["low"] < shown["accuracy"] == estimate < shown["high"]
+    assert f"{reweighted.labels[3]}: {reweighted.metric.format(estimate)}" in repr(reweighted)
 
 
 def test_a_cell_must_be_one_that_was_validated(result):
