@@ -1,8 +1,8 @@
 """Check array indices of a loaded model that compiled code uses without bounds checks.
 
-Trees, neighbour trees, support vector machines and sparse matrices are read without bounds checks.
-An edited file could cause invalid memory access or endless loops, so every index is checked once,
-when a model is loaded.
+Trees, neighbour trees, support vector machines, one-hot encoders and sparse matrices are used
+without bounds checks. An edited file could cause invalid memory access or endless loops, so every
+index is checked once, when a model is loaded.
 """
 
 from collections.abc import Callable, Iterator
@@ -138,6 +138,25 @@ def _check_support_vectors(model: Any) -> None:
         )
 
 
+def _check_one_hot(encoder: Any) -> None:
+    """Check the codes, which become columns of a sparse matrix without bounds checks."""
+    if not hasattr(encoder, "categories_"):
+        return
+    n_columns = encoder._compute_n_features_outs()
+    _require(n_columns == list(encoder._n_features_outs), encoder, "a wrong number of columns")
+    unset = [None] * len(n_columns)
+    dropped = encoder._drop_idx_after_grouping
+    groups = encoder._default_to_infrequent_mappings if encoder._infrequent_enabled else unset
+    _require(len(groups) == len(n_columns), encoder, "groups for another number of features")
+    for n, drop, group, categories in zip(
+        n_columns, unset if dropped is None else dropped, groups, encoder.categories_, strict=True
+    ):
+        n_codes = n if drop is None else n + 1
+        codes = np.arange(len(categories)) if group is None else np.asarray(group)
+        _require((codes >= 0) & (codes < n_codes), encoder, "codes outside its columns")
+        _require(drop is None or 0 <= drop < n_codes, encoder, "a dropped code that does not exist")
+
+
 def _check_transfer_tree(tree: Any) -> None:
     left = np.asarray(tree.left)
     inner = np.asarray(tree.feature) != -1
@@ -167,5 +186,6 @@ _CHECKS: tuple[tuple[str, Callable[[Any], None]], ...] = (
     ("sklearn.neighbors._kd_tree.KDTree", _check_neighbours),
     ("sklearn.neighbors._ball_tree.BallTree", _check_neighbours),
     ("sklearn.svm._base.BaseLibSVM", _check_support_vectors),
+    ("sklearn.preprocessing._encoders.OneHotEncoder", _check_one_hot),
     ("landbridge.boosting.tree_growth.Tree", _check_transfer_tree),
 )

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.tree import DecisionTreeClassifier
 
@@ -217,6 +217,8 @@ def fitted_models(X, y):
         "svr": SVR().fit(X, numbers),
         "trimmed": lb.TrimmedTreeClassifier().fit(X, y, X_target=X[:9], y_target=y[:9]),
         "sparse": SVC(kernel="linear").fit(sparse.csr_matrix(X), y),
+        "one-hot": OneHotEncoder(max_categories=3, drop="first").fit(X.round()),
+        "plain one-hot": OneHotEncoder(drop="if_binary").fit(np.c_[X.round(), y == "yes"]),
     }
 
 
@@ -269,6 +271,18 @@ def edit_neighbours(model, place, value):
         ("svr", lambda m: setattr(m, "_intercept_", np.zeros(7)), "a wrong number of intercepts"),
         ("svr", lambda m: setattr(m, "n_features_in_", 9), "support vectors with other features"),
         ("trimmed", lambda m: m.tree_.left.fill(0), "children outside"),
+        (
+            "one-hot",
+            lambda m: m._default_to_infrequent_mappings[0].fill(10**6),
+            "codes outside its columns",
+        ),
+        ("one-hot", lambda m: m._n_features_outs.append(3), "a wrong number of columns"),
+        ("one-hot", lambda m: m._default_to_infrequent_mappings.pop(), "groups for another number"),
+        (
+            "plain one-hot",
+            lambda m: m._drop_idx_after_grouping.__setitem__(-1, 99),
+            "a dropped code that does not exist",
+        ),
         ("sparse", lambda m: m.support_vectors_.indices.fill(10**6), "a sparse matrix with wrong"),
     ],
 )
