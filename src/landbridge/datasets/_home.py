@@ -10,6 +10,7 @@ import gzip
 import hashlib
 import os
 import sys
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +99,13 @@ def require_files(
 
 def _check_cached(file: DataFile, path: Path) -> None:
     """Raise if a file in the cache folder was changed after the download."""
-    if file.sha256 and hashlib.sha256(read_bytes(path)).hexdigest() != file.sha256:
+    if not file.sha256:
+        return
+    try:
+        found = hashlib.sha256(read_bytes(path)).hexdigest()
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        found = None
+    if found != file.sha256:
         raise OSError(
             f"{path} must have the SHA-256 {file.sha256}; it was changed after the download. "
             "Remove it to download it again, or keep your own files in another folder "

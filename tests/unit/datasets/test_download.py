@@ -318,3 +318,7 @@ def test_a_changed_file_in_the_cache_folder_is_refused(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="it was changed after the download. Remove it"):
         require_files([file], data_home=None, **options)
     assert require_files([file], data_home=tmp_path / "landbridge", **options)
+    (tmp_path / "landbridge" / "a.csv").unlink()
+    (tmp_path / "landbridge" / "a.csv.gz").write_bytes(b"not compressed")
+    with pytest.raises(OSError, match=r"a.csv.gz must have the SHA-256 .* it was changed after"):
+        require_files([file], data_home=None, **options)
