@@ -24,7 +24,7 @@ With groups of target rows (``cv_groups_target`` in `fit`), groups, not rows, ar
 intervals and paired tests resample or sum whole groups, without a control variate.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations, product
@@ -334,11 +334,14 @@ def prob_better(
     method: str | None = None,
     level: float = 0.95,
     metric: str | Metric | None = None,
+    cells: Sequence[int] | None = None,
 ) -> np.ndarray:
     """Probability that the cell of the row is better than that of the column.
 
     Parameters
     ----------
+    cells : sequence of int, optional
+        Cells to compare; all by default.
     method : {"paired", "paper"}, optional
         ``"paired"`` compares cells on common validation rows, which are labelled target rows if
         there are any. ``"paper"`` is Eq. (16), for accuracy by TrCV.
@@ -353,12 +356,13 @@ def prob_better(
     check_level(level)
     method, metric = method or "paired", self.find_metric(metric)
     check_choice(method, "method", ("paired", "paper"))
+    chosen = range(len(self.cells)) if cells is None else [check_cell(self, c) for c in cells]
     if method == "paired":
-        return _paired(self, metric)
+        return _paired(self, metric, chosen)
     _require(self, "trcv", method)
     _require_accuracy(metric, method)
-    rows = np.array([self.sources[cell.source_index].rows.size for cell in self.cells])
-    return prob_better_paper(np.array(self.scores("trcv", metric)), rows, level)
+    rows = np.array([self.sources[self.cells[cell].source_index].rows.size for cell in chosen])
+    return prob_better_paper(np.array(self.scores("trcv", metric))[chosen], rows, level)
 
 
 def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:
@@ -382,21 +386,20 @@ def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray
     return answer
 
 
-def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
+def _paired(result: "SearchResult", metric: Metric, chosen: Sequence[int]) -> np.ndarray:
     """Compare on labelled target rows if they were predicted, otherwise on source rows."""
-    n_cells = len(result.cells)
-    answer = np.full((n_cells, n_cells), np.nan)
+    answer = np.full((len(chosen), len(chosen)), np.nan)
     criterion = "tlv" if "tlv" in result.available() else result.criterion
     of_target = CRITERIA[criterion].of_target
     status = result.status(criterion, metric)
     groups: dict[Any, list[int]] = {}
-    for cell in range(n_cells):
+    for place, cell in enumerate(chosen):
         if status[cell] != "failed":
             seen = result.predictions(criterion, cell).seen  # type: ignore[union-attr]
             where = None if of_target else result.cells[cell].source_index
-            groups.setdefault((where, seen.tobytes()), []).append(cell)
-    cells = [cell for group in groups.values() for cell in group]
-    answer[np.ix_(cells, cells)] = 0.5
+            groups.setdefault((where, seen.tobytes()), []).append(place)
+    places = [place for group in groups.values() for place in group]
+    answer[np.ix_(places, places)] = 0.5
     together = list(groups.values())
     if of_target:
         # After racing, cells have different rows: compare each pair on the rows that it shares.
@@ -406,9 +409,10 @@ def _paired(result: "SearchResult", metric: Metric) -> np.ndarray:
             for a, b in product(first, second)
         ]
     for group in together:
-        rows = result._validated(criterion, group, metric.response)
+        cells = [chosen[place] for place in group]
+        rows = result._validated(criterion, cells, metric.response)
         if rows.y.size >= 2:
-            known = result._replicates(metric, group) if criterion == "tlv" else None
+            known = result._replicates(metric, cells) if criterion == "tlv" else None
             answer[np.ix_(group, group)] = paired_probability(
                 metric, rows.y, rows.values, replicates=known, **rows.design
             )

@@ -55,6 +55,8 @@ from landbridge.model_selection.vote import (
 
 # Metrics whose loss is a distance between the truth and a number, and its name in `anchor`.
 DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
+# Number of cells that are compared with the best at the same time.
+PAIRED_AT_ONCE = 500
 # Number of rows shown in a notebook and in a terminal.
 MOST_IN_NOTEBOOK, MOST_IN_TERMINAL = 15, 10
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -542,13 +544,15 @@ class SearchResult(SavedResult):
         list of int
             Numbers of the cells.
         """
-        status = self.status()
-        ahead = self.prob_better()[self.best]
-        return [
-            cell
-            for cell in self.ranking()
-            if status[cell] == "complete" and not (ahead[cell] >= level and cell != self.best)
-        ]
+        status, best = self.status(), self.best
+        complete = [cell for cell in self.ranking() if status[cell] == "complete" and cell != best]
+        near = [best] if status[best] == "complete" else []
+        # Some at a time: a matrix of all pairs of thousands of cells would take gigabytes.
+        for start in range(0, len(complete), PAIRED_AT_ONCE):
+            some = complete[start : start + PAIRED_AT_ONCE]
+            ahead = self.prob_better(cells=(best, *some))[0, 1:]
+            near += [cell for cell, lead in zip(some, ahead, strict=True) if not lead >= level]
+        return near
 
     @property
     def simpler(self) -> int | None:

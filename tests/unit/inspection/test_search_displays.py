@@ -92,7 +92,7 @@ def test_pairwise_probabilities_are_ordered_like_the_ranking(search):
     display = lb.PairwiseDisplay.from_estimator(search, method="paired", most=4)
     cells = search.results_.ranking()[:4]
     expected = search.prob_better(method="paired")[np.ix_(cells, cells)]
-    np.testing.assert_array_equal(display.probabilities, expected)
+    np.testing.assert_allclose(display.probabilities, expected, rtol=1e-12)
     assert len(display.ax_.texts) == 4 * 3
     assert "paired" in display.ax_.get_title()
     assert display.ax_.get_yticklabels()[2].get_text() == f"{display.labels[2]}  3"

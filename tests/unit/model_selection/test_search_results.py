@@ -29,6 +29,7 @@ from landbridge.inference import (
     e_value,
     score_interval,
 )
+from landbridge.model_selection import search_result
 from landbridge.model_selection._fit_tasks import FitTask
 from landbridge.model_selection._run import clearly_behind, racing_rounds
 from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
@@ -557,6 +558,17 @@ def test_a_cell_must_be_one_that_was_validated(result):
 
 
 # Probabilities and the verdict
+
+
+def test_probabilities_of_some_cells_are_those_of_all(result, monkeypatch):
+    near = result.within_noise()
+    for method in ("paper", "paired"):
+        whole = result.prob_better(method=method)
+        some = result.prob_better(method=method, cells=(5, 0, 3))
+        np.testing.assert_allclose(some, whole[np.ix_([5, 0, 3], [5, 0, 3])], rtol=1e-12)
+    monkeypatch.setattr(search_result, "PAIRED_AT_ONCE", 2)
+    result._answers.clear()
+    assert result.within_noise() == near
 
 
 def test_probabilities_of_the_two_methods(result):
