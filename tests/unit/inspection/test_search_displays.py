@@ -98,7 +98,7 @@ def test_pairwise_probabilities_are_ordered_like_the_ranking(search):
     assert display.ax_.get_yticklabels()[2].get_text() == f"{display.labels[2]}  3"
     # Ranked by labelled rows, compared on labelled rows.
     default = lb.PairwiseDisplay.from_estimator(search, most=4)
-    np.testing.assert_array_equal(default.probabilities, expected)
+    np.testing.assert_allclose(default.probabilities, expected, rtol=1e-12)
 
 
 def test_criterion_against_criterion_has_a_point_for_each_cell(search):
