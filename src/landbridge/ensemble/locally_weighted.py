@@ -246,7 +246,8 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         clusterer = self.clusterer
         if clusterer is None:
             n_clusters = min(self.classes_.size, n_rows)
-            clusterer = make_pipeline(MaxAbsScaler(), KMeans(n_clusters, n_init=10))
+            scaler = MaxAbsScaler().set_output(transform="default")  # tables cannot be sparse
+            clusterer = make_pipeline(scaler, KMeans(n_clusters, n_init=10))
         return clone_with_seed(clusterer, seed)
 
     def _for_clusterer(self, X: Matrix) -> Matrix:
