@@ -116,7 +116,9 @@ def test_a_missing_file_suggests_the_nearest_name(tmp_path):
     write(tmp_path / "wine.csv", GOOD)
     with pytest.raises(InputError, match="no such file. Did you mean 'wine.csv'"):
         read_table(tmp_path / "wien.csv")
-    with pytest.raises(InputError, match="a directory must hold Parquet files, directly or .*; got none"):
+    with pytest.raises(
+        InputError, match="a directory must hold Parquet files, directly or .*; got none"
+    ):
         read_table(tmp_path)
 
 
