@@ -207,7 +207,7 @@ def _numbers(lines: Lines) -> list[str]:
         "error that 90 % of the estimates stay below, which is half the width that would cover. "
         "The spread of the forecasts was one of two values that do equally well on the development "
         "tasks; both were measured on the confirmation tasks, and the other value held there in "
-        "57 %.",
+        "57 %."
     ]
     for group in GROUPS:
         rows = [x["train"] for x in lines if x["group"] == group]

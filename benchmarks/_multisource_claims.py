@@ -148,11 +148,7 @@ CLAIMS = [
         "bias of CVS at M = 200, K = 3 and 10 (of ten domains: 9)",
         cvs_is_pessimistic,
     ),
-    (
-        "CVR is optimistic",
-        "bias of CVR at M = 1000, K = 10 (of ten domains: 9)",
-        cvr_is_optimistic,
-    ),
+    ("CVR is optimistic", "bias of CVR at M = 1000, K = 10 (of ten domains: 9)", cvr_is_optimistic),
     (
         "CVS varies more than CVR, in the same order",
         "standard deviations with all domains, the largest M",

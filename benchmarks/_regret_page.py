@@ -72,10 +72,7 @@ METRICS = {
 
 
 def page(
-    title: str,
-    introduction: str,
-    every: Sequence[dict[str, Any]],
-    skada: Sequence[dict[str, Any]],
+    title: str, introduction: str, every: Sequence[dict[str, Any]], skada: Sequence[dict[str, Any]]
 ) -> str:
     """The whole page in Markdown."""
     lines = [line for line in every if line["dataset"] not in FURTHER]

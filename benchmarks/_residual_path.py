@@ -4,12 +4,7 @@ import numpy as np
 
 from landbridge._typing import Vector
 from landbridge.feature_selection.moments import by_domain
-from landbridge.feature_selection.t_greedy import (
-    ROUNDINGS,
-    first_of_best,
-    make_score,
-    t_statistics,
-)
+from landbridge.feature_selection.t_greedy import ROUNDINGS, first_of_best, make_score, t_statistics
 
 
 def residual_path(

@@ -25,13 +25,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline
 
 import landbridge as lb
-from benchmarks._defaults_tasks import (
-    Split,
-    pairs_of_domains,
-    regressions,
-    several_sources,
-    split,
-)
+from benchmarks._defaults_tasks import Split, pairs_of_domains, regressions, several_sources, split
 from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge.model_selection._fit_tasks import Training, fit_model
 
@@ -58,10 +52,7 @@ CLASSIFIERS = {
     "logistic regression": linear(),
     "gradient boosting": HistGradientBoostingClassifier(random_state=0),
 }
-REGRESSORS = {
-    "ridge": Ridge(),
-    "gradient boosting": HistGradientBoostingRegressor(random_state=0),
-}
+REGRESSORS = {"ridge": Ridge(), "gradient boosting": HistGradientBoostingRegressor(random_state=0)}
 
 
 def before(transformer: Any) -> Callable[[], Pipeline]:

@@ -95,7 +95,7 @@ def _cv(estimator: str, runs: list[dict]) -> tuple[str, list[str]]:
         f"{what} ({fit_ms:.0f} ms per fit): "
         f"{overhead:.3f}× the plain loop ({_met(overhead <= 1.1)} ≤ 1.1×), "
         f"two workers {speedup:.2f}× faster in wall time ({_met(speedup >= 1.7)} ≥ 1.7×), losses "
-        f"of all four runs bit-identical: {'yes' if same else 'NO'}.",
+        f"of all four runs bit-identical: {'yes' if same else 'NO'}."
     ]
 
 

@@ -40,11 +40,7 @@ others = bikes.domain != "winter"
 
 linear = LogisticRegression(max_iter=1000)
 search = TransferSearchCV(
-    {
-        "other seasons": SourceOnly(linear),
-        "winter": TargetOnly(linear),
-        "both": Pooled(linear),
-    },
+    {"other seasons": SourceOnly(linear), "winter": TargetOnly(linear), "both": Pooled(linear)},
     random_state=0,
 ).fit(X[others], y[others], X_target=X[known], y_target=y[known], X_unlabeled=X[pool])
 

@@ -2,11 +2,7 @@
 
 import numpy as np
 import skada
-from skada._reweight import (
-    DiscriminatorReweightAdapter,
-    KLIEPReweightAdapter,
-    KMMReweightAdapter,
-)
+from skada._reweight import DiscriminatorReweightAdapter, KLIEPReweightAdapter, KMMReweightAdapter
 
 ADAPTERS = {
     "kmm": KMMReweightAdapter,

@@ -51,12 +51,7 @@ def pack(record: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     arrays: dict[str, np.ndarray] = {}
     values = _pack(record, "", arrays)
     name = values.pop(RECORD)
-    return arrays, {
-        "format": FORMAT,
-        "landbridge": __version__,
-        "record": name,
-        "values": values,
-    }
+    return arrays, {"format": FORMAT, "landbridge": __version__, "record": name, "values": values}
 
 
 def _pack(value: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:

@@ -76,13 +76,7 @@ def test_the_demo_answers_a_yes_and_a_no(landbridge, tmp_path):
     assert len(labelled) == 200  # evenly spaced, so that no draw of labels can be preferred
     assert set(np.diff(labelled)) == {4, 5}
     files = {file.name for file in (tmp_path / "story").iterdir()}
-    assert files == {
-        "winter.csv",
-        "days_off.csv",
-        "candidates.yaml",
-        "report.html",
-        "model.skops",
-    }
+    assert files == {"winter.csv", "days_off.csv", "candidates.yaml", "report.html", "model.skops"}
     page = (tmp_path / "story" / "report.html").read_text()
     for title in ("Checks", "Ranking", "Shift between", "Score on a new source"):
         assert title in page

@@ -83,8 +83,7 @@ CASES = [
     ),
     Case(lambda: lb.SurrogateKernelRegressor(n_components=20, random_state=0), "regressor"),
     Case(
-        lambda: lb.TransferComponentAnalysis(n_components=3, rank=20, random_state=0),
-        "transformer",
+        lambda: lb.TransferComponentAnalysis(n_components=3, rank=20, random_state=0), "transformer"
     ),
     Case(lambda: lb.LaplacianRLSRegressor(n_components=20, random_state=0), "regressor"),
     Case(lambda: lb.TransductiveSVC(kernel="linear"), "classifier", tolerance=1e-3),

@@ -17,11 +17,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
 
 def call(*command: object, folder: Path | None = None) -> str:
     done = subprocess.run(
-        [str(word) for word in command],
-        cwd=folder,
-        env=ENVIRONMENT,
-        capture_output=True,
-        text=True,
+        [str(word) for word in command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

@@ -93,10 +93,7 @@ def browser(folder: Path) -> Iterator[Page]:
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_for(f"{address}/status")
-        options = {
-            "binary": program,
-            "args": [*FLAGS, f"--user-data-dir={folder / 'profile'}"],
-        }
+        options = {"binary": program, "args": [*FLAGS, f"--user-data-dir={folder / 'profile'}"]}
         wanted = {
             "browserName": "chrome",
             "goog:chromeOptions": options,

@@ -13,10 +13,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from landbridge import MultiSourceCV, cv_variance, interval, paired_test
 from landbridge.datasets import make_sources
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore::landbridge.FewSourcesWarning"),
-]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::landbridge.FewSourcesWarning")]
 LEVEL = 0.9
 SOURCES = pytest.mark.parametrize("n_sources", [5, 10, 20])
 

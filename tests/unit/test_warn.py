@@ -18,11 +18,7 @@ CLASSIFIERS = (
     lb.LaplacianRLSClassifier,
     lb.TransductiveSVC,
 )
-REGRESSORS = (
-    lb.TrAdaBoostRegressor,
-    lb.SurrogateKernelRegressor,
-    lb.LaplacianRLSRegressor,
-)
+REGRESSORS = (lb.TrAdaBoostRegressor, lb.SurrogateKernelRegressor, lb.LaplacianRLSRegressor)
 
 
 @pytest.mark.parametrize("estimator", [*CLASSIFIERS, *REGRESSORS])

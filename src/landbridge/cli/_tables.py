@@ -20,13 +20,7 @@ import numpy as np
 import polars as pl
 
 from landbridge._tasks import Progress
-from landbridge.cli._columns import (
-    LARGEST,
-    column_kind,
-    find_types,
-    is_code,
-    without_zone,
-)
+from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code, without_zone
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     TEXT_SUFFIXES,

@@ -245,10 +245,7 @@ def check_target_labels(problem: Problem, seed: int) -> LabelCheck | None:
     if problem.groups is not None:
         groups = [problem.groups[problem.in_order(part)] for part in parts]
     return check_labels(
-        *map(problem.rows, parts),
-        groups=groups[0],
-        groups_unlabelled=groups[1],
-        random_state=seed,
+        *map(problem.rows, parts), groups=groups[0], groups_unlabelled=groups[1], random_state=seed
     )
 
 

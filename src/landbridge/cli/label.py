@@ -214,10 +214,7 @@ def _next(
         batch = planner.ask(search)
         rows = batch.rows.tolist()
         for row in rows:
-            state.rows[str(row)] = {
-                "name": names[row],
-                "cells": fingerprint(table.row(row)),
-            }
+            state.rows[str(row)] = {"name": names[row], "cells": fingerprint(table.row(row))}
         state.save(asked.state_path)
     if rows:
         write_batch(asked.output, state, rows, table, names)
@@ -421,10 +418,7 @@ def with_answers(problem: Problem, path: Path) -> Problem:
     weights /= weights[weights > 0].mean() if rows or n_first else 1.0
     filled = pl.Series(problem.labels.name, labels, dtype=problem.labels.dtype)
     return replace(
-        problem,
-        labels=filled,
-        target_weights=weights,
-        n_disputed=len(rows) if disputed else 0,
+        problem, labels=filled, target_weights=weights, n_disputed=len(rows) if disputed else 0
     )
 
 

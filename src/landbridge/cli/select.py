@@ -15,13 +15,7 @@ from landbridge.cli._candidates import read_candidates
 from landbridge.cli._columns import describe_columns
 from landbridge.cli._options import Label, Select, bytes_of, seconds_of
 from landbridge.cli._problem import Problem, require_labels
-from landbridge.cli._session import (
-    InputError,
-    Session,
-    check_distinct,
-    check_output,
-    command_line,
-)
+from landbridge.cli._session import InputError, Session, check_distinct, check_output, command_line
 from landbridge.cli._table_encoder import TableEncoder
 from landbridge.cli.diagnose import (
     column_cautions,
@@ -69,8 +63,7 @@ def run_select(asked: Select, current: Session) -> None:
     study = run_study(problem, asked, current, command=command_line())
     # Print the result first, in case a file cannot be written.
     current.show(
-        study.summary,
-        [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks],
+        study.summary, [*study.verdict_blocks(), *ranking_section(study.summary["ranking"]).blocks]
     )
     if asked.report is not None:
         write_report(study.summary, asked.report)

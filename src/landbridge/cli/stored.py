@@ -4,13 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from landbridge.cli._options import Cache, Info, Report, seconds_of
-from landbridge.cli._session import (
-    InputError,
-    Session,
-    check_distinct,
-    check_output,
-    command_line,
-)
+from landbridge.cli._session import InputError, Session, check_distinct, check_output, command_line
 
 
 def run_info(asked: Info, current: Session) -> None:

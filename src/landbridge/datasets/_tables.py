@@ -111,10 +111,7 @@ def fetch_abalone(*, data_home: DataHome = None, download_if_missing: bool = Tru
     in Tasmania. UCI Machine Learning Repository, CC BY 4.0.
     """
     (path,) = require_files(
-        [_ABALONE],
-        data_home,
-        download_if_missing,
-        "It is the UCI repository's Abalone data.",
+        [_ABALONE], data_home, download_if_missing, "It is the UCI repository's Abalone data."
     )
     with open_text(path) as lines:
         rows = [row for row in csv.reader(lines) if row]

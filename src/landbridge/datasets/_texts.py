@@ -182,10 +182,7 @@ def fetch_reuters(*, data_home: DataHome = None, download_if_missing: bool = Tru
 
 @documented
 def fetch_syskill_webert(
-    *,
-    merge_medium: bool = False,
-    data_home: DataHome = None,
-    download_if_missing: bool = True,
+    *, merge_medium: bool = False, data_home: DataHome = None, download_if_missing: bool = True
 ) -> Bunch:
     """Load web pages rated hot, medium or cold by one person, with subjects as domains.
 

@@ -11,12 +11,7 @@ from landbridge._typing import Vector
 from landbridge.inference import e_value
 from landbridge.labelling.design import prove_scores, risk_of
 from landbridge.labelling.estimates import Level, Relative, mean_loss, relative_losses
-from landbridge.labelling.forecast import (
-    FEWEST_NUMBERS,
-    labels_to_measure,
-    quantiles,
-    wanted_width,
-)
+from landbridge.labelling.forecast import FEWEST_NUMBERS, labels_to_measure, quantiles, wanted_width
 from landbridge.labelling.mixture import Mixture
 from landbridge.labelling.pool import Pool, consensus_weights, make_pool
 from landbridge.labelling.proofs import (

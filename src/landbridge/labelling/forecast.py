@@ -12,13 +12,7 @@ from landbridge._typing import RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_positive
 from landbridge.inference import score_interval
 from landbridge.labelling.design import prove_scores, risk_of
-from landbridge.labelling.pool import (
-    Pool,
-    make_pool,
-    pair_of_search,
-    pool_of_search,
-    usable_cells,
-)
+from landbridge.labelling.pool import Pool, make_pool, pair_of_search, pool_of_search, usable_cells
 from landbridge.labelling.proofs import (
     EFFECT_BIAS,
     N_SIMULATIONS,

@@ -68,10 +68,7 @@ class Pool:
 
 
 def make_pool(
-    predictions: VectorLike,
-    *,
-    labels: VectorLike = None,
-    names: Sequence[str] | None = None,
+    predictions: VectorLike, *, labels: VectorLike = None, names: Sequence[str] | None = None
 ) -> Pool:
     """Check predictions and create a pool.
 

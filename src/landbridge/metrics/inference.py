@@ -39,12 +39,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
-from landbridge.inference.intervals import (
-    check_level,
-    normal_quantile,
-    score_interval,
-    t_quantile,
-)
+from landbridge.inference.intervals import check_level, normal_quantile, score_interval, t_quantile
 from landbridge.inference.sources import summarise_sources
 from landbridge.metrics._kernels import log_losses
 from landbridge.metrics.metric import Metric, format_interval
@@ -100,11 +95,7 @@ class MetricInterval:
 
 
 def bootstrap_weights(
-    n_rows: int,
-    *,
-    n_replicates: int = N_REPLICATES,
-    seed: int = 0,
-    groups: VectorLike = None,
+    n_rows: int, *, n_replicates: int = N_REPLICATES, seed: int = 0, groups: VectorLike = None
 ) -> np.ndarray:
     """Dirichlet weights of rows with a mean of 1, (replicates, rows); groups share a weight."""
     codes = np.arange(n_rows) if groups is None else _codes(groups)

@@ -40,13 +40,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
-from landbridge._tasks import (
-    TaskCache,
-    one_thread,
-    spawn_seeds,
-    unswallowed_signals,
-    working_time,
-)
+from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals, working_time
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import plain_numbers, stack_rows
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning
@@ -589,10 +583,7 @@ class FitRun:
     def _fit(self, rows: Training) -> Any:
         started = working_time()
         model = fit_candidate(
-            self.candidate,
-            rows,
-            task=self.data.task,
-            seed=self.context.seeds[self.task.candidate],
+            self.candidate, rows, task=self.data.task, seed=self.context.seeds[self.task.candidate]
         )
         self.fit_seconds += working_time() - started
         self.constants += isinstance(model, OneClass)

@@ -136,12 +136,7 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         self.verbose = verbose
 
     def fit(
-        self,
-        X: MatrixLike,
-        y: VectorLike,
-        *,
-        groups: VectorLike,
-        sample_weight: VectorLike = None,
+        self, X: MatrixLike, y: VectorLike, *, groups: VectorLike, sample_weight: VectorLike = None
     ) -> Self:
         """Fit the estimator without each source and predict it.
 

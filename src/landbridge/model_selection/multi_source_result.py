@@ -548,12 +548,7 @@ class Comparison(KeptPredictions):
         )
 
     def test(
-        self,
-        first: str,
-        second: str,
-        method: str = "t",
-        level: float = 0.95,
-        metric: Any = None,
+        self, first: str, second: str, method: str = "t", level: float = 0.95, metric: Any = None
     ) -> PairedTest:
         """Test two estimators on the sources on which none failed.
 

@@ -46,12 +46,7 @@ from landbridge.metrics.inference import metric_interval, paired_probability, re
 from landbridge.metrics.metric import Metric, format_interval
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.search_records import (
-    VOTE,
-    CellNumber,
-    Predictions,
-    ValidatedRows,
-)
+from landbridge.model_selection.search_records import VOTE, CellNumber, Predictions, ValidatedRows
 from landbridge.model_selection.vote import combine
 from landbridge.weighting import effective_sample_size
 
@@ -285,11 +280,7 @@ def is_adjusted(metric: Metric, method: str) -> bool:
 
 
 def _adjusted(
-    result: "SearchResult",
-    cell: CellNumber,
-    level: float,
-    metric: Metric,
-    method: str,
+    result: "SearchResult", cell: CellNumber, level: float, metric: Metric, method: str
 ) -> SearchInterval:
     """Interval with the unlabelled rows as a control variate, or plain if they cannot help."""
     if metric.label == "RMSE":
@@ -454,11 +445,7 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
 
 
 def adjust_with_unlabelled(
-    result: "SearchResult",
-    cell: CellNumber,
-    metric: Metric,
-    y: Vector,
-    values: np.ndarray,
+    result: "SearchResult", cell: CellNumber, metric: Metric, y: Vector, values: np.ndarray
 ) -> tuple[float, float] | None:
     """Correction of the mean loss of a cell by unlabelled rows, and its equivalent in labels.
 

@@ -714,10 +714,7 @@ class SearchResult(SavedResult):
         return front + self.ranking()
 
     def row(
-        self,
-        cell: CellNumber,
-        level: float = 0.9,
-        metric: str | Metric | None = None,
+        self, cell: CellNumber, level: float = 0.9, metric: str | Metric | None = None
     ) -> dict[str, Any]:
         """One line of the ranking by a metric, as plain values.
 

@@ -20,11 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import (
-    check_choice,
-    check_groups,
-    check_positive,
-)
+from landbridge._validation import check_choice, check_groups, check_positive
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column

@@ -92,10 +92,7 @@ def test_rows_of_weight_zero_are_as_good_as_absent():
     [
         ({"max_depth": 0}, "`max_depth` must be a whole number of at least 1 or None; got 0"),
         ({"max_depth": 1.5}, "`max_depth` must be a whole number"),
-        (
-            {"target_error": 0.0},
-            "`target_error` must be between 0 and 1, 'auto' or None; got",
-        ),
+        ({"target_error": 0.0}, "`target_error` must be between 0 and 1, 'auto' or None; got"),
         ({"target_error": "low"}, "'auto' or None; got 'low'. Use 0.5 to trim as in the paper"),
     ],
 )

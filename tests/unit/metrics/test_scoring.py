@@ -53,12 +53,7 @@ MULTICLASS = [
     "neg_log_loss",
     "neg_brier_score",
 ]
-NUMBERS = [
-    "neg_root_mean_squared_error",
-    "neg_mean_squared_error",
-    "neg_mean_absolute_error",
-    "r2",
-]
+NUMBERS = ["neg_root_mean_squared_error", "neg_mean_squared_error", "neg_mean_absolute_error", "r2"]
 LOOPED = ["top_k_accuracy", "d2_log_loss_score", "jaccard_micro", "adjusted_rand_score"]
 # scikit-learn 1.6 has no scorer for the first and no score of several classes for the second.
 LOOPED = [name for name in LOOPED if name in get_scorer_names()]
@@ -273,9 +268,7 @@ def test_the_positive_class_is_named():
         scorers = {
             "f": make_scorer(metrics.f1_score, pos_label=positive),
             "ap": make_scorer(
-                metrics.average_precision_score,
-                pos_label=positive,
-                response_method="predict_proba",
+                metrics.average_precision_score, pos_label=positive, response_method="predict_proba"
             ),
             "f2": make_scorer(metrics.fbeta_score, beta=2, pos_label=positive),
         }

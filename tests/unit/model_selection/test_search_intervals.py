@@ -10,11 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import landbridge as lb
 from landbridge.inference import control_variate_interval, e_value
-from landbridge.metrics.inference import (
-    loss_covariance,
-    metric_interval,
-    paired_probability,
-)
+from landbridge.metrics.inference import loss_covariance, metric_interval, paired_probability
 from landbridge.model_selection.search_inference import compare_pair
 from landbridge.model_selection.vote import combine
 

@@ -326,9 +326,7 @@ def test_a_metric_that_a_cell_cannot_serve_is_its_failure_alone():
 def test_scorers_of_every_kind():
     own = make_scorer(balanced_accuracy_score)
     found = searched(
-        {"nb": GaussianNB()},
-        scoring={"own": own, "ap": "average_precision"},
-        criterion="tlv",
+        {"nb": GaussianNB()}, scoring={"own": own, "ap": "average_precision"}, criterion="tlv"
     ).results_
     y, kept = Y_TARGET[:40], found.target[0]
     assert found.scores()[0] == pytest.approx(balanced_accuracy_score(y, kept.labels))

@@ -20,15 +20,8 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 3))
 Y = (X[:, 0] + 0.5 * RNG.normal(size=120) > 0).astype(int)
 GROUPS = np.repeat(["a", "b"], 60)
-TARGET = {
-    "X_target": X[:30] + 0.2,
-    "y_target": Y[:30],
-    "X_unlabeled": X[30:70] + 0.2,
-}
-CANDIDATES = {
-    "bayes": lb.SourceOnly(GaussianNB()),
-    "pooled": lb.Pooled(LogisticRegression()),
-}
+TARGET = {"X_target": X[:30] + 0.2, "y_target": Y[:30], "X_unlabeled": X[30:70] + 0.2}
+CANDIDATES = {"bayes": lb.SourceOnly(GaussianNB()), "pooled": lb.Pooled(LogisticRegression())}
 
 
 @pytest.fixture

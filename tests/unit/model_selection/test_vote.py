@@ -242,11 +242,7 @@ def test_forests_do_not_vote_beside_a_linear_model_that_is_best(task, n_labels, 
     linear, forest = LogisticRegression(), RandomForestClassifier(20, random_state=0)
     if task == "regression":
         linear, forest = Ridge(), RandomForestRegressor(20, random_state=0)
-    candidates = {
-        "linear": Pooled(linear),
-        "source": SourceOnly(linear),
-        "forest": Pooled(forest),
-    }
+    candidates = {"linear": Pooled(linear), "source": SourceOnly(linear), "forest": Pooled(forest)}
     given = {"X_unlabeled": X_target[n_labels:]}
     if n_labels:
         given |= {"X_target": X_target[:n_labels], "y_target": y_target[:n_labels]}

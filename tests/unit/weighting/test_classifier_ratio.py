@@ -90,9 +90,7 @@ def test_rows_are_judged_by_a_classifier_that_has_not_seen_them(data):
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
-    [
-        ({"classifier": LinearSVC()}, "`classifier` must have predict_proba; got LinearSVC"),
-    ],
+    [({"classifier": LinearSVC()}, "`classifier` must have predict_proba; got LinearSVC")],
 )
 def test_bad_parameters_are_refused(data, parameters, message):
     with pytest.raises(ValueError, match=message):

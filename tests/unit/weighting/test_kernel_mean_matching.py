@@ -16,10 +16,7 @@ from landbridge.weighting._interior_point import solve_box_and_slab
 from landbridge.weighting._quadratic_forms import LowRank
 from landbridge.weighting.kernel_mean_matching import mean_embedding, resolve_components
 
-MODES = [
-    {"n_components": None},
-    {"n_components": 40},
-]
+MODES = [{"n_components": None}, {"n_components": 40}]
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,7 @@ from sklearn.base import clone
 from sklearn.metrics.pairwise import euclidean_distances
 
 import landbridge as lb
-from landbridge._kernel import (
-    choose_rows,
-    deal_folds,
-    kernel,
-    mean_self_kernel,
-    resolve_gamma,
-)
+from landbridge._kernel import choose_rows, deal_folds, kernel, mean_self_kernel, resolve_gamma
 from landbridge._low_rank import fit_low_rank_features
 
 

@@ -9,11 +9,7 @@ import landbridge as lb
 from landbridge._kernel import resolve_gamma
 from landbridge.datasets import make_covariate_shift
 from landbridge.weighting._gaussian_basis import MULTIPLES, check_widths
-from landbridge.weighting.rulsif import (
-    RIDGES,
-    leave_one_out_scores,
-    relative_ratio_coefficients,
-)
+from landbridge.weighting.rulsif import RIDGES, leave_one_out_scores, relative_ratio_coefficients
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +63,7 @@ def test_coefficients_minimise_the_criterion(alpha):
         )
 
     found = relative_ratio_coefficients(
-        source.T @ source / 30,
-        target.T @ target / 20,
-        target.mean(axis=0),
-        alpha=alpha,
-        ridge=0.1,
+        source.T @ source / 30, target.T @ target / 20, target.mean(axis=0), alpha=alpha, ridge=0.1
     )
     best = minimize(criterion, np.zeros(3), tol=1e-12)
     np.testing.assert_allclose(found, best.x, atol=1e-5)
