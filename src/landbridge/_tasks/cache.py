@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from landbridge._storage import whole_file
-from landbridge._tasks.records import Outcome, join_outcome, split_outcome
+from landbridge._tasks.task import Outcome, join_outcome, split_outcome
 from landbridge._version import __version__
 
 FORMAT = 1

@@ -18,10 +18,8 @@ from uuid import uuid4
 from joblib import parallel_config
 
 from landbridge._extras import import_extra
-from landbridge._tasks.call import Answer, Attempt, RemoteCall, Run, cut
-from landbridge._tasks.records import TaskFailure, TaskResult
-from landbridge._tasks.shared_file import aligned, dumps, pack, unpack
-from landbridge._tasks.workers import DEATHS
+from landbridge._tasks.task import Answer, Attempt, RemoteCall, TaskFailure, TaskResult, cut
+from landbridge._tasks.workers import DEATHS, Run, aligned, dumps, pack, unpack
 
 # Tasks sent in advance per core, so that no worker waits for the network.
 AHEAD = 2
@@ -106,7 +104,7 @@ class Flight:
         self.suspects.clear()
         for future, attempt in list(self.futures.values()):
             future.cancel()
-            yield attempt.result(cut(time.monotonic() - (attempt.started or 0.0)))
+            yield attempt.result(cut(attempt.elapsed()))
         self.futures = {}
 
     def close(self) -> None:
@@ -141,7 +139,7 @@ class Flight:
             return
         message = f"A Dask worker could not run the task: {type(error).__name__}: {error}"
         failure = TaskFailure("error", message, "", error)
-        yield attempt.result(Answer(None, failure, 0.0))
+        yield attempt.result(Answer(None, failure))
 
     def _suspect(self, attempt: Attempt, *, certain: bool = False) -> Iterator[TaskResult]:
         """Record the death of a worker for a task, which is retried alone."""
@@ -154,7 +152,7 @@ class Flight:
             "more memory than they have."
         )
         failure = TaskFailure("worker_died", message)
-        yield attempt.result(Answer(None, failure, 0.0))
+        yield attempt.result(Answer(None, failure))
 
     def _look(self) -> Iterator[TaskResult]:
         """Check the size of the cluster and whether it still has the shared data."""

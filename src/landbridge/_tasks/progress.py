@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from typing import Any, Self
 
-from landbridge._tasks.records import TaskResult
+from landbridge._tasks.task import TaskResult
 
 logger = logging.getLogger("landbridge.progress")
 # Seconds between two updates of the text, so that composing it takes little time.

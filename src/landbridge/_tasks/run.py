@@ -1,13 +1,13 @@
-"""Run tasks. No other module starts tasks.
+"""Run tasks in this process, in supervised workers, or on one of joblib's backends.
 
-Results are identical for any ``n_jobs`` and joblib backend, because seeds belong to tasks and every
-task runs its linear algebra on one thread.
+No other module starts tasks. Results are identical for any ``n_jobs`` and joblib backend, because
+seeds belong to tasks and every task runs its linear algebra on one thread.
 """
 
 import time
 import warnings
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
@@ -16,16 +16,37 @@ from typing import Any
 
 from joblib._parallel_backends import LokyBackend, SequentialBackend
 from joblib.parallel import get_active_backend
+from sklearn.utils.parallel import Parallel, delayed
 
 from landbridge._tasks.cache import TaskCache
-from landbridge._tasks.call import Answer, Attempt, Run, TaskFunction, call, cut
-from landbridge._tasks.joblib_backends import run_with_joblib
-from landbridge._tasks.records import Task, TaskResult
-from landbridge._tasks.shared_file import SharedData
-from landbridge._tasks.signals import unswallowed_signals
-from landbridge._tasks.workers import run_in_workers
+from landbridge._tasks.task import (
+    Answer,
+    Attempt,
+    RemoteCall,
+    Task,
+    TaskFunction,
+    TaskResult,
+    call,
+    cut,
+    one_thread,
+    unswallowed_signals,
+)
+from landbridge._tasks.workers import Run, SharedData, run_in_workers
 from landbridge._validation import count_jobs
 from landbridge.exceptions import CacheWarning
+
+
+def map_tasks(
+    function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]], *, n_jobs: int | None = None
+) -> list[Any]:
+    """``[function(*task) for task in tasks]`` on ``n_jobs`` workers; raise the first error."""
+    parallel = Parallel(n_jobs=count_jobs(n_jobs))
+    return parallel(delayed(_call)(function, task) for task in tasks)
+
+
+@one_thread()
+def _call(function: Callable[..., Any], task: tuple[Any, ...]) -> Any:
+    return function(*task)
 
 
 def run_tasks(
@@ -129,7 +150,7 @@ def _engine(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
 
         return run_on_dask(run, source, backend.client)
     if not isinstance(backend, (LokyBackend, SequentialBackend)):
-        return run_with_joblib(run, source)
+        return _run_with_joblib(run, source)
     if run.n_jobs == 1 and run.fit_timeout is None:
         return _run_here(run, source)
     return run_in_workers(run, source)
@@ -140,6 +161,47 @@ def _run_here(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
         with unswallowed_signals():
             answer = call(run.function, run.shared.content, attempt.task.content)
         yield attempt.result(answer)
+
+
+def _run_with_joblib(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
+    """Run tasks in threads, in a multiprocessing pool, on Ray or on a third-party backend."""
+    backend = get_active_backend()[0]
+    attempts: dict[int, Attempt] = {}
+    answer = partial(_answer, RemoteCall(run.function), run.fit_timeout, _sent(run, backend))
+
+    def calls() -> Iterator[Any]:
+        for attempt in source:
+            attempts[attempt.index] = attempt
+            yield delayed(answer)(attempt.index, attempt.task.content)
+
+    # A backend that cannot stream (multiprocessing) returns all results at the end.
+    return_as = "generator_unordered" if backend.supports_return_generator else "list"
+    parallel = Parallel(n_jobs=run.n_jobs, return_as=return_as, batch_size=1, pre_dispatch="n_jobs")
+    for index, result in parallel(calls()):
+        yield attempts.pop(index).result(result)
+
+
+def _answer(
+    remote: RemoteCall,
+    fit_timeout: float | None,
+    shared: Callable[[], Any],
+    index: int,
+    content: Any,
+) -> tuple[int, Answer]:
+    return index, remote.answer_within(fit_timeout, shared(), content)
+
+
+def _sent(run: Run, backend: Any) -> Callable[[], Any]:
+    """Function that returns the shared data; Ray sends them to each node once."""
+    if type(backend).__name__ != "RayBackend":
+        return partial(_itself, run.shared.content)
+    import ray
+
+    return partial(ray.get, ray.put(run.shared.content))
+
+
+def _itself(shared: Any) -> Any:
+    return shared
 
 
 def _storing(results: Iterator[TaskResult], cache: TaskCache) -> Iterator[TaskResult]:

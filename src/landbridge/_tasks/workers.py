@@ -1,30 +1,54 @@
-"""Worker processes under supervision.
+"""Worker processes under supervision, and the data that they share.
 
 joblib's process pool gives up as a whole when one of its processes dies, and cannot stop a single
 task. Here, each worker has a separate pipe: if a worker dies, only its task is affected, and
 a task that takes too long is stopped by ending its process. Processes start as joblib's do (loky:
-a fresh interpreter, no fork, no import of ``__main__``).
+a fresh interpreter, no fork, no import of ``__main__``). Shared data is packed into one file, so
+that workers use its arrays in place instead of receiving copies.
 """
 
 import atexit
+import mmap
 import os
 import pickle
+import shutil
 import signal
+import struct
+import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from traceback import format_exc
-from typing import Any
+from typing import Any, Self
 
-from joblib.externals.loky.backend import get_context
+import numpy as np
+from joblib.externals.loky.backend import get_context, resource_tracker
 from joblib.externals.loky.backend.utils import kill_process_tree
 
-from landbridge._tasks.call import Answer, Attempt, RemoteCall, Run, cut, timed_out
-from landbridge._tasks.records import TaskFailure, TaskResult
-from landbridge._tasks.shared_file import dumps, read_shared
+from landbridge._tasks.task import (
+    Answer,
+    Attempt,
+    RemoteCall,
+    TaskFailure,
+    TaskFunction,
+    TaskResult,
+    cut,
+    timed_out,
+)
+
+# cloudpickle also pickles lambdas and functions of ``__main__``. joblib bundles or requires it,
+# depending on its version. Its output goes through pipes and private temporary files to processes
+# of the same run, never into a file that a later run reads.
+try:
+    from cloudpickle import dumps
+except ImportError:
+    from joblib.externals.cloudpickle import dumps
 
 DEATHS = 3  # a task is recorded as failed after this number of worker deaths
 IDLE_SECONDS = 300.0  # unused workers are ended after this time
@@ -33,8 +57,77 @@ ORPHAN_SECONDS = 0.5  # interval between checks that the parent is still running
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
-RUN, TASK, FORGET = b"run", b"task", b"forget"
 STARTED = b"started"
+# Same alignment as numpy's own allocations or better, so that loops take the same path.
+ALIGNMENT = 64
+LENGTH = struct.Struct("<Q")
+MEMORY_DISK = "/dev/shm"
+
+
+class SharedData:
+    """Data that all tasks of one or several runs read.
+
+    Pass it as ``shared`` to several calls of `run_tasks` to send the data to the workers once.
+    Close it, or use it in a ``with`` statement, to free the memory of the workers.
+    """
+
+    def __init__(self, content: Any):
+        self.content = content
+        self.on_close: list[Callable[[], None]] = []
+        self.scattered: Any = None
+        self._path = ""
+
+    def path(self) -> str:
+        """A temporary file from which workers on this machine map the arrays into memory.
+
+        It is in a separate folder, which only this user can read. loky's resource tracker removes
+        the folder if this process is killed. Workers that have mapped the file keep the memory
+        until they release it.
+        """
+        if not self._path:
+            chunks = pack(self.content)
+            folder = tempfile.mkdtemp(prefix="landbridge-", dir=_place(sum(map(len, chunks))))
+            resource_tracker.register(folder, "folder")
+            self.on_close.append(partial(_remove, folder))
+            self._path = str(Path(folder) / "shared")
+            with open(self._path, "wb") as file:
+                file.writelines(chunks)
+        return self._path
+
+    def close(self) -> None:
+        """Delete the files and free the memory of the workers."""
+        while self.on_close:
+            self.on_close.pop()()
+        self.scattered, self._path = None, ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _remove(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    resource_tracker.unregister(folder, "folder")
+
+
+def _place(n_bytes: int) -> str | None:
+    """The in-memory file system if it has enough space, else the default temporary folder."""
+    usable = os.path.isdir(MEMORY_DISK) and os.access(MEMORY_DISK, os.W_OK)
+    roomy = usable and shutil.disk_usage(MEMORY_DISK).free > 2 * n_bytes + 2**20
+    return MEMORY_DISK if roomy else None
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What all tasks of a run have in common; ``deadline`` is a value of `time.monotonic`."""
+
+    function: TaskFunction
+    shared: SharedData
+    n_jobs: int
+    fit_timeout: float | None
+    deadline: float | None
 
 
 class Worker:
@@ -48,23 +141,14 @@ class Worker:
         )
         self.process.start()
         other_end.close()
-        self.setup: bytes | None = None
 
-    def prepare(self, setup: bytes) -> None:
-        """Send the parts shared by all tasks of a run, once per run."""
-        if self.setup != setup:
-            self.send(RUN, setup)
-            self.setup = setup
+    def send(self, setup: bytes, content: bytes = b"") -> None:
+        """Send a task with the parts shared by its run; raise OSError if the worker has died.
 
-    def send(self, order: bytes, message: bytes = b"") -> None:
-        """Send a command with its data; raise OSError if the worker has died."""
-        self.pipe.send_bytes(order)
-        self.pipe.send_bytes(message)
-
-    def forget(self) -> None:
-        """Let the worker release the shared data of its last run."""
-        self.setup = None
-        self.send(FORGET)
+        An empty setup lets the worker release the shared data of its last run.
+        """
+        self.pipe.send_bytes(setup)
+        self.pipe.send_bytes(content)
 
     def stop(self) -> None:
         """Kill the process and its child processes."""
@@ -112,7 +196,7 @@ class IdleWorkers:
         with self.lock:
             for worker in self.workers if self.owner == os.getpid() else ():
                 with suppress(OSError):  # a dead worker is replaced when needed
-                    worker.forget()
+                    worker.send(b"")
 
     def stop(self) -> None:
         """End all idle workers."""
@@ -165,8 +249,7 @@ class Team:
         while True:
             worker = self.free.pop() if self.free else idle_workers.take()
             try:
-                worker.prepare(self.setup)
-                worker.send(TASK, content)
+                worker.send(self.setup, content)
             except OSError:
                 worker.stop()
                 continue
@@ -225,14 +308,14 @@ class Team:
             "It may crash, or need more memory than is available."
         )
         failure = TaskFailure("worker_died", message)
-        return attempt.result(Answer(None, failure, _elapsed(attempt)))
+        return attempt.result(Answer(None, failure, attempt.elapsed()))
 
     def _out_of_time(self, worker: Worker) -> TaskResult | None:
         attempt = self.busy[worker]
-        if self.fit_timeout is not None and _elapsed(attempt) >= self.fit_timeout:
+        if self.fit_timeout is not None and attempt.elapsed() >= self.fit_timeout:
             answer = timed_out(self.fit_timeout)
         elif self.deadline is not None and time.monotonic() >= self.deadline:
-            answer = cut(_elapsed(attempt))
+            answer = cut(attempt.elapsed())
         else:
             return None
         del self.busy[worker]
@@ -251,42 +334,29 @@ def serve(pipe: Connection, parent: int) -> None:
     """Main loop of a worker: receive tasks and send back results."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends its workers
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    setup: Setup | None = None
+    known, parts = b"", None
     with suppress(EOFError, OSError):
         while True:
-            order, message = pipe.recv_bytes(), pipe.recv_bytes()
-            if order == RUN:
-                setup = Setup(message)
-            elif order == TASK and setup is not None:
-                pipe.send_bytes(pickle.dumps(setup.answer(pipe, message), protocol=5))
+            setup, content = pipe.recv_bytes(), pipe.recv_bytes()
+            if setup != known:
+                known, parts = setup, None
+            if not setup:
+                continue
+            try:
+                parts = parts or _unpickled(setup)
+                task = pickle.loads(content)  # noqa: S301 - our parent's
+            except Exception as error:
+                text = f"A worker process could not read the task: {type(error).__name__}: {error}"
+                answer = Answer(None, TaskFailure("error", text, format_exc()))
             else:
-                setup = None
+                pipe.send_bytes(STARTED)
+                answer = parts[0].answer(parts[1], task)  # no other reference keeps the data
+            pipe.send_bytes(pickle.dumps(answer, protocol=5))
 
 
-class Setup:
-    """Parts shared by all tasks of a run, unpickled for the first task."""
-
-    def __init__(self, message: bytes):
-        self.message = message
-        self.parts: tuple[RemoteCall, Any] | None = None
-
-    def answer(self, pipe: Connection, message: bytes) -> Answer:
-        """Run one task; data that cannot be unpickled here is recorded as its failure."""
-        try:
-            if self.parts is None:
-                remote, path = pickle.loads(self.message)  # noqa: S301 - our parent's
-                self.parts = remote, read_shared(path)
-            content = pickle.loads(message)  # noqa: S301 - our parent's
-        except Exception as error:
-            text = f"A worker process could not read the task: {type(error).__name__}: {error}"
-            return Answer(None, TaskFailure("error", text, format_exc()), 0.0)
-        pipe.send_bytes(STARTED)
-        remote, shared = self.parts
-        try:
-            return remote.answer(shared, content)
-        except KeyboardInterrupt as error:  # of the task itself, because workers ignore Ctrl-C
-            text = f"{type(error).__name__}: {error}"
-            return Answer(None, TaskFailure("error", text, format_exc()), 0.0)
+def _unpickled(setup: bytes) -> tuple[RemoteCall, Any]:
+    remote, path = pickle.loads(setup)  # noqa: S301 - our parent's
+    return remote, read_shared(path)
 
 
 def _end_with_parent(parent: int) -> None:
@@ -296,13 +366,53 @@ def _end_with_parent(parent: int) -> None:
     os._exit(1)
 
 
-def _elapsed(attempt: Attempt) -> float:
-    return 0.0 if attempt.started is None else time.monotonic() - attempt.started
-
-
 def _exit_words(code: int | None) -> str:
     """Describe an exit code; negative codes are signals."""
     if code is not None and code < 0:
         with suppress(ValueError):
             return f"signal {signal.Signals(-code).name}"
     return f"exit code {code}"
+
+
+def read_shared(path: str) -> Any:
+    """Load the content of a `SharedData` from its file, with arrays memory-mapped read-only."""
+    with open(path, "rb") as file:
+        return unpack(memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)))
+
+
+def pack(shared: Any) -> list[Any]:
+    """Bytes of an object in chunks: a header, then its arrays, each at an aligned offset."""
+    buffers: list[pickle.PickleBuffer] = []
+    payload = dumps(shared, protocol=5, buffer_callback=buffers.append)
+    views = [buffer.raw() for buffer in buffers]
+    header = pickle.dumps((payload, [view.nbytes for view in views]))
+    chunks: list[Any] = [LENGTH.pack(len(header)), header]
+    place = LENGTH.size + len(header)
+    for view in views:
+        gap = -place % ALIGNMENT
+        chunks += [b"\0" * gap, view]
+        place += gap + view.nbytes
+    return chunks
+
+
+def unpack(packed: memoryview) -> Any:
+    """The object, with read-only arrays that use the memory of ``packed``, which is aligned."""
+    (n_header,) = LENGTH.unpack(packed[: LENGTH.size])
+    place = LENGTH.size + n_header
+    payload, sizes = pickle.loads(packed[LENGTH.size : place])  # noqa: S301 - from this run
+    buffers = []
+    for size in sizes:
+        place += -place % ALIGNMENT
+        buffers.append(packed[place : place + size])
+        place += size
+    return pickle.loads(payload, buffers=buffers)  # noqa: S301 - from this run
+
+
+def aligned(packed: bytes) -> memoryview:
+    """A read-only copy at an aligned address."""
+    space = np.empty(len(packed) + ALIGNMENT, dtype=np.uint8)
+    start = -space.ctypes.data % ALIGNMENT
+    copy = space[start : start + len(packed)]
+    copy[:] = np.frombuffer(packed, dtype=np.uint8)
+    copy.flags.writeable = False
+    return copy.data

@@ -45,7 +45,7 @@ from landbridge._low_rank import (
     fit_low_rank_features,
     resolve_rank,
 )
-from landbridge._tasks.threads import on_one_thread
+from landbridge._tasks import one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import (
@@ -170,7 +170,7 @@ class _LaplacianRLS(TransferEstimator):
         check_count(self.n_neighbors, "n_neighbors")
         check_target_share(self.target_share)
 
-    @on_one_thread
+    @one_thread()
     def _fit_columns(self, data: TransferData, Y: np.ndarray) -> None:
         """Solve for centred columns Y over the labelled rows."""
         rows = data.all_rows
@@ -205,7 +205,7 @@ class _LaplacianRLS(TransferEstimator):
         parts = data.labelled_rows, data.X_unlabeled
         return fit_low_rank_features(*parts, self.kernel, gamma, rank, self.random_state)
 
-    @on_one_thread
+    @one_thread()
     def _columns(self, X: MatrixLike) -> np.ndarray:
         """Evaluate f on new rows, one column per class or response."""
         X = check_rows(self, X, "coef_")

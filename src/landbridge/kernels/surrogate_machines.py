@@ -12,7 +12,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC, LinearSVC
 
 from landbridge._kernel import KernelSpec, Width, kernel_matrix, resolve_width
-from landbridge._tasks.threads import on_one_thread, one_thread
+from landbridge._tasks import one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import TransferData, check_not_negative, check_positive, check_rows
@@ -168,13 +168,13 @@ class SurrogateKernelClassifier(ClassifierMixin, _SurrogateKernelMachine):
             self.learner_ = learner.fit(self._training_input(data), data.labels, weights)
         self.classes_ = self.learner_.classes_
 
-    @on_one_thread
+    @one_thread()
     def predict(self, X: MatrixLike) -> Vector:
         """Predict the classes of target rows."""
         inputs = self._input(X)
         return self.learner_.predict(inputs)
 
-    @on_one_thread
+    @one_thread()
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Signed distances from the separating planes."""
         inputs = self._input(X)
@@ -248,7 +248,7 @@ class SurrogateKernelRegressor(RegressorMixin, _SurrogateKernelMachine):
         with one_thread():
             self.learner_ = learner.fit(self._training_input(data), response - self.mean_, weights)
 
-    @on_one_thread
+    @one_thread()
     def predict(self, X: MatrixLike) -> Vector:
         """Predict the responses of target rows."""
         inputs = self._input(X)

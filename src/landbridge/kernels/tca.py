@@ -38,7 +38,7 @@ from landbridge._low_rank import (
     positive_eigenpairs,
     resolve_rank,
 )
-from landbridge._tasks.threads import on_one_thread
+from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector
 from landbridge._validation import TransferData, check_count, check_positive, check_rows
 
@@ -201,7 +201,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.rank = rank
         self.random_state = random_state
 
-    @on_one_thread
+    @one_thread()
     def _fit_transfer(self, data: TransferData) -> None:
         """Find the components; labels are not used."""
         rows = data.all_rows
@@ -245,7 +245,7 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.eigenvalues_ = theta
         self.components_ = components * (theta > NOISE * theta.max(initial=0.0))
 
-    @on_one_thread
+    @one_thread()
     def transform(self, X: MatrixLike) -> np.ndarray:
         """Embed rows of either domain."""
         X = check_rows(self, X, "components_")

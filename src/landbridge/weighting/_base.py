@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._tags import Tags
 
 from landbridge._docstrings import Documented
-from landbridge._tasks.threads import one_thread
+from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, check_two_domains
 from landbridge.exceptions import WeightingWarning

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from landbridge._kernel import deal_folds
-from landbridge._tasks.threads import on_one_thread
+from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_probabilistic, stack_rows
 from landbridge.weighting._base import Weighting
@@ -142,7 +142,7 @@ class ClassifierRatio(Weighting):
         self.classifier_ = clone(classifier).fit(rows, is_target)
         return odds_to_ratio(self._calibration(scores[: X.shape[0]]), *self._sizes)
 
-    @on_one_thread
+    @one_thread()
     def _new_weights(self, X: Matrix) -> Vector:
         """The density ratio by the classifier fitted on all rows."""
         scores = log_odds(self.classifier_.predict_proba(X)[:, 1])

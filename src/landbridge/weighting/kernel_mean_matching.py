@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from landbridge._kernel import kernel, mean_self_kernel, resolve_gamma, row_blocks
 from landbridge._low_rank import LowRankFeatures, fit_low_rank_features
-from landbridge._tasks.threads import on_one_thread
+from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_choice, check_not_negative, is_count, is_number
 from landbridge.exceptions import NotConvergedWarning
@@ -180,7 +180,7 @@ class KernelMeanMatching(Weighting):
         self._keep_extension(X, X_target, problem, solution)
         return solution.beta
 
-    @on_one_thread
+    @one_thread()
     def _new_weights(self, X: Matrix) -> Vector:
         """Weights of new rows under the fitted solution; requires a positive ridge.
 

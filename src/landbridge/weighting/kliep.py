@@ -8,7 +8,7 @@ from sklearn.utils import check_random_state
 
 from landbridge._kernel import choose_rows, deal_folds, row_blocks
 from landbridge._low_rank import LowRankFeatures
-from landbridge._tasks.threads import on_one_thread
+from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
@@ -147,7 +147,7 @@ class KLIEP(Weighting):
             )
         return self._basis.combine(X, self.alpha_)
 
-    @on_one_thread
+    @one_thread()
     def _new_weights(self, X: Matrix) -> Vector:
         return self._basis.combine(X, self.alpha_)
 

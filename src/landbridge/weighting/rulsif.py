@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from landbridge._kernel import choose_rows
 from landbridge._low_rank import LowRankFeatures
-from landbridge._tasks.threads import on_one_thread
+from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import is_number
 from landbridge.weighting._base import Weighting
@@ -172,7 +172,7 @@ class RuLSIF(Weighting):
         )
         return self._new_weights(X)
 
-    @on_one_thread
+    @one_thread()
     def _new_weights(self, X: Matrix) -> Vector:
         return np.maximum(self._basis.combine(X, self.theta_), 0.0)
 

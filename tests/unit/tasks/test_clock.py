@@ -5,8 +5,8 @@ from contextlib import suppress
 
 import pytest
 
-from landbridge._tasks import clock
-from landbridge._tasks.clock import not_working, working_time
+from landbridge._tasks import not_working, working_time
+from landbridge._tasks import task as clock
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import landbridge as lb
-from landbridge._tasks import one_thread, threads
+from landbridge._tasks import one_thread
+from landbridge._tasks import task as threads
 
 RNG = np.random.default_rng(0)
 X, X_TARGET = RNG.normal(size=(700, 12)), RNG.normal(0.4, 1.0, size=(400, 12))
