@@ -5,29 +5,37 @@ of an ``.npz`` file, named by their place in the record; everything else goes in
 inside that file. Files are written under a temporary name and renamed, so that a file with the
 final name is always complete. The header contains the SHA-256 of every array, and the file contains
 that of the header. A modified file is rejected with the name of the changed array.
+
+A file may come from an untrusted source. Before an archive is decompressed, its sizes are compared
+with limits, and the header of each array with the number of bytes that follow.
 """
 
 import contextlib
 import hashlib
+import io
 import json
+import math
 import os
+import stat
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any, NoReturn, TypeVar
 
 import numpy as np
 
-from landbridge._archive import check_archive, require_regular_file, write_arrays
 from landbridge._version import __version__
 
 FORMAT = 4
 HEADER, SEAL = "header", "seal"
 # Keys of the header that stand for an array and for a record inside another.
 ARRAY, RECORD = "@array", "@record"
+# Largest uncompressed size of an archive, and of a JSON member.
+MOST_BYTES = 16 << 30
+MOST_TEXT = 256 << 20
 Record = TypeVar("Record")
 # Exceptions of numpy and zipfile for truncated or corrupted files. A changed flag marks a member as
 # encrypted (RuntimeError) or compressed in an unknown way (its subclass NotImplementedError).
@@ -123,28 +131,26 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray], parts: Mapping[str, Any])
     return parts[inside.pop(RECORD)](**inside) if RECORD in inside else inside
 
 
-def write_archive(
-    path: str | os.PathLike[str], arrays: dict[str, np.ndarray], header: dict[str, Any]
-) -> None:
-    """Write arrays and a header with their digests."""
-    digests = {name: _digest(array) for name, array in arrays.items()}
-    text = json.dumps(header | {"digests": digests}, default=plain_value).encode()
-    sealed = np.frombuffer(text, dtype=np.uint8)
-    seal = np.frombuffer(hashlib.sha256(text).digest(), dtype=np.uint8)
-    with whole_file(path) as file:
-        write_arrays(file, {**arrays, HEADER: sealed, SEAL: seal}, compress=True)
+def plain_array(array: np.ndarray, name: str) -> np.ndarray:
+    """Convert text objects to a text array; reject other objects, which would need pickle."""
+    if array.dtype != object:
+        return array
+    if all(isinstance(value, str) for value in array.ravel().tolist()):
+        return array.astype(str)
+    raise TypeError(
+        f"`{name}` must be an array of numbers or of text to be saved; got Python objects. "
+        "Convert it with astype first."
+    )
 
 
-def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """The arrays of a saved file, read-only, and its header."""
-    path = Path(path)
-    require_regular_file(path)
-    with path.open("rb") as file:
-        arrays = _read_arrays(file, path)
-    sealed, seal = arrays.pop(HEADER, None), arrays.pop(SEAL, None)
-    header = _read_header(sealed, path)
-    _check_seal(arrays, header.pop("digests", None), sealed, seal, path)
-    return arrays, header
+def plain_value(value: Any) -> Any:
+    """Convert a value to JSON types; raise if that is not possible."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(
+        "A saved value must consist of numbers, text, lists and dictionaries; got "
+        f"{type(value).__name__}. Convert it first."
+    )
 
 
 @contextlib.contextmanager
@@ -181,6 +187,35 @@ def _keep_permissions(path: Path, name: str) -> None:
     mask = os.umask(0)
     os.umask(mask)
     os.chmod(name, 0o666 & ~mask)
+
+
+def write_archive(
+    path: str | os.PathLike[str], arrays: dict[str, np.ndarray], header: dict[str, Any]
+) -> None:
+    """Write arrays and a header with their digests."""
+    digests = {name: _digest(array) for name, array in arrays.items()}
+    text = json.dumps(header | {"digests": digests}, default=plain_value).encode()
+    sealed = np.frombuffer(text, dtype=np.uint8)
+    seal = np.frombuffer(hashlib.sha256(text).digest(), dtype=np.uint8)
+    # numpy before 2.1 has no option against pickle, and would store the option as another array.
+    for name, array in arrays.items():
+        if array.dtype.hasobject:
+            raise ValueError(f"Object arrays cannot be saved; got one named {name!r}.")
+    with whole_file(path) as file:
+        every: dict[str, Any] = {**arrays, HEADER: sealed, SEAL: seal}
+        np.savez_compressed(file, **every)
+
+
+def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """The arrays of a saved file, read-only, and its header."""
+    path = Path(path)
+    require_regular_file(path)
+    with path.open("rb") as file:
+        arrays = _read_arrays(file, path)
+    sealed, seal = arrays.pop(HEADER, None), arrays.pop(SEAL, None)
+    header = _read_header(sealed, path)
+    _check_seal(arrays, header.pop("digests", None), sealed, seal, path)
+    return arrays, header
 
 
 def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
@@ -247,23 +282,53 @@ def _digest(array: np.ndarray) -> str:
     return hashlib.sha256(about + plain.tobytes()).hexdigest()
 
 
-def plain_array(array: np.ndarray, name: str) -> np.ndarray:
-    """Convert text objects to a text array; reject other objects, which would need pickle."""
-    if array.dtype != object:
-        return array
-    if all(isinstance(value, str) for value in array.ravel().tolist()):
-        return array.astype(str)
-    raise TypeError(
-        f"`{name}` must be an array of numbers or of text to be saved; got Python objects. "
-        "Convert it with astype first."
-    )
+def require_regular_file(path: str | os.PathLike[str]) -> None:
+    """Raise unless the path is a regular file, because a pipe or a device may be endless."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise ValueError(
+            f"`{path}` must be a regular file; got a folder, a pipe or a device. Pass the path of "
+            "a saved file."
+        )
 
 
-def plain_value(value: Any) -> Any:
-    """Convert a value to JSON types; raise if that is not possible."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(
-        "A saved value must consist of numbers, text, lists and dictionaries; got "
-        f"{type(value).__name__}. Convert it first."
-    )
+def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
+    """Raise for duplicate names, excessive sizes, or arrays with wrong headers."""
+    members = archive.infolist()
+    names = [member.filename for member in members]
+    if len(set(names)) < len(names):
+        _refuse(path, "two members with the same name")
+    total = sum(member.file_size for member in members)
+    if total > MOST_BYTES:
+        _refuse(path, f"{total} bytes when decompressed, more than {MOST_BYTES}")
+    for member in members:
+        if member.filename.endswith(".npy"):
+            _check_array(archive, member, path)
+        elif member.filename.endswith(".npz"):
+            with zipfile.ZipFile(io.BytesIO(archive.read(member))) as inner:
+                check_archive(inner, path)
+        elif member.file_size > MOST_TEXT:
+            _refuse(path, f"{member.file_size} bytes of text in {member.filename!r}")
+
+
+def _check_array(
+    archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: str | os.PathLike[str]
+) -> None:
+    """Compare the declared shape of an array with the number of bytes stored."""
+    with archive.open(member) as file:
+        try:
+            version = np.lib.format.read_magic(file)
+            read = {(1, 0): np.lib.format.read_array_header_1_0}.get(
+                version, np.lib.format.read_array_header_2_0
+            )
+            shape, _, dtype = read(file)
+        except (ValueError, EOFError) as error:
+            _refuse(path, f"a damaged array in {member.filename!r} ({error})")
+        if dtype.hasobject:
+            _refuse(path, f"Python objects in {member.filename!r}")
+        size = math.prod(shape) * dtype.itemsize
+        if size != member.file_size - file.tell():
+            _refuse(path, f"an array in {member.filename!r} whose header states another size")
+
+
+def _refuse(path: str | os.PathLike[str], what: str) -> NoReturn:
+    raise zipfile.BadZipFile(f"{Path(path).name} contains {what}")

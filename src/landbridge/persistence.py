@@ -20,10 +20,9 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from landbridge._archive import check_archive, require_regular_file
 from landbridge._extras import import_extra
 from landbridge._model_parts import check_parts
-from landbridge._storage import plain_value, whole_file
+from landbridge._storage import check_archive, plain_value, require_regular_file, whole_file
 from landbridge._version import versions
 
 CARD = "landbridge-card.json"

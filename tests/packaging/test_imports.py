@@ -17,7 +17,7 @@ TESTS = Path(__file__).parents[1]
 # A room may import from its own level and from the levels above it in this list.
 LEVELS = """
 _version _typing _docstrings _palette _html _sklearn_versions _warn exceptions
-_validation _tasks _storage _extras _archive _model_parts
+_validation _tasks _storage _extras _model_parts
 _delegate _domain_map _transfer_estimator _kernel _low_rank inference metrics datasets persistence
 weighting boosting kernels mapping ensemble neighbors baselines feature_selection interop
 model_selection

@@ -8,23 +8,21 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation.labels import (
+from landbridge._validation.checks import (
     Task,
     check_groups,
+    check_like_source,
+    check_new_source,
     check_numeric_labels,
     check_object_labels,
     check_one_label_each,
     check_sample_weight,
-    check_target_labels,
-    union_of_classes,
-)
-from landbridge._validation.matrices import (
-    check_like_source,
-    check_new_source,
     check_source_rows,
+    check_target_labels,
     seen_names,
     sklearn_errors,
     stack_rows,
+    union_of_classes,
     validated,
 )
 from landbridge._warn import warn_caller

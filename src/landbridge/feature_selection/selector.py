@@ -28,8 +28,8 @@ from landbridge._validation import (
     is_number,
     is_text,
     plain_numbers,
+    seen_names,
 )
-from landbridge._validation.matrices import seen_names
 from landbridge._warn import warn_caller
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
 from landbridge.feature_selection.datasets import Sums, sums_of_batch, sums_of_dataset
