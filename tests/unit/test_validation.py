@@ -179,6 +179,33 @@ def test_text_columns(frame):
         check(table)
 
 
+def test_dates_are_not_read_as_numbers():
+    dates = np.full((6, 2), "2020-01-01", dtype="M8[D]")
+    for table in (dates, dates - dates[0], pd.DataFrame(dates), FRAME.assign(dose=dates[:, 0])):
+        with pytest.raises(ValueError, match="`X` must have numeric columns only; got dates"):
+            check(table)
+        with pytest.raises(ValueError, match="`X_unlabeled` must have numeric columns only"):
+            check(X_unlabeled=table)
+    days = pl.DataFrame({"age": pd.date_range("2020", periods=6), "dose": range(6)})
+    with pytest.raises(ValueError, match="got dates or durations"):
+        check(days)
+
+
+def test_anything_but_a_table_of_numbers_is_named():
+    for wrong in (X[0], X[None], 5.0):
+        with pytest.raises(ValueError, match="`X_unlabeled` must be a table of rows and columns"):
+            check(X_unlabeled=wrong)
+    with pytest.raises(TypeError, match="`X` must be a table of rows and columns. np.matrix"):
+        check(X.view(np.matrix))
+    with pytest.raises(ValueError, match="`X_unlabeled` must hold real numbers"):
+        check(X_unlabeled=X + 1j)
+
+
+def test_integers_beyond_64_bits_are_no_labels():
+    with pytest.raises(ValueError, match="Integer labels must be below 2[*][*]63; got 11805916"):
+        check(y=np.array([2**70, 2**70 + 1] * 3, dtype=object))
+
+
 def test_text_arrays():
     with pytest.raises(ValueError, match="numeric columns only; got text in some column"):
         check(np.array([["a", "b"]] * 6, dtype=object))

@@ -138,6 +138,7 @@ def check_rows(
 def validated(estimator: Any, X: MatrixLike, *y: Any, accept_sparse: bool, **options: Any) -> Any:
     """Check rows, and labels if given, by scikit-learn; numbers of any size pass."""
     options |= {"accept_sparse": "csr" if accept_sparse else False, "dtype": FLOATS}
+    refuse_dates(X, "X")
     with sklearn_errors(X, "X"):
         return validate_data(estimator, X, *y, ensure_all_finite=False, **options)
 
@@ -147,6 +148,7 @@ def check_like_source(
 ) -> Matrix:
     """Check another matrix of ``fit`` against the columns of the source."""
     names = column_names(X)
+    refuse_dates(X, name)
     with sklearn_errors(X, name):
         X = check_array(
             X,
@@ -248,13 +250,33 @@ def seen_names(estimator: Any) -> list[str] | None:
     return None if names is None else list(names)
 
 
+def refuse_dates(X: MatrixLike, name: str) -> None:
+    """Raise for dates and durations, whose numbers would depend on their unit."""
+    dtypes = X.dtypes if hasattr(X, "columns") else [getattr(X, "dtype", None)]
+    if any(_is_date(dtype) for dtype in dtypes):
+        raise ValueError(
+            f"`{name}` must have numeric columns only; got dates or durations. Convert them to "
+            "numbers, for example to days since the first date."
+        )
+
+
+def _is_date(dtype: Any) -> bool:
+    if hasattr(dtype, "is_temporal"):  # polars
+        return bool(dtype.is_temporal())
+    return getattr(dtype, "kind", None) in ("m", "M")
+
+
 @contextmanager
 def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
     """Add advice to scikit-learn's error messages."""
     try:
         yield
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         message = str(error)
+        if message.startswith(("Expected 2D", "Found array with dim", "np.matrix")):
+            raise type(error)(f"`{name}` must be a table of rows and columns. {message}") from error
+        if np.iscomplexobj(X) and message.startswith("Complex data"):
+            raise ValueError(f"`{name}` must hold real numbers. {message}") from error
         if "could not convert string to float" in message or "Unable to convert" in message:
             text = non_numeric_columns(X)
             raise ValueError(
@@ -445,13 +467,25 @@ def union_of_classes(y: Vector, y_target: Vector | None, min_classes: int = 2) -
 def check_sample_weight(
     sample_weight: VectorLike, X: Matrix, name: str = "sample_weight"
 ) -> Vector:
-    """Return non-negative weights, one per row, not all zero."""
+    """Return non-negative weights, one per row, not all zero, whose squares have a sum."""
     if not np.asarray(sample_weight).any():
         raise ValueError(
             f"`{name}` must have a positive sum; got zeros only. "
             "Give at least one row a positive weight."
         )
-    return _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    try:
+        weights = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+    except (ValueError, TypeError) as error:
+        message = str(error).replace("`sample_weight`", "sample_weight")
+        raise type(error)(message.replace("sample_weight", f"`{name}`")) from error
+    largest = weights.max()
+    if not 1 / LARGEST <= largest <= LARGEST:
+        raise ValueError(
+            f"`{name}` must have a largest weight between {1 / LARGEST:g} and {LARGEST:g}, whose "
+            f"square neither vanishes nor overflows; got {largest:g}. Divide the weights by their "
+            "mean."
+        )
+    return weights
 
 
 def check_groups(groups: VectorLike, n_rows: int) -> Vector:
@@ -522,11 +556,14 @@ def missing_values(names: Vector) -> Vector:
 
 def plain_numbers(labels: Vector) -> Vector:
     """Convert numbers and booleans in an array of Python objects to their type."""
-    if labels.dtype != object or not all(
-        isinstance(label, numbers.Number) for label in labels.tolist()
-    ):
+    given = labels.tolist() if labels.dtype == object else []
+    if not given or not all(isinstance(label, numbers.Number) for label in given):
         return labels
-    plain = np.array(labels.tolist())
+    if any(isinstance(label, numbers.Integral) and abs(int(label)) >= 2**63 for label in given):
+        raise ValueError(
+            f"Integer labels must be below 2**63; got {max(given, key=abs)}. Convert them to text."
+        )
+    plain = np.array(given)
     return plain if plain.dtype != object else plain.astype(np.float64)  # decimals
 
 

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.ensemble._base import _set_random_states
 
 from landbridge._delegate import check_learns, fit_weighted, takes_sample_weight
@@ -129,6 +130,15 @@ class AnyClassifier(AnyLearner):
     ):
         super().__init__(estimator, X, classes[codes], *others, alone=alone)
         self.labels, self.classes = codes, classes
+
+    def fit(self, weights: Vector, inside: Vector | None = None) -> Any:
+        labels = self.labels if inside is None else self.labels[inside]
+        if (labels == labels[0]).all():
+            # A source, or a target, may have one class alone.
+            return DummyClassifier(strategy="most_frequent").fit(
+                self.X[:1], self.classes[labels[:1]]
+            )
+        return super().fit(weights, inside)
 
     def _draw(self, inside: Vector, weights: Vector) -> Vector:
         drawn = super()._draw(inside, weights)

@@ -16,14 +16,7 @@ from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import TransferData, check_count, stack_rows
 from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import Learner, make_learner, predicted_codes
-from landbridge.boosting.tradaboost import (
-    CHANCE,
-    TINY,
-    Rules,
-    boost,
-    training_rows,
-    warn_weak_learner,
-)
+from landbridge.boosting.tradaboost import CHANCE, Rules, boost, training_rows, warn_weak_learner
 from landbridge.boosting.voting import Boosted, VotingClassifier
 
 EXHAUSTED = "no candidate was left"
@@ -170,7 +163,7 @@ class SeveralSourcesClassifier(VotingClassifier, WeightedSourcesEstimator):
         self.chosen_sources_ = self.sources_[origin]
         votes = np.abs(self.estimator_weights_[: origin.size])
         shares = np.bincount(origin, votes, minlength=self.sources_.size)
-        shares = shares / max(votes.sum(), TINY)
+        shares = shares / max(votes.sum(), formula.TINY)
         self.source_share_ = dict(zip(self.sources_.tolist(), shares.tolist(), strict=True))
         warn_weak_learner(done, self.classes_.size)
 

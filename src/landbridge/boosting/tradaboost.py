@@ -30,7 +30,6 @@ MAX_DOUBLINGS = 30
 CLIP = 0.98
 # With fewer target rows, the target error is too coarse to guide boosting.
 FEW = 10
-TINY = np.finfo(np.float64).tiny
 CHANCE = "the base learner did no better than chance on the target"
 PERFECT = "no row was misclassified any more"
 
@@ -97,7 +96,7 @@ def boost(
         per_row = factor[codes[:n_source]] if isinstance(factor, np.ndarray) else factor
         source *= formula.source_factor(mistakes[:n_source], rate, per_row)  # line 9
         target[:] = formula.update_target(target, mistakes[n_source:], vote)  # line 10
-        np.maximum(weights, TINY, out=weights)
+        np.maximum(weights, formula.TINY, out=weights)
         doublings = 0
     return done
 

@@ -25,7 +25,6 @@ from landbridge.boosting import weight_updates as formula
 from landbridge.boosting.base_learners import AnyLearner
 from landbridge.boosting.tradaboost import (
     CLIP,
-    TINY,
     Correction,
     Rules,
     boost,
@@ -80,8 +79,8 @@ def decay_for_share(source: Vector, errors: Vector, target_mass: float, share: f
 def decayed(source: Vector, errors: Vector, decay: float) -> Vector:
     """Update w ← w · β^e; all weights are 0 if λ is infinite."""
     if np.isinf(decay):
-        return np.full(source.size, TINY)
-    return np.maximum(source * np.exp(-decay * errors), TINY)
+        return np.full(source.size, formula.TINY)
+    return np.maximum(source * np.exp(-decay * errors), formula.TINY)
 
 
 class WeightedRegressor(AnyLearner):

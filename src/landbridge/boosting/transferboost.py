@@ -14,7 +14,6 @@ from landbridge.boosting.tradaboost import (
     CHANCE,
     CLIP,
     PERFECT,
-    TINY,
     first_weights,
     training_rows,
     warn_weak_learner,
@@ -84,7 +83,9 @@ def boost_sources(
         if stalled or not mistakes.any():
             done.stop_reason = CHANCE if stalled else PERFECT
             break
-        weights = np.maximum(boosted_weights(weights, mistakes, transfer, done.votes[-1]), TINY)
+        weights = np.maximum(
+            boosted_weights(weights, mistakes, transfer, done.votes[-1]), formula.TINY
+        )
     return done, np.array(terms)
 
 

@@ -10,6 +10,9 @@ import numpy as np
 
 from landbridge._typing import Vector
 
+# No weight falls below this number, whose logarithm is finite.
+TINY = np.finfo(np.float64).tiny
+
 
 def row_count(given: Vector) -> float:
     """Number of rows, or the sum of their given weights if that is larger.
@@ -96,4 +99,4 @@ def update_target(weights: Vector, mistakes: Vector, vote: float) -> Vector:
     """
     if not mistakes.any():
         return weights.copy()  # exp(log(w)) would not be exact
-    return np.exp(np.log(weights) + vote * mistakes)
+    return np.exp(np.log(np.maximum(weights, TINY)) + vote * mistakes)

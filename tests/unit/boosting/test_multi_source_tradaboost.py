@@ -83,3 +83,13 @@ def test_rounds_and_groups_are_checked(estimator):
         estimator(n_estimators=0).fit(X, y, **given)
     with pytest.raises(ValueError, match="`groups` must name the source of each of the 200 rows"):
         estimator().fit(X, y, groups=groups[1:], **given)
+
+
+def test_a_source_with_one_class_gives_constant_learners():
+    X = np.arange(40.0)[:, None] % 20
+    y, groups = (X[:, 0] >= 10).astype(int), np.repeat(["both", "one"], 20)
+    y[20:] = 1
+    target = {"X_target": X[:20], "y_target": np.append(1, y[1:20])}
+    model = TaskTrAdaBoostClassifier(n_estimators=2).fit(X, y, groups=groups, **target)
+    assert model.chosen_sources_.tolist() == ["both", "one"]
+    assert model.estimators_[1].predict(X[:3]).tolist() == [1, 1, 1]

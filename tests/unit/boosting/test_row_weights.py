@@ -111,14 +111,24 @@ def test_count_of_rows():
 
 
 @every_model
+def test_a_weight_that_vanishes_beside_the_others_has_a_finite_logarithm(name):
+    tiny, tiny_target = np.ones(80), np.ones(24)
+    tiny[:5] = tiny_target[:5] = 5e-324
+    model = fit(name, sample_weight=tiny, sample_weight_target=tiny_target)
+    assert np.isfinite(answers(model)).all()
+
+
+@every_model
 @pytest.mark.parametrize("side", ["sample_weight", "sample_weight_target"])
 def test_invalid_weights_are_refused(name, side):
     size = 80 if side == "sample_weight" else 24
     for wrong, message in [
         (-np.ones(size), "Negative values"),
         (np.full(size, np.nan), "NaN"),
-        (np.ones(size - 1), "shape"),
+        (np.ones(size - 1), f"`{side}`.shape"),
         (np.zeros(size), f"`{side}` must have a positive sum"),
+        (np.full(size, 1e308), f"`{side}` must have a largest weight between .* got 1e[+]308"),
+        (np.full(size, 1e-300), f"`{side}` must have a largest weight between .* got 1e-300"),
     ]:
         with pytest.raises(ValueError, match=message):
             fit(name, **{side: wrong})
