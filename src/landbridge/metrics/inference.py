@@ -58,6 +58,9 @@ SAME_IN_EVERY_ROW = 1e7
 # Equal cells may have losses that differ by rounding errors, relative to the loss.
 ROUNDING = 1e-12
 FEW_ROWS_OF_A_CLASS = 5
+# A class without rows counts as this many rows, because nothing is known about its recall: for two
+# classes, the interval of a perfect score then includes that of a constant prediction.
+ROWS_OF_A_MISSING_CLASS = 0.5
 # A log loss above this comes from a probability that is zero up to rounding.
 ZERO = 30.0
 
@@ -205,7 +208,8 @@ def metric_interval(
     note = _note(metric, y, predictions)
     if rate:
         most = n if of_score > 0 and 0 < own < 1 else independent
-        rows = _rows_of_rate(metric, y, own, most / variance_factor, math.hypot(of_score, gap))
+        error = math.hypot(of_score, gap)
+        rows = _rows_of_rate(metric, y, predictions, own, most / variance_factor, error)
         # The score interval depends on z²/rows only, so reducing the rows has the effect of using
         # Student's quantile.
         rows *= (normal_quantile(level) / t_quantile(level, independent - 1)) ** 2
@@ -456,7 +460,9 @@ def _standard_errors(
     return of_score, factor * float(np.nanstd(logs, ddof=1))
 
 
-def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: float) -> float:
+def _rows_of_rate(
+    metric: Metric, y: Vector, predictions: np.ndarray, score: float, n: float, error: float
+) -> float:
     """Number of rows at which a proportion has this standard error; at most n_b (see above).
 
     The Brier score is a mean of losses that vary less than zeros and ones, so it has no limit.
@@ -466,10 +472,15 @@ def _rows_of_rate(metric: Metric, y: Vector, score: float, n: float, error: floa
         return score * (1 - score) / error**2
     most = n
     if metric.response != "number":
-        counts = np.bincount(y)
-        counts = counts[counts > 0] * (n / y.shape[0])
+        counts = np.maximum(_rows_by_class(y, predictions), ROWS_OF_A_MISSING_CLASS)
+        counts = counts * (n / y.shape[0])
         most = counts.size**2 / float(np.sum(1 / counts))
     return min(most, score * (1 - score) / error**2) if known else most
+
+
+def _rows_by_class(y: Vector, predictions: np.ndarray) -> Vector:
+    """Number of rows of each class that the models know."""
+    return np.bincount(y, minlength=predictions.shape[-1])
 
 
 def _note(metric: Metric, y: Vector, predictions: np.ndarray) -> str:
@@ -481,10 +492,15 @@ def _note(metric: Metric, y: Vector, predictions: np.ndarray) -> str:
             "some rows had a probability of zero for their true class, and one such row can "
             "dominate the log loss: 90 % intervals of such models covered 0.67 to 0.9"
         )
-    counts = np.bincount(y)
-    fewest = int(counts[counts > 0].min())
-    if metric.decomposable or fewest >= FEW_ROWS_OF_A_CLASS:
+    fewest = int(_rows_by_class(y, predictions).min())
+    of_rows = metric.decomposable and metric.response == "label"  # accuracy counts rows alike
+    if of_rows or fewest >= FEW_ROWS_OF_A_CLASS:
         return ""
+    if fewest == 0:
+        return (
+            f"a class has no labelled row, so the interval of {metric.label} is rough; label rows "
+            "of every class"
+        )
     return (
         f"the rarest class has {fewest} labelled {'row' if fewest == 1 else 'rows'}, so the "
         f"interval of {metric.label} is rough"

@@ -215,6 +215,28 @@ def test_few_rows_of_a_class_are_noted():
     assert "the rarest class has 2 labelled rows" in note
 
 
+@pytest.mark.parametrize(
+    ("name", "truth"), [("balanced_accuracy", 0.5), ("recall", 0.5), ("f1", 0.5), ("f1_macro", 0.5)]
+)
+@pytest.mark.parametrize("predicted", [0, 1])
+def test_intervals_allow_for_a_class_without_rows(name, truth, predicted):
+    """Thirty negative rows say nothing about positive ones, however good or bad the score is."""
+    (metric,) = classification(name)
+    found = metric_interval(metric, np.zeros(30, dtype=int), np.eye(2)[[predicted] * 30])
+    assert truth in found
+    assert "a class has no labelled row" in found.note
+
+
+@pytest.mark.parametrize("name", ["neg_log_loss", "neg_brier_score"])
+def test_losses_of_probabilities_without_rows_of_a_class_are_noted(name):
+    (metric,) = classification(name)
+    predictions = np.tile([0.99, 0.01], (30, 1)) + np.linspace(0, 0.005, 30)[:, None] * [1, -1]
+    found = metric_interval(metric, np.zeros(30, dtype=int), predictions)
+    assert "a class has no labelled row" in found.note
+    (accuracy,) = classification("accuracy")
+    assert metric_interval(accuracy, np.zeros(30, dtype=int), predictions).note == ""
+
+
 def test_log_losses_of_impossible_rows_are_noted():
     y, predictions = draw(seed=6)
     (log,) = classification("neg_log_loss")
