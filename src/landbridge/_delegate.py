@@ -27,6 +27,13 @@ def last_step(estimator: Any) -> Any:
     return estimator
 
 
+def first_step(estimator: Any) -> Any:
+    """The estimator itself, or the first step of a pipeline."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[0][1]
+    return estimator
+
+
 def task_of_estimator(estimator: Any) -> Task:
     """Regression for regressors, otherwise classification."""
     check_estimator_given(estimator)

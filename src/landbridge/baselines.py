@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
+from sklearn.utils import Tags, get_tags
 
 from landbridge._delegate import (
     DelegatingEstimator,
+    first_step,
     fit_weighted,
     require_sample_weight,
     takes_sample_weight,
@@ -23,6 +25,8 @@ from landbridge.exceptions import FewTargetRowsWarning
 
 class _Baseline(DelegatingEstimator, WeightedTransferEstimator):
     """Base class: fit on the rows chosen by the subclass; unlabelled rows are not used.
+
+    Missing values pass if the estimator, or the first step of a pipeline, handles them.
 
     Attributes
     ----------
@@ -39,6 +43,11 @@ class _Baseline(DelegatingEstimator, WeightedTransferEstimator):
             if getattr(data, name) is not None:
                 require_sample_weight(self.estimator, f"`{name}` is given")
         self.estimator_ = self._fit_on_chosen_rows(data)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = get_tags(first_step(self.estimator)).input_tags.allow_nan
+        return tags
 
     def _fit_on_chosen_rows(self, data: TransferData) -> Any:
         raise NotImplementedError

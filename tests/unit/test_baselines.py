@@ -5,6 +5,8 @@ import pytest
 import sklearn
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -25,6 +27,24 @@ def test_source_only_ignores_the_target():
     model = SourceOnly(LogisticRegression()).fit(X, Y, X_target=XT, y_target=YT)
     assert np.array_equal(model.predict_proba(XT), plain.predict_proba(XT))
     assert model.score(XT, YT) == plain.score(XT, YT)
+
+
+@pytest.mark.parametrize("baseline", [SourceOnly, TargetOnly, Pooled])
+def test_missing_values_are_left_to_an_estimator_that_handles_them(baseline):
+    holes, unlabelled = X.copy(), XT.copy()
+    holes[3, 0] = unlabelled[2, 1] = np.nan
+    target = {"X_target": unlabelled, "y_target": YT, "X_unlabeled": unlabelled}
+    imputed = make_pipeline(SimpleImputer(keep_empty_features=True), LogisticRegression())
+    for estimator in (imputed, HistGradientBoostingClassifier(max_iter=2)):
+        model = baseline(estimator).fit(holes, Y, **target)
+        assert np.isfinite(model.predict_proba(holes)).all()
+    with pytest.raises(ValueError, match="NaN in row 3, column 0.*`preprocessor` of a search"):
+        baseline(LogisticRegression()).fit(holes, Y, **target)
+    holes[4, 2] = np.inf
+    with pytest.raises(ValueError, match="inf in row 4, column 2"):
+        baseline(imputed).fit(holes, Y, **target)
+    holes[:] = np.nan
+    assert baseline(imputed).fit(holes, Y, **target).predict(holes).shape == (50,)
 
 
 def test_target_only_ignores_the_source():

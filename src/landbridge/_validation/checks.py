@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from joblib import effective_n_jobs
 from scipy import sparse
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array, column_or_1d, get_tags
 from sklearn.utils.validation import _check_sample_weight, _num_samples, check_is_fitted
 
 from landbridge._sklearn_versions import validate_data
@@ -122,7 +122,7 @@ def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) ->
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
     """Check source rows at ``fit`` and record their columns on the estimator."""
     X = validated(estimator, X, accept_sparse=accept_sparse)
-    return check_source_rows(X, seen_names(estimator))
+    return check_source_rows(estimator, X)
 
 
 def check_rows(
@@ -132,7 +132,7 @@ def check_rows(
     if fitted is not None:
         check_is_fitted(estimator, fitted)
     X = validated(estimator, X, reset=False, accept_sparse=accept_sparse)
-    return check_finite(X, "X", seen_names(estimator))
+    return check_finite(X, "X", seen_names(estimator), allow_nan=allows_nan(estimator))
 
 
 def validated(estimator: Any, X: MatrixLike, *y: Any, accept_sparse: bool, **options: Any) -> Any:
@@ -163,19 +163,29 @@ def check_like_source(
             "Select the same columns in both."
         )
     check_same_names(names, seen_names(estimator), name)
-    return check_finite(X, name, seen_names(estimator))
+    return check_finite(X, name, seen_names(estimator), allow_nan=allows_nan(estimator))
 
 
-def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matrix:
+def allows_nan(estimator: Any) -> bool:
+    """Whether the tags of an estimator say that it handles missing values."""
+    return get_tags(estimator).input_tags.allow_nan
+
+
+def check_finite(
+    X: Matrix, name: str, columns: list[str] | None = None, *, allow_nan: bool = False
+) -> Matrix:
     """Raise for the first NaN, infinity or number larger than `LARGEST`, with its position.
 
-    Return the rows, in double precision if their products overflow or vanish in single precision.
-    Several entries of a sparse matrix in one cell are summed, because methods square the entries.
+    With ``allow_nan``, NaN is a missing value that the estimator handles. Return the rows, in
+    double precision if their products overflow or vanish in single precision. Several entries of a
+    sparse matrix in one cell are summed, because methods square the entries.
     """
     if sparse.issparse(X) and X.format == "csr" and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     values = X.data if sparse.issparse(X) else X
+    if allow_nan:
+        values = values[~np.isnan(values)]
     if values.size == 0:
         return X
     low, high = values.min(), values.max()
@@ -183,7 +193,7 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
         if X.dtype != np.float32 or SINGLE[0] <= max(-low, high) <= SINGLE[1]:
             return X
         return X.astype(np.float64)
-    row, column = _first_unusable(X)
+    row, column = _first_unusable(X, allow_nan)
     place = repr(columns[column]) if columns else str(column)
     value = X[row, column]
     if np.isfinite(value):
@@ -195,15 +205,18 @@ def check_finite(X: Matrix, name: str, columns: list[str] | None = None) -> Matr
     raise ValueError(
         f"`{name}` must hold only finite numbers, no NaN and no infinity; got "
         f"{'NaN' if np.isnan(value) else 'inf'} in row {row}, column {place}. Impute or drop such "
-        "values first, for example with sklearn.impute.SimpleImputer in a Pipeline."
+        "values first, for example with sklearn.impute.SimpleImputer in a Pipeline, or as the "
+        "`preprocessor` of a search."
     )
 
 
-def check_source_rows(X: Matrix, columns: list[str] | None) -> Matrix:
+def check_source_rows(estimator: Any, X: Matrix) -> Matrix:
     """`check_finite` for the source; also raise if all products of its numbers vanish."""
-    X = check_finite(X, "X", columns)
+    X = check_finite(X, "X", seen_names(estimator), allow_nan=allows_nan(estimator))
     values = X.data if sparse.issparse(X) else X
-    largest = max(-values.min(initial=0), values.max(initial=0))
+    # Unlike min and max, fmin and fmax ignore missing values.
+    low, high = (f.reduce(values, axis=None, initial=0) for f in (np.fmin, np.fmax))
+    largest = max(-low, high)
     if 0 < largest < 1 / LARGEST:
         raise ValueError(
             f"`X` must hold numbers of at least {1 / LARGEST:g} in absolute value, whose products "
@@ -282,7 +295,8 @@ def sklearn_errors(X: MatrixLike, name: str) -> Iterator[None]:
             raise ValueError(
                 f"`{name}` must have numeric columns only; got text in {text or 'some column'}. "
                 "Encode it first, for example with skrub.TableVectorizer or "
-                "sklearn.preprocessing.OneHotEncoder in a Pipeline."
+                "sklearn.preprocessing.OneHotEncoder, in a Pipeline around this estimator or as "
+                "the `preprocessor` of a search."
             ) from error
         if "while a minimum of" in message:
             raise ValueError(
@@ -317,12 +331,14 @@ def check_same_names(names: list[str] | None, source: list[str] | None, name: st
     )
 
 
-def _first_unusable(X: Matrix) -> tuple[int, int]:
+def _first_unusable(X: Matrix, allow_nan: bool) -> tuple[int, int]:
+    values = X.data if sparse.issparse(X) else X
+    unusable = np.abs(values) > LARGEST if allow_nan else ~(np.abs(values) <= LARGEST)
     if sparse.issparse(X):
-        entry = int(np.flatnonzero(~(np.abs(X.data) <= LARGEST))[0])
+        entry = int(np.flatnonzero(unusable)[0])
         row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
         return row, int(X.indices[entry])
-    row, column = np.argwhere(~(np.abs(X) <= LARGEST))[0]
+    row, column = np.argwhere(unusable)[0]
     return int(row), int(column)
 
 

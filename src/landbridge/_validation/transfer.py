@@ -19,7 +19,6 @@ from landbridge._validation.checks import (
     check_sample_weight,
     check_source_rows,
     check_target_labels,
-    seen_names,
     sklearn_errors,
     stack_rows,
     union_of_classes,
@@ -224,7 +223,7 @@ def _check_source(
     X, y = validated(estimator, X, y, accept_sparse=accept_sparse, **options)
     if task == "classification":
         check_classification_targets(y)
-    return check_source_rows(X, seen_names(estimator)), y
+    return check_source_rows(estimator, X), y
 
 
 def raise_half_a_target(X_target: MatrixLike) -> None:
