@@ -74,7 +74,11 @@ def example_summary() -> dict[str, Any]:
             "labels_needed": None,
             "sampling": None,
             "criterion": {"name": "anchored", "words": "Ranked by the criterion anchored."},
-            "interval": {"level": 0.95, "words": "Lines are 95 % intervals.", "withheld": None},
+            "interval": {
+                "level": 0.95,
+                "words": "Intervals of 95 % are based on 100 rows.",
+                "withheld": None,
+            },
             "candidates": [
                 {
                     "rank": 1 + k,

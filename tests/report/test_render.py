@@ -11,7 +11,7 @@ import pytest
 from landbridge import _palette
 from landbridge.report import render_html, render_json, render_markdown, write_report
 from landbridge.report.blocks import P_VALUE, Column, make_table
-from landbridge.report.pictures import matrix_picture
+from landbridge.report.graph import Graph, Marks, interval_graph
 
 from .example import EVIL, example_summary
 
@@ -40,7 +40,8 @@ def test_html_is_one_small_file_that_asks_for_nothing():
     assert "@import" not in page
     assert not re.findall(r"url\((?!data:)", page)
     assert found.tags.count("script") == 1
-    assert found.tags.count("svg") == 7
+    # One axis and a graph per row: ranking, features that moved, sources, their intervals, effects.
+    assert found.tags.count("svg") == (1 + 8) + 2 * (1 + 10) + (1 + 5) + (1 + 3) + (1 + 2)
 
 
 def test_text_of_the_user_is_escaped_everywhere():
@@ -97,7 +98,9 @@ def test_parts_that_are_missing_are_left_out():
     summary = example_summary()
     summary["features"]["picked"] = []
     summary["ranking"]["matrix"] = summary["ranking"]["pairwise"] = None
-    assert render_html(summary).count("<svg") == 4
+    page = render_html(summary)
+    assert 'class="zero"' not in page
+    assert "--strength:" not in page
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "json"])
@@ -116,24 +119,60 @@ def test_the_extra_is_named_when_jinja_is_missing(monkeypatch):
 
 @pytest.mark.parametrize("best_is_high", [True, False])
 def test_the_better_the_number_the_stronger_the_colour(best_is_high):
-    values = [[0.2, 0.9, 0.5, None]]
-    picture = matrix_picture(
-        ["row"], ["a", "b", "c", "d"], values, description="", best_is_high=best_is_high
-    )
-    strengths = [float(o) for o in re.findall(r'fill-opacity="([\d.]+)"', picture)]
+    ends = (0.2, 0.9) if best_is_high else (0.9, 0.2)
+    values = [["a", 0.2], ["b", 0.9], ["c", 0.5], ["d", None]]
+    table = make_table([Column("name"), Column("score", ".2f", shaded=ends)], values)
+    strengths = [row[1].strength for row in table.rows]
     order = [0, 2, 1] if best_is_high else [1, 2, 0]
-    assert [strengths[k] for k in order] == sorted(strengths[:3])
-    assert strengths[order[0]] < strengths[order[1]] < strengths[order[2]]
+    assert strengths[order[0]] < strengths[order[1]] < strengths[order[2]] < 0.6
     assert strengths[3] == 0
+
+
+@pytest.mark.parametrize("higher", [True, False])
+def test_the_best_source_of_a_candidate_has_the_strongest_colour(higher):
+    summary = example_summary()
+    summary["ranking"]["higher_is_better"] = higher
+    page = render_html(summary)
+    strengths = dict(re.findall(r'--strength: ([\d.]+)%">([\d.]+)<', page))
+    by_score = {score: float(strength) for strength, score in strengths.items()}
+    assert (by_score["0.550"] > by_score["0.430"]) is higher
+
+
+def positions(markup, name):
+    return [float(x) for x in re.findall(rf'{name}="([\d.]+)%"', str(markup))]
+
+
+def test_marks_lie_on_the_axis_of_their_graph():
+    graph = interval_graph([(0.5, 0.4, 0.6), (None, None, None)], include=[0.2, 1.0], zero=0.0)
+    (dot,) = positions(graph.row(0), "cx")
+    assert dot == pytest.approx(50.0)  # halfway between zero and the largest number
+    line = re.search(r'x1="([\d.]+)%" x2="([\d.]+)%" y1="50%"', graph.row(0))
+    assert [float(x) for x in line.groups()] == pytest.approx([41.2, 58.8])
+    assert "circle" not in graph.row(1)
+    assert "range" not in graph.row(1)
+    labels = re.findall(r'x="([\d.]+)%"[^>]*>([\d.]+)<', graph.axis())
+    assert [(float(x), float(text)) for x, text in labels] == [
+        pytest.approx((6 + 88 * tick, tick)) for tick in (0.0, 0.4, 0.8)
+    ]
+    assert positions(graph.row(0), "x1")[:3] == [float(x) for x, _ in labels]
+    bar = Graph([Marks(bar=0.25)], include=[0.0, 1.0]).row(0)
+    assert (positions(bar, "x"), positions(bar, "width")) == ([6.0], [22.0])
+
+
+@pytest.mark.parametrize("values", [[0.0], [5e-9], [-3.0, 4e7], [0.123456, 0.123457]])
+def test_an_axis_has_room_for_the_labels_of_its_ticks(values):
+    labels = [text for _, text in interval_graph([(x, None, None) for x in values]).ticks]
+    assert len(set(labels)) == len(labels) >= 1
+    assert sum(map(len, labels)) <= 27
 
 
 def test_columns_without_values_are_left_out_and_p_values_are_never_zero():
     columns = [Column("name"), Column("none", ".2f"), Column("blank"), Column("p", P_VALUE)]
-    rows = [["a", None, "", 0.0], ["b", float("inf"), None, 0.0123], ["c", None, "", 1e-299]]
+    rows = [["a", None, "", 0.0], ["b", float("inf"), None, 0.0123], ["c", None, "", 0.00111]]
     table = make_table(columns, rows)
     assert [column.title for column in table.columns] == ["name", "p"]
     shown = [[cell.text for cell in row] for row in table.rows]
-    assert shown == [["a", "<1e-300"], ["b", "0.012"], ["c", "1e-299"]]
+    assert shown == [["a", "< 0.001"], ["b", "0.012"], ["c", "0.0011"]]
     assert len(make_table(columns, []).columns) == 4
 
 

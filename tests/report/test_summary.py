@@ -13,8 +13,7 @@ from landbridge.model_selection.search_records import Failure
 from landbridge.report import summarise, summarise_origin, summarise_search
 from landbridge.report.blocks import plain
 from landbridge.report.checks import checks_of
-from landbridge.report.layout import _vote_words
-from landbridge.report.pictures import three_digits
+from landbridge.report.layout import ranking_section
 
 from .example import example_summary
 
@@ -65,7 +64,9 @@ def test_the_ranking_repeats_the_result():
 def test_the_text_about_a_vote_says_where_its_weights_come_from(labels):
     other = Pooled(LogisticRegression()) if labels else GaussianNB()
     search = fitted({"a": SourceOnly(LogisticRegression()), "b": other}, labels=labels)
-    words = _vote_words(summarise_search(search.results_)["vote"])
+    blocks = ranking_section(summarise_search(search.results_)).blocks
+    place = [getattr(block, "text", "") for block in blocks].index("The vote")
+    words = blocks[place + 1].text
     assert ("come from labelled target rows. Each row is scored" in words) == labels
     assert words.endswith("come from the criterion.") != labels
 
@@ -254,14 +255,6 @@ def test_the_check_of_transfer_follows_the_verdict():
 def test_plain_values_are_what_json_can_hold():
     given = {"a": np.float64(1.5), 2: np.array([np.nan, 1]), "c": (True, None), "d": Ridge()}
     assert plain(given) == {"a": 1.5, "2": [None, 1.0], "c": [True, None], "d": "Ridge()"}
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [(0.4, "0.400"), (0.5924, "0.592"), (123.0, "123"), (12.34, "12.3"), (None, "–")],
-)
-def test_three_digits_whatever_they_are(value, words):
-    assert three_digits(value) == words
 
 
 @pytest.mark.parametrize(

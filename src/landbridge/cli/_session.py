@@ -218,8 +218,7 @@ def _words(error: Exception) -> str:
 
 
 def print_block(console: "Console", block: Any) -> None:
-    """Print a part of the report; a picture is shown as its table."""
-    table = block.table if block.kind == "picture" else block
+    """Print a part of the report."""
     if block.kind == "facts":
         for name, text in block.facts:
             console.print(visible(f"{name}: {text}"), markup=False, soft_wrap=True)
@@ -229,8 +228,8 @@ def print_block(console: "Console", block: Any) -> None:
         # Headings contain file names and code is copied, so neither is wrapped.
         style = "bold" if block.kind == "heading" else None
         console.print(visible(block.text), style=style, markup=False, soft_wrap=True)
-    elif table is not None:
-        print_table(console, table)
+    else:
+        print_table(console, block)
 
 
 def print_table(console: "Console", table: "Table") -> None:

@@ -33,9 +33,8 @@ from landbridge.model_selection import MultiSourceCV
 from landbridge.model_selection.candidates import default_candidates
 from landbridge.report import summarise_features, summarise_shift, summarise_sources
 from landbridge.report.blocks import P_VALUE, Block, Column, Text, make_table, plain, values_of
-from landbridge.report.layout import features_section, shift_section, sources_section
+from landbridge.report.layout import columns_table, features_section, shift_section, sources_section
 from landbridge.report.search_summary import summarise_label_check
-from landbridge.report.tables import columns_table
 from landbridge.weighting import ReweightedClassifier, ReweightedRegressor
 
 # With more columns, only those with findings are listed.
@@ -66,7 +65,7 @@ def run_diagnose(asked: Diagnose, current: Session) -> None:
             explain_losses(problem, asked.seed),
         )
     data = {**found, **trust_data(*parts)}
-    blocks = [*trust_blocks(*parts), *shift_section(found).blocks]
+    blocks = [*shift_section(found).blocks, *trust_blocks(*parts)]
     if problem.sample is not None and problem.sample.cut():
         data["sample"] = problem.sample.sentence()
         blocks.append(Text(data["sample"]))
@@ -321,7 +320,7 @@ def trust_blocks(
     for column in columns:
         column["findings"] = [name.replace("_", " ") for name in column["findings"]]
     if columns:
-        blocks += [Text("Columns", "heading"), columns_table({"columns": columns})]
+        blocks += [Text("Columns", "heading"), columns_table(columns)]
         blocks += [Text(sentence) for sentence in audit.sentences]
     return blocks
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from markupsafe import Markup
 
 from landbridge._palette import ACCENT, INK, LINE, QUIET, STRONG
 from landbridge._storage import whole_file
@@ -31,20 +32,22 @@ from landbridge.cli._session import (
 from landbridge.cli.predict import without_formulas, write_answers
 from landbridge.cli.select import run_search
 from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
-from landbridge.report._svg import shorten
+from landbridge.metrics.metric import format_number
 from landbridge.report.blocks import FOUR_DIGITS, Column, Text, make_table, plain
-from landbridge.report.pictures import Interval, interval_picture
+from landbridge.report.graph import interval_graph
 
 KIND = "landbridge labelling"
 ROW, WHY = "row", "why"
-# The pictures of a report are styled by its page; a file of its own needs these rules.
-STYLE = f"""<style>
+# Sizes in the picture, in pixels.
+ROW_HEIGHT, GRAPH_WIDTH, LETTER = 26, 380, 8
+# Graphs of a report are styled by its page; a file of its own needs these rules.
+STYLE = Markup(f"""<style>
 text {{ font: 12px system-ui, sans-serif; fill: {INK} }} text.chosen {{ font-weight: 700 }}
 .middle {{ text-anchor: middle }} .end {{ text-anchor: end }} .quiet {{ fill: {QUIET} }}
 .rule {{ stroke: {LINE} }} .zero {{ stroke: {QUIET}; stroke-width: 1.5 }}
 .range {{ stroke: {ACCENT}; stroke-width: 3 }} .range.chosen {{ stroke: {STRONG} }}
 .dot {{ fill: {ACCENT} }} .dot.chosen {{ fill: {STRONG} }}
-</style>"""
+</style>""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,14 +428,33 @@ def with_answers(problem: Problem, path: Path) -> Problem:
 def label_picture(history: Sequence[LabelStatus]) -> str:
     """Draw the estimate and its interval after every batch; for goal "prove", with the e-value."""
     proof, last = history[-1].goal == "prove", history[-1]
-    rows = []
-    for one in history:
-        label = f"{one.n_labels} labels" + (f", e-value {one.e_value:.3g}" if proof else "")
-        estimate, low, high = plain([one.estimate, one.low, one.high])
-        words = " ".join(one.sentences)
-        rows.append(Interval(label, estimate, low, high, words, chosen=one is last))
+    ends = [tuple(plain([one.estimate, one.low, one.high])) for one in history]
+    graph = interval_graph(ends, zero=0.0 if proof else None)
+    labels = [
+        f"{one.n_labels} labels" + (f", e-value {one.e_value:.3g}" if proof else "")
+        for one in history
+    ]
+    left, height = 20 + LETTER * max(map(len, labels)), ROW_HEIGHT * len(history)
+    cell = Markup('<svg x="{}" y="{}" width="{}" height="{}">{}</svg>')
+    text = Markup('<text x="{}" y="{}" class="{}">{}</text>')
+    parts = [cell.format(left, height, GRAPH_WIDTH, 20, graph.axis())]
+    for place, (label, (value, _, _)) in enumerate(zip(labels, ends, strict=True)):
+        chosen, y = place == len(history) - 1, ROW_HEIGHT * place
+        kind = "chosen" if chosen else "plain"
+        row = graph.row(place, chosen=chosen)
+        parts += [
+            text.format(left - 10, y + 18, f"end {kind}", label),
+            cell.format(left, y, GRAPH_WIDTH, ROW_HEIGHT, row),
+            text.format(
+                left + GRAPH_WIDTH + 10,
+                y + 18,
+                kind,
+                "–" if value is None else format_number(value),
+            ),
+        ]
     score = f"{last.score} of {last.candidate}" + (f" over {last.baseline}" if proof else "")
-    title = f"{shorten(score, 50)}, {100 * last.level:g} % interval"
-    picture = interval_picture(rows, title=title, description=score, zero=proof)
-    namespace = 'xmlns="http://www.w3.org/2000/svg"'
-    return str(picture).replace("<svg ", f"<svg {namespace} ", 1).replace(">", f">{STYLE}", 1)
+    title = f"{score[:60]}, {100 * last.level:g} % interval"
+    parts.append(text.format(left + GRAPH_WIDTH / 2, height + 38, "middle quiet", title))
+    picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">{}{}</svg>'
+    size = left + GRAPH_WIDTH + 70, height + 50
+    return Markup(picture).format(*size, STYLE, Markup("\n").join(parts))

@@ -34,9 +34,8 @@ from landbridge.model_selection.candidates import role_of
 from landbridge.persistence import save_model
 from landbridge.report import summarise, summarise_data, summarise_origin, write_report
 from landbridge.report.blocks import Block, Text, plain
-from landbridge.report.layout import ranking_section
+from landbridge.report.layout import checks_table, ranking_section
 from landbridge.report.render import SUFFIXES
-from landbridge.report.tables import checks_table
 
 # Maximum number of periods for the score over time, and minimum number of rows per period.
 MOST_PARTS, FEWEST_PER_PART = 10, 10

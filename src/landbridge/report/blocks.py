@@ -1,4 +1,4 @@
-"""Building blocks of a page, for any output format: text, facts, tables, pictures."""
+"""Building blocks of a page, for any output format: text, facts and tables."""
 
 import math
 from collections.abc import Sequence
@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from markupsafe import Markup
 
 from landbridge.metrics.metric import format_number, percent
+from landbridge.report.graph import Graph
 
 State: TypeAlias = str  # "ok", "caution" or "problem"
 
@@ -29,37 +29,27 @@ class Facts:
     kind: str = "facts"
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """Picture with its caption.
-
-    Formats without pictures (Markdown, the terminal) show the adjacent table instead, or ``table``
-    if there is none.
-    """
-
-    caption: str
-    svg: Markup
-    table: "Table | None" = None
-    kind: str = "picture"
-
-
 # Format of a column of scores in the unit of the label; see `format_number`.
 FOUR_DIGITS = "four digits"
-# Two digits; values too small for a float are shown as an upper bound.
+# Two digits, or an upper bound.
 P_VALUE = "p-value"
-SMALLEST_P = 1e-300
+SMALLEST_P = 0.001
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """Title of a column and the format of its numbers, ``None`` for text.
 
-    A ``minor`` column is omitted if the table is too wide.
+    A ``minor`` column is omitted if the table is too wide. In HTML, a ``graph`` is drawn before
+    the column, and the numbers of a ``shaded`` one are coloured from the first end (faint) to the
+    second end (strong).
     """
 
     title: str
     format: str | None = None
     minor: bool = False
+    graph: Graph | None = None
+    shaded: tuple[float, float] | None = None
 
     @property
     def number(self) -> bool:
@@ -68,23 +58,28 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Displayed text and the value to sort by."""
+    """Displayed text, the value to sort by, and the strength of the colour of a shaded cell."""
 
     text: str
     value: Any
+    strength: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under columns; the ``chosen`` row is highlighted."""
+    """Rows of cells under columns; the ``chosen`` row is highlighted.
+
+    A table with a ``summary`` is shown on request if the format allows it.
+    """
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
     chosen: int | None = None
+    summary: str = ""
     kind: str = "table"
 
 
-Block: TypeAlias = Text | Facts | Picture | Table
+Block: TypeAlias = Text | Facts | Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +97,17 @@ class Page:
     title: str
     subtitle: str
     verdict: Sequence[str] = ()
-    overview: Picture | None = None
+    overview: Table | None = None
     steps: Sequence[str] = ()
     checks: Sequence[dict[str, str]] = ()
     sections: Sequence[Section] = field(default_factory=tuple)
 
 
 def make_table(
-    columns: Sequence[Column], values: Sequence[Sequence[Any]], chosen: int | None = None
+    columns: Sequence[Column],
+    values: Sequence[Sequence[Any]],
+    chosen: int | None = None,
+    summary: str = "",
 ) -> Table:
     """Table from plain values; missing numbers become dashes, empty columns are omitted."""
     lines = [
@@ -121,7 +119,14 @@ def make_table(
         for n in range(len(columns))
         if not lines or any(line[n].value not in (None, "") for line in lines)
     ]
-    return Table([columns[n] for n in used], [[line[n] for n in used] for line in lines], chosen)
+    rows = [[line[n] for n in used] for line in lines]
+    return Table([columns[n] for n in used], rows, chosen, summary)
+
+
+def table_of(columns: dict[Any, Column], rows: Sequence[dict[Any, Any]], **options: Any) -> Table:
+    """Table of the values that each row has under the keys of the columns."""
+    values = [[row.get(key) for key in columns] for row in rows]
+    return make_table(list(columns.values()), values, **options)
 
 
 def _cell(column: Column, value: Any) -> Cell:
@@ -129,13 +134,26 @@ def _cell(column: Column, value: Any) -> Cell:
         return Cell("" if value is None else str(value), value)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return Cell("–", "")
-    if column.format == FOUR_DIGITS:
-        return Cell(format_number(value), value)
-    if column.format == P_VALUE:
-        return Cell(f"<{SMALLEST_P:g}" if value < SMALLEST_P else f"{value:.2g}", value)
-    if column.format.endswith("%"):
-        return Cell(percent(value, int(column.format[1])), value)
-    return Cell(format(value, column.format).replace(",", " "), value)
+    return Cell(_shown(column.format, value), value, _strength(column.shaded, value))
+
+
+def _shown(form: str, value: float) -> str:
+    if form == FOUR_DIGITS:
+        return format_number(value)
+    if form == P_VALUE:
+        return f"< {SMALLEST_P}" if value < SMALLEST_P else f"{value:.2g}"
+    if form.endswith("%"):
+        return percent(value, int(form[1]))
+    return format(value, form).replace(",", " ")
+
+
+def _strength(shaded: tuple[float, float] | None, value: float) -> float:
+    """Opacity of a cell, limited so that the number remains readable."""
+    if shaded is None:
+        return 0.0
+    faint, strong = shaded
+    share = (value - faint) / (strong - faint) if strong != faint else 0.5
+    return round(0.06 + 0.5 * share, 3)
 
 
 def values_of(record: Any, *names: str, **renamed: str) -> dict[str, Any]:

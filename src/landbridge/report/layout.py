@@ -1,40 +1,32 @@
-"""Layout of a report: sentences, tables and pictures of a summary, in order."""
+"""Layout of a report: sentences and tables of a summary, in order."""
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from markupsafe import Markup
-
-from landbridge.metrics.metric import format_number
-from landbridge.report.blocks import Block, Facts, Page, Picture, Section, Text
+from landbridge.inference.intervals import MOST_DECIMALS, decimals
+from landbridge.metrics.metric import format_interval, format_number
+from landbridge.report.blocks import (
+    FOUR_DIGITS,
+    P_VALUE,
+    Block,
+    Column,
+    Facts,
+    Page,
+    Section,
+    Table,
+    Text,
+    make_table,
+    table_of,
+)
 from landbridge.report.checks import next_steps
-from landbridge.report.pictures import (
-    Bar,
-    Interval,
-    Strip,
-    bar_picture,
-    interval_picture,
-    matrix_picture,
-    strip_picture,
-    three_digits,
-)
-from landbridge.report.tables import (
-    classes_table,
-    columns_table,
-    domains_table,
-    features_table,
-    intervals_table,
-    matrix_table,
-    moved_features,
-    moved_table,
-    over_time_table,
-    per_source_table,
-    ranking_table,
-    shift_table,
-    vote_table,
-)
+from landbridge.report.graph import Graph, Marks, interval_graph
 
-MOST_ROWS = 25
+MOST_FEATURES = 12
+# Maximum number of columns of a confusion matrix on a page.
+MOST_CLASSES = 12
+Rows = Sequence[dict[str, Any]]
 
 
 def lay_out(summary: dict[str, Any]) -> Page:
@@ -58,233 +50,318 @@ def lay_out(summary: dict[str, Any]) -> Page:
     )
 
 
-def _overview(ranking: dict[str, Any]) -> Picture | None:
+def checks_table(checks: Sequence[dict[str, str]]) -> Table:
+    """State, name and sentence of every check."""
+    columns = {"state": Column("state"), "name": Column("check"), "text": Column("what it says")}
+    return table_of(columns, checks)
+
+
+# Ranking
+
+
+def _overview(ranking: dict[str, Any]) -> Table | None:
     """Compare the selected model with the best model of each baseline, if they have intervals."""
     rows = ranking["candidates"][:1]
     for role in ("target-only", "source-only", "baseline"):
         rows += [row for row in ranking["candidates"][1:] if row["role"] == role][:1]
     if len(rows) < 2 or rows[0]["low"] is None:
         return None
-    level = f"{100 * ranking['interval']['level']:g} %"
-    return Picture(
-        f"{_capital(_score_words(ranking))} of the selected model and of the best baselines, with "
-        f"{level} intervals.",
-        _scores_picture(ranking, rows, "The selected model and the baselines"),
-    )
+    columns = {"name": Column("selected model and baselines"), **_score_columns(ranking, rows)}
+    # The graph has the interval too.
+    columns |= {end: replace(columns[end], minor=True) for end in ("low", "high")}
+    return table_of(columns, [row | {"name": _full_name(row)} for row in rows], chosen=0)
 
 
 def ranking_section(ranking: dict[str, Any]) -> Section:
     """Ranking of candidates, scores by source, pairwise probabilities."""
+    by = "on the target"
+    if not ranking["of_target"]:
+        by = f"by {ranking['criterion']['name']}, without a target label"
+    better = "larger" if ranking["higher_is_better"] else "smaller"
     blocks: list[Block] = [
         Text(ranking["criterion"]["words"]),
-        Picture(
-            f"{_capital(_score_words(ranking))}. {ranking['interval']['words']} "
-            "The selected model is highlighted.",
-            _scores_picture(ranking, ranking["candidates"][:MOST_ROWS], "Ranking with intervals"),
+        Text(
+            f"{_capital(ranking['score'])} {by}; {better} is better. {ranking['interval']['words']}"
         ),
-        ranking_table(ranking),
+        _ranking_table(ranking),
     ]
     if ranking["vote"]:
-        blocks += [
-            Text("The vote", "heading"),
-            Text(_vote_words(ranking["vote"])),
-            vote_table(ranking["vote"]),
-        ]
+        blocks += _vote_blocks(ranking["vote"])
     if ranking.get("over_time"):
-        words = "Score on labelled target rows in order of time; each part is predicted by models"
-        blocks += [
-            Text("Score over time", "heading"),
-            Text(f"{words} trained on earlier rows."),
-            over_time_table(ranking),
-        ]
+        blocks += _over_time_blocks(ranking)
     if ranking["classes"]:
-        blocks += [
-            Text("Recall and precision per class", "heading"),
-            Text("Out-of-fold predictions of the labelled target rows."),
-            classes_table(ranking["classes"]),
-        ]
+        blocks += _classes_blocks(ranking["classes"])
     if ranking["matrix"]:
-        matrix = ranking["matrix"]
-        blocks += [
-            Text("Source by candidate", "heading"),
-            Picture(
-                f"{_capital(ranking['score'])} of every candidate trained on every source; better "
-                "scores have a stronger colour.",
-                matrix_picture(
-                    matrix["sources"],
-                    matrix["candidates"],
-                    matrix["values"],
-                    description="Scores of candidates by source",
-                    best_is_high=ranking["higher_is_better"],
-                ),
-                matrix_table(matrix["sources"], matrix["candidates"], matrix["values"], ".3f"),
-            ),
-        ]
+        blocks += _matrix_blocks(ranking)
     if ranking["pairwise"]:
         blocks += _pairwise_blocks(ranking["pairwise"])
     return Section("Ranking", blocks)
 
 
-def _score_words(ranking: dict[str, Any]) -> str:
-    if ranking["of_target"]:
-        return f"{ranking['score']} on the target"
-    return f"{ranking['score']} by {ranking['criterion']['name']}, without a target label"
-
-
-def _vote_words(vote: dict[str, Any]) -> str:
-    words = "Predictions are the weighted mean of these models; the weights come from"
-    if vote["learnt"] != "labels":
-        return f"{words} the criterion."
-    return (
-        f"{words} labelled target rows. Each row is scored with weights learned from the others, "
-        "so the vote may have a lower score than the best model, which was chosen on these rows."
-    )
-
-
-def _scores_picture(
-    ranking: dict[str, Any], candidates: list[dict[str, Any]], words: str
-) -> Markup:
-    """Draw the scores of candidates; the first one is the selected model."""
+def _ranking_table(ranking: dict[str, Any]) -> Table:
+    """Rank, candidate, source, scores, interval, weight in the vote."""
+    columns = {
+        "rank": Column("rank", "d"),
+        "name": Column("candidate"),
+        "source": Column("source"),
+        **_score_columns(ranking, ranking["candidates"]),
+        **_numbered(ranking["other_scores"]),
+        "weight": Column("vote", ".0%", minor=True),
+        "seconds": Column("seconds", ".2f", minor=True),
+        "note": Column("note"),
+    }
     rows = [
-        Interval(
-            label=_full_name(row),
-            value=row["score"],
-            low=row["low"],
-            high=row["high"],
-            hover=f"{_full_name(row)}: {three_digits(row['score'])} ({three_digits(row['low'])} to "
-            f"{three_digits(row['high'])})",
-            chosen=place == 0,
-        )
-        for place, row in enumerate(candidates)
+        row | {"weight": row["weight"] or None} | dict(enumerate(row["other_scores"]))
+        for row in ranking["candidates"]
     ]
-    return interval_picture(rows, title=ranking["score"], description=words)
+    return table_of(columns, rows, chosen=0)
+
+
+def _score_columns(ranking: dict[str, Any], rows: Rows) -> dict[str, Column]:
+    """Score and interval of candidates, with their graph."""
+    title, digits = ranking["score"], _digits(rows, "score")
+    if not ranking["of_target"]:
+        title += f" by {ranking['criterion']['name']}"
+    graph = interval_graph([(row["score"], row["low"], row["high"]) for row in rows])
+    return {
+        "score": Column(title, digits, graph=graph),
+        "low": Column("low", digits),
+        "high": Column("high", digits),
+    }
+
+
+def _vote_blocks(vote: dict[str, Any]) -> list[Block]:
+    words = "Predictions are the weighted mean of these models; the weights come from"
+    if vote["learnt"] == "labels":
+        words += (
+            " labelled target rows. Each row is scored with weights learned from the others, so "
+            "the vote may have a lower score than the best model, which was chosen on these rows."
+        )
+    else:
+        words += " the criterion."
+    apart = Column("rows on which it differs from the vote", ".1%")
+    if not vote.get("of_classes", True):
+        apart = Column("root mean squared distance from the vote", FOUR_DIGITS)
+    columns = {"name": Column("member"), "weight": Column("weight", ".0%"), "disagreement": apart}
+    return [Text("The vote", "heading"), Text(words), table_of(columns, vote["members"])]
+
+
+def _over_time_blocks(ranking: dict[str, Any]) -> list[Block]:
+    words = (
+        "Score on labelled target rows in order of time; each part is predicted by models trained "
+        "on earlier rows."
+    )
+    columns = {
+        "start": Column("from"),
+        "end": Column("to"),
+        "rows": Column("rows", "d"),
+        "score": Column(ranking["score"], FOUR_DIGITS),
+    }
+    table = table_of(columns, ranking["over_time"])
+    return [Text("Score over time", "heading"), Text(words), table]
+
+
+def _classes_blocks(classes: dict[str, Any]) -> list[Block]:
+    """Recall and precision per class, with the confusion matrix."""
+    # Rows selected with known probabilities have weights, so counts may be fractional.
+    whole = all(float(count).is_integer() for line in classes["confusion"] for count in line)
+    count = ",.0f" if whole else ",.1f"
+    columns = [
+        Column("class"),
+        Column("labelled rows", count),
+        Column("recall", ".2f"),
+        Column("precision", ".2f"),
+        *(Column(f"predicted {name}", count) for name in classes["names"][:MOST_CLASSES]),
+    ]
+    parts = [classes[name] for name in ("names", "rows", "recall", "precision", "confusion")]
+    values = [[*line, *counts[:MOST_CLASSES]] for *line, counts in zip(*parts, strict=True)]
+    return [
+        Text("Recall and precision per class", "heading"),
+        Text("Out-of-fold predictions of the labelled target rows."),
+        make_table(columns, values),
+    ]
+
+
+def _matrix_blocks(ranking: dict[str, Any]) -> list[Block]:
+    matrix = ranking["matrix"]
+    known = [value for line in matrix["values"] for value in line if value is not None] or [0.0]
+    ends = (min(known), max(known)) if ranking["higher_is_better"] else (max(known), min(known))
+    words = (
+        f"{_capital(ranking['score'])} of every candidate trained on every source; better scores "
+        "have a stronger colour."
+    )
+    columns = [Column(name, FOUR_DIGITS, shaded=ends) for name in matrix["sources"]]
+    lines = zip(matrix["candidates"], *matrix["values"], strict=True)
+    table = make_table([Column("candidate"), *columns], list(lines))
+    return [Text("Candidate by source", "heading"), Text(words), table]
 
 
 def _pairwise_blocks(pairwise: dict[str, Any]) -> list[Block]:
+    words = (
+        "Probability that the candidate of the row is better on the target than the candidate of "
+        f"the column. {pairwise['words']}"
+    )
     names = [f"{place}. {name}" for place, name in enumerate(pairwise["names"], start=1)]
-    heads = [str(place) for place in range(1, len(names) + 1)]
-    return [
-        Text("Pairwise probabilities", "heading"),
-        Picture(
-            "Probability that the candidate of the row is better on the target than the candidate "
-            f"of the column. {pairwise['words']}",
-            matrix_picture(
-                names,
-                heads,
-                pairwise["values"],
-                description="Probability that the row beats the column",
-                lowest=0.0,
-                highest=1.0,
-                digits=2,
-            ),
-            matrix_table(names, heads, pairwise["values"], ".2f"),
-        ),
-    ]
+    heads = [Column(f"{place}.", ".2f", shaded=(0.0, 1.0)) for place in range(1, len(names) + 1)]
+    lines = [[name, *line] for name, line in zip(names, pairwise["values"], strict=True)]
+    table = make_table([Column("candidate"), *heads], lines)
+    return [Text("Pairwise probabilities", "heading"), Text(words), table]
+
+
+# The other sections
+
+
+SHIFT_WORDS = (
+    "The AUC of a classifier that separates source and target is 0.5 if they are equal and 1 if "
+    "they do not overlap. Importance weights make a source resemble the target: they rest on the "
+    "effective share of its rows, and the gap is the largest difference of means, in standard "
+    "deviations, before and after weighting. The distance of a feature is the Kolmogorov–Smirnov "
+    "distance of its distributions: 0 if they are equal, 1 if they do not overlap."
+)
 
 
 def shift_section(shift: dict[str, Any]) -> Section:
-    """Distance of the target from each source, features that moved, effect of weights."""
+    """Distance of the target from each source, effect of weights, features that moved."""
+    columns = {
+        "source": Column("source"),
+        "rows": Column("rows", "d"),
+        "auc": Column("domain classifier AUC", ".3f"),
+        "auc_low": Column("low", ".3f"),
+        "auc_high": Column("high", ".3f"),
+        "mmd_p_value": Column("MMD p-value", P_VALUE),
+        "n_moved": Column("features moved", "d"),
+        "effective_share": Column("effective share", ".1%"),
+        "largest_share": Column("heaviest row", ".1%", minor=True),
+        "gap_before": Column("gap before", ".2f", minor=True),
+        "gap_after": Column("gap after", ".2f", minor=True),
+    }
     blocks: list[Block] = [Text(shift["note"])] if shift.get("note") else []
-    blocks += [Text(f"{source['source']}: {source['words']}") for source in shift["sources"]]
-    blocks.append(shift_table(shift))
+    blocks += [Text(SHIFT_WORDS), table_of(columns, shift["sources"])]
     for source in shift["sources"]:
-        if not moved_features(source):
-            blocks.append(Text(f"No feature of {source['source']} moved significantly."))
-            continue
-        blocks += [
-            Text(f"Features that moved: {source['source']} → {shift['target']}", "heading"),
-            Picture(
-                "Kolmogorov–Smirnov distance of the two distributions: 0 if they are equal, 1 if "
-                "they do not overlap.",
-                _moved_picture(source),
-            ),
-            moved_table(source),
-        ]
+        heading = Text(f"{source['source']} → {shift['target']}", "heading")
+        blocks += [heading, Text(source["words"])]
+        # Features that moved significantly, the furthest first.
+        moved = source["features"][: min(source["n_moved"], MOST_FEATURES)]
+        if moved:
+            blocks.append(_moved_table(moved))
     return Section("Shift between source and target", blocks)
 
 
-def _moved_picture(source: dict[str, Any]) -> Markup:
-    bars = [
-        Bar(
-            label=f["name"],
-            value=f["distance"],
-            text=f"{f['distance']:.2f}",
-            hover=f"{f['name']}: mean {three_digits(f['mean_difference'])} sd, variance "
-            f"{three_digits(f['variance_ratio'])} times",
-        )
-        for f in moved_features(source)
-    ]
-    words = f"Features of {source['source']} that moved"
-    return bar_picture(bars, title="distance", description=words, most=1.0)
+def _moved_table(features: Rows) -> Table:
+    graph = Graph([Marks(bar=feature["distance"]) for feature in features], include=(0.0, 1.0))
+    columns = {
+        "name": Column("feature that moved"),
+        "distance": Column("distance", ".2f", graph=graph),
+        "mean_difference": Column("mean, sd", "+.2f"),
+        "variance_ratio": Column("variance ratio", ".2f"),
+        "p_value": Column("corrected p-value", P_VALUE),
+    }
+    return table_of(columns, features)
 
 
 def sources_section(sources: dict[str, Any]) -> Section:
     """Scores and intervals of multiple-source cross-validation."""
+    metric, digits = sources["metric"], _digits(sources["per_source"], "mean")
+    scores = [(s["mean"], s["low"], s["high"]) for s in sources["per_source"]]
+    # Both tables have one axis, on which the intervals of further metrics cannot be drawn.
+    answers = [
+        (i["estimate"], i["low"], i["high"]) if i.get("metric", metric) == metric else (None,) * 3
+        for i in sources["intervals"]
+    ]
+    axis = [end for row in scores + answers for end in row if end is not None]
+    questions = {
+        "question": Column("question"),
+        "interval": Column("estimate and interval", graph=interval_graph(answers, axis)),
+        "words": Column("what it says"),
+    }
+    columns = {
+        "source": Column("source left out"),
+        "rows": Column("rows", "d"),
+        "mean": Column(metric, digits, graph=interval_graph(scores, axis)),
+        "low": Column("low", digits),
+        "high": Column("high", digits),
+        "baseline": Column("constant guess", digits),
+        **_numbered(sources["other_metrics"]),
+    }
+    caption = (
+        f"{_capital(metric)} on each source when it is left out of training, and intervals for the "
+        "mean over sources."
+    )
+    intervals = [i | {"interval": _interval_words(i)} for i in sources["intervals"]]
+    per_source = [s | dict(enumerate(s["other_metrics"])) for s in sources["per_source"]]
     return Section(
         "Score on a new source",
         [
             *(Text(sentence) for sentence in sources["words"]),
-            Picture(
-                f"{_capital(sources['metric'])} on each source when it is left out of training, "
-                "and intervals for the mean over sources.",
-                _sources_picture(sources),
-            ),
-            intervals_table(sources),
-            per_source_table(sources),
+            Text(caption),
+            table_of(questions, intervals),
+            table_of(columns, per_source),
         ],
     )
 
 
-def _sources_picture(sources: dict[str, Any]) -> Markup:
-    rows = [
-        Interval(
-            s["source"],
-            s["mean"],
-            s["low"],
-            s["high"],
-            f"{s['source']}: {format_number(s['mean'])} on {s['rows']} rows",
-        )
-        for s in sources["per_source"]
-    ]
-    rows += [
-        Interval(i["question"], i["estimate"], i["low"], i["high"], i["words"], True)
-        for i in sources["intervals"]
-    ]
-    return interval_picture(rows, title=sources["metric"], description="Score by source left out")
+def _interval_words(found: dict[str, Any]) -> str:
+    if found["low"] is None:
+        return format_number(found["estimate"])
+    ends = format_interval(found["estimate"], found["low"], found["high"])
+    return "{} ({} to {})".format(*ends)
 
 
 def features_section(features: dict[str, Any]) -> Section:
     """Features picked by T-greedy selection and their effect in every domain."""
     blocks: list[Block] = [Text(sentence) for sentence in features["words"]]
-    if features["picked"]:
+    picked, domains = features["picked"], features["domains"]
+    if picked:
+        marks = [
+            Marks(list(zip(pick["effects"], domains, strict=True)), tick=pick["mean_effect"])
+            for pick in picked
+        ]
+        columns = {
+            "step": Column("step", "d"),
+            "feature": Column("feature"),
+            "mean_effect": Column("mean effect", ".3g", graph=Graph(marks, zero=0.0)),
+            "t": Column("T", ".2f"),
+            "weight": Column("weight", ".3g"),
+            **_numbered([f"effect in {name}" for name in domains], ".3g"),
+        }
+        rows = [
+            pick | {"step": step} | dict(enumerate(pick["effects"]))
+            for step, pick in enumerate(picked, start=1)
+        ]
         words = (
             "Effect of every selected feature in each domain (dots) and their mean (tick). Dots on "
             "both sides of zero mean that the effect changes its sign."
         )
-        blocks += [Picture(words, _features_picture(features)), features_table(features)]
+        blocks += [Text(words), table_of(columns, rows)]
     return Section("Features that keep their meaning", blocks)
-
-
-def _features_picture(features: dict[str, Any]) -> Markup:
-    strips = [
-        Strip(p["feature"], p["effects"], features["domains"], p["mean_effect"])
-        for p in features["picked"][:MOST_ROWS]
-    ]
-    return strip_picture(
-        strips, title="effect when it was picked", description="Effects of features by domain"
-    )
 
 
 def data_section(data: dict[str, Any]) -> Section:
     """Rows of every domain, and the type and findings of every column."""
-    return Section(
-        "Data",
-        [
-            Facts([("label", data["label"]), ("task", data["task"]), ("target", data["target"])]),
-            domains_table(data),
-            columns_table(data),
-        ],
-    )
+    facts = [(name, data[name]) for name in ("label", "task", "target")]
+    columns = {
+        "name": Column("domain"),
+        "role": Column("role"),
+        "rows": Column("rows", "d"),
+        "labelled": Column("labelled", "d"),
+        "missing": Column("missing cells", ".1%"),
+        "labels": Column("labels"),
+    }
+    audit = columns_table(data["columns"], f"Show the {len(data['columns'])} columns")
+    return Section("Data", [Facts(facts), table_of(columns, data["domains"]), audit])
+
+
+def columns_table(columns: Rows, summary: str = "") -> Table:
+    """Name, type, shares of missing and distinct values, and audit findings per column."""
+    titles = {
+        "name": Column("column"),
+        "type": Column("type"),
+        "missing": Column("missing", ".1%"),
+        "unique": Column("different values", ".1%"),
+        "found": Column("what was found"),
+    }
+    rows = [{**column, "found": "; ".join(column.get("findings", []))} for column in columns]
+    return table_of(titles, rows, summary=summary)
 
 
 def origin_section(origin: dict[str, Any]) -> Section:
@@ -295,6 +372,25 @@ def origin_section(origin: dict[str, Any]) -> Section:
     if origin["command"]:
         blocks.append(Text(origin["command"], "code"))
     return Section("How this was made", blocks)
+
+
+def _numbered(titles: Sequence[str], form: str = FOUR_DIGITS) -> dict[Any, Column]:
+    """Columns of further numbers, whose keys are their positions."""
+    return {place: Column(title, form) for place, title in enumerate(titles)}
+
+
+def _digits(rows: Rows, key: str) -> str:
+    """Format of scores: as many decimals as the narrowest interval justifies, at least three
+    significant digits of the largest score.
+
+    Models share much of their error, so differences between them are often smaller than the error.
+    """
+    widths = [r["high"] - r["low"] for r in rows if r["low"] is not None and r["high"] > r["low"]]
+    if not widths:
+        return FOUR_DIGITS
+    largest = max(abs(row[key]) for row in rows if row[key] is not None)
+    shown = max(decimals(min(widths) / 4), 2 - math.floor(math.log10(largest or 1.0)))
+    return f",.{shown}f" if shown <= MOST_DECIMALS else FOUR_DIGITS
 
 
 def _full_name(row: dict[str, Any]) -> str:

@@ -155,7 +155,7 @@ def _interval_words(result: SearchResult, level: float) -> dict[str, Any]:
     if found.withheld is not None:
         words = f"Intervals are withheld, because {found.withheld}."
     else:
-        words = f"Lines are {100 * level:g} % intervals, based on {found.rests_on}."
+        words = f"Intervals of {100 * level:g} % are based on {found.rests_on}."
         if not found.of_target:
             words += " Without target labels their level is not guaranteed."
         if found.note:
@@ -182,6 +182,7 @@ def _vote(result: SearchResult) -> dict[str, Any] | None:
             for cell in vote.members
         ],
         "learnt": "labels" if vote.predictions is not None else "criterion",
+        "of_classes": result.classes is not None,
     }
 
 

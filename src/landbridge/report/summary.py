@@ -108,15 +108,15 @@ def summarise_sources(result: MultiSourceResult, *, level: float = 0.95) -> dict
             }
             for k in known
         ],
-        "intervals": [_interval(answer, QUESTION_WORDS[answer.question]) for answer in answers]
-        + [_interval(a, f"{QUESTION_WORDS[a.question]}, {a.name}") for a in more],
+        "intervals": [_interval(a, QUESTION_WORDS[a.question], first.label) for a in answers]
+        + [_interval(a, f"{QUESTION_WORDS[a.question]}, {a.name}", a.name) for a in more],
     }
     return plain(parts)
 
 
-def _interval(answer: Interval, question: str) -> dict[str, Any]:
+def _interval(answer: Interval, question: str, metric: str) -> dict[str, Any]:
     ends = values_of(answer, "estimate", "low", "high")
-    return {"question": question, **ends, "words": answer.advice()}
+    return {"question": question, "metric": metric, **ends, "words": answer.advice()}
 
 
 def _against_constant(
