@@ -72,13 +72,12 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
         apart = [m["disagreement"] for m in ranking["vote"]["members"]]
         apart = sorted(value for value in apart if value is not None)
         if apart:
-            ends = apart[0], apart[-1]
+            least, most = apart[0], apart[-1]
             if ranking["vote"]["of_classes"]:
-                words = f"Its members differ from the vote on {percent(ends[0])} to "
-                sentences.append(f"{words}{percent(ends[1])} of the unlabelled rows.")
+                words = f"on {percent(least)} to {percent(most)} of the unlabelled rows"
             else:
-                words = " to ".join(map(format_number, ends))
-                sentences.append(f"On unlabelled rows its members differ from the vote by {words}.")
+                words = f"by {format_number(least)} to {format_number(most)} on unlabelled rows"
+            sentences.append(f"Its members differ from the vote {words}.")
     what = f"the error to within {percent(needed['within'])} of it"
     if needed["accuracy"]:
         what = f"the accuracy to within {needed['within']:g}"
