@@ -33,9 +33,9 @@ FORMAT = 4
 HEADER, SEAL = "header", "seal"
 # Keys of the header that stand for an array and for a record inside another.
 ARRAY, RECORD = "@array", "@record"
-# Largest uncompressed size of an archive, and of a JSON member.
-MOST_BYTES = 16 << 30
-MOST_TEXT = 256 << 20
+# Largest size of an archive and of its JSON when decompressed: in bytes, or as a multiple of the
+# compressed size if that is more. Python objects take about 20 times the space of their JSON.
+MOST_BYTES, MOST_TEXT, MOST_RATIO = 512 << 20, 32 << 20, 200
 Record = TypeVar("Record")
 # Exceptions of numpy and zipfile for truncated or corrupted files. A changed flag marks a member as
 # encrypted (RuntimeError) or compressed in an unknown way (its subclass NotImplementedError).
@@ -225,19 +225,20 @@ def _read_arrays(file: Any, path: Path) -> dict[str, np.ndarray]:
             "Pass the path that was given to save."
         )
     file.seek(0)
+    arrays = {}
     try:
         with zipfile.ZipFile(file) as archive:
             check_archive(archive, path)
-        file.seek(0)
-        with np.load(file, allow_pickle=False) as loaded:
-            arrays = {name: loaded[name] for name in loaded.files}
+            for member in archive.infolist():
+                with archive.open(member) as content:
+                    array = np.lib.format.read_array(content, allow_pickle=False)
+                array.flags.writeable = False
+                arrays[member.filename.removesuffix(".npy")] = array
     except DAMAGE as error:
         raise ValueError(
             f"`{path}` must be a complete result saved by landbridge; the file is damaged, "
             f"incomplete or of another kind ({error}). Restore it from the original."
         ) from error
-    for array in arrays.values():
-        array.flags.writeable = False
     return arrays
 
 
@@ -245,7 +246,8 @@ def _read_header(array: np.ndarray | None, path: Path) -> dict[str, Any]:
     try:
         header = json.loads(array.tobytes())  # type: ignore[union-attr]
         whole = isinstance(header["format"], int)
-        if not whole or not {"record", "landbridge"} <= set(header):
+        whole = whole and isinstance(header.get("digests", {}), dict)
+        if not whole or not {"record", "landbridge", "values"} <= set(header):
             raise ValueError("a header without its parts")
     except (AttributeError, TypeError, ValueError, KeyError, RecursionError) as error:
         raise ValueError(
@@ -278,8 +280,9 @@ def _check_seal(arrays: Any, digests: Any, sealed: Any, seal: Any, path: Path) -
 def _digest(array: np.ndarray) -> str:
     """SHA-256 of an array's type, shape and values."""
     plain = np.ascontiguousarray(array)
-    about = f"{plain.dtype.str} {array.shape}".encode()
-    return hashlib.sha256(about + plain.tobytes()).hexdigest()
+    digest = hashlib.sha256(f"{plain.dtype.str} {array.shape}".encode())
+    digest.update(plain.reshape(-1).view(np.uint8).data if plain.size else b"")
+    return digest.hexdigest()
 
 
 def require_regular_file(path: str | os.PathLike[str]) -> None:
@@ -293,21 +296,23 @@ def require_regular_file(path: str | os.PathLike[str]) -> None:
 
 def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> None:
     """Raise for duplicate names, excessive sizes, or arrays with wrong headers."""
-    members = archive.infolist()
-    names = [member.filename for member in members]
-    if len(set(names)) < len(names):
-        _refuse(path, "two members with the same name")
-    total = sum(member.file_size for member in members)
-    if total > MOST_BYTES:
-        _refuse(path, f"{total} bytes when decompressed, more than {MOST_BYTES}")
-    for member in members:
-        if member.filename.endswith(".npy"):
-            _check_array(archive, member, path)
-        elif member.filename.endswith(".npz"):
-            with zipfile.ZipFile(io.BytesIO(archive.read(member))) as inner:
-                check_archive(inner, path)
-        elif member.file_size > MOST_TEXT:
-            _refuse(path, f"{member.file_size} bytes of text in {member.filename!r}")
+    total, most = 0, max(MOST_BYTES, MOST_RATIO * os.path.getsize(path))
+    waiting = [archive]
+    while waiting:
+        inside = waiting.pop()
+        members = inside.infolist()
+        if len({member.filename for member in members}) < len(members):
+            _refuse(path, "two members with the same name")
+        total += sum(member.file_size for member in members)
+        if total > most:
+            _refuse(path, f"{total} bytes when decompressed, more than {most}")
+        for member in members:
+            if member.filename.endswith(".npy"):
+                _check_array(inside, member, path)
+            elif member.filename.endswith(".npz"):
+                waiting.append(zipfile.ZipFile(io.BytesIO(inside.read(member))))
+            elif member.file_size > max(MOST_TEXT, MOST_RATIO * member.compress_size):
+                _refuse(path, f"{member.file_size} bytes of text in {member.filename!r}")
 
 
 def _check_array(
@@ -321,12 +326,12 @@ def _check_array(
                 version, np.lib.format.read_array_header_2_0
             )
             shape, _, dtype = read(file)
-        except (ValueError, EOFError) as error:
+        except Exception as error:  # numpy parses the header as Python code
             _refuse(path, f"a damaged array in {member.filename!r} ({error})")
         if dtype.hasobject:
             _refuse(path, f"Python objects in {member.filename!r}")
         size = math.prod(shape) * dtype.itemsize
-        if size != member.file_size - file.tell():
+        if min(shape, default=0) < 0 or size != member.file_size - file.tell():
             _refuse(path, f"an array in {member.filename!r} whose header states another size")
 
 

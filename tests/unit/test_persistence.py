@@ -361,10 +361,11 @@ def test_archives_that_lie_about_their_size_are_refused(tmp_path, rows, monkeypa
     with pytest.raises(ValueError, match="two members with the same name"):
         load_model(path)
     path.write_bytes(whole)
-    monkeypatch.setattr("landbridge._archive.MOST_TEXT", 100)
+    monkeypatch.setattr("landbridge._storage.MOST_RATIO", 0)
+    monkeypatch.setattr("landbridge._storage.MOST_TEXT", 100)
     with pytest.raises(ValueError, match="bytes of text in"):
         load_model(path)
-    monkeypatch.setattr("landbridge._archive.MOST_BYTES", 100)
+    monkeypatch.setattr("landbridge._storage.MOST_BYTES", 100)
     with pytest.raises(ValueError, match="bytes when decompressed, more than 100"):
         load_model(path)
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from landbridge._storage import whole_file
+from landbridge._storage import require_regular_file, whole_file
 from landbridge._tasks.task import Outcome, join_outcome, split_outcome
 from landbridge._version import __version__
 
@@ -66,6 +66,10 @@ class TaskCache:
     def __init__(self, directory: str | os.PathLike[str]):
         self.directory = Path(directory)
         self.hits = self.misses = 0
+        if self.directory.exists() and not self.directory.is_dir():
+            raise ValueError(
+                f"`cache` must be a directory; {self.directory} is a file. Choose another path."
+            )
         self.directory.mkdir(parents=True, exist_ok=True)
         marker = self.directory / MARKER
         if not marker.exists():
@@ -166,9 +170,10 @@ def is_cache(directory: str | os.PathLike[str]) -> bool:
 
 
 def _check_format(marker: Path) -> None:
+    require_regular_file(marker)
     try:
         version = json.loads(marker.read_bytes())["format"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         version = None
     if version != FORMAT:
         raise ValueError(
@@ -180,25 +185,27 @@ def _check_format(marker: Path) -> None:
 def _read(path: Path, key: str) -> StoredTask | None:
     """The stored task, or None for a file that is missing, cut short, edited or misnamed."""
     try:
+        require_regular_file(path)
         stored = path.read_bytes()
         content = stored[DIGEST_BYTES:]
         if stored[:DIGEST_BYTES] != _digest(content):
             return None
         text, _, data = content.partition(b"\n")
         header = json.loads(text)
-        if header["format"] != FORMAT or header["key"] != key:
-            return None
         arrays, place = {}, 0
-        for name, dtype, shape in header["arrays"]:
-            if np.dtype(dtype).hasobject:
+        for name, kind, shape in header["arrays"]:
+            dtype = np.dtype(str(kind))
+            if dtype.hasobject:  # numpy would take the bytes for addresses
                 return None
             # A copy, because linear algebra takes another path at addresses that are not aligned.
             arrays[name] = np.ndarray(shape, dtype, data, place).copy()
             arrays[name].flags.writeable = False
             place += arrays[name].nbytes
         outcome = join_outcome(arrays, header["values"], header["names"])
-        return StoredTask(header["kind"], outcome, float(header["seconds"]))
-    except (OSError, ValueError, KeyError, TypeError):
+        if (header["format"], header["key"], place) != (FORMAT, key, len(data)):
+            return None
+        return StoredTask(str(header["kind"]), outcome, float(header["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, SyntaxError):
         return None
 
 
