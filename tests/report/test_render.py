@@ -10,7 +10,7 @@ import pytest
 
 from landbridge import _palette
 from landbridge.report import render_html, render_json, render_markdown, write_report
-from landbridge.report.blocks import P_VALUE, Column, make_table
+from landbridge.report.blocks import P_VALUE, THREE_DIGITS, Column, make_table
 from landbridge.report.graph import Graph, Marks, interval_graph
 
 from .example import EVIL, example_summary
@@ -164,6 +164,32 @@ def test_an_axis_has_room_for_the_labels_of_its_ticks(values):
     labels = [text for _, text in interval_graph([(x, None, None) for x in values]).ticks]
     assert len(set(labels)) == len(labels) >= 1
     assert sum(map(len, labels)) <= 27
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([0.675, 0.0123, None], ["0.675", "0.012", "–"]),
+        ([1.0, 0.5], ["1.000", "0.500"]),
+        ([157.04, -46.32], ["157", "-46"]),
+        ([123456.7, 1.0], ["123 457", "1"]),
+        ([0.0, None], ["0", "–"]),
+        ([4e-9, 2e-8], ["4e-09", "2e-08"]),
+    ],
+)
+def test_numbers_of_a_column_have_three_digits_of_the_largest(values, shown):
+    table = make_table([Column("a", THREE_DIGITS), Column("b")], [[x, "b"] for x in values])
+    assert [row[0].text for row in table.rows] == shown
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"), [(0.2, "0.550"), (0.02, "0.550"), (0.001, "0.5500"), (0.0, "0.550")]
+)
+def test_scores_have_the_decimals_of_their_narrowest_interval(width, shown):
+    summary = example_summary()
+    for row in summary["ranking"]["candidates"][:7]:
+        row |= {"low": row["score"] - width / 2, "high": row["score"] + width / 2}
+    assert f">{shown}<" in render_html(summary)
 
 
 def test_columns_without_values_are_left_out_and_p_values_are_never_zero():

@@ -33,7 +33,7 @@ from landbridge.cli.predict import without_formulas, write_answers
 from landbridge.cli.select import run_search
 from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
 from landbridge.metrics.metric import format_number
-from landbridge.report.blocks import FOUR_DIGITS, Column, Text, make_table, plain
+from landbridge.report.blocks import THREE_DIGITS, Column, Text, make_table, plain
 from landbridge.report.graph import interval_graph
 
 KIND = "landbridge labelling"
@@ -254,7 +254,7 @@ def _history_table(history: tuple[LabelStatus, ...]) -> Any:
         [one.n_labels, one.estimate, one.low, one.high, *([one.e_value] if proof else [])]
         for one in history
     ]
-    columns = [Column("labels", "d"), *(Column(title, FOUR_DIGITS) for title in titles[1:])]
+    columns = [Column("labels", "d"), *(Column(title, THREE_DIGITS) for title in titles[1:])]
     return make_table(columns, lines)
 
 

@@ -637,10 +637,16 @@ class Verdict:
                 f"Transfer is worth it: {self.best} beats {roles} on these {self.n_rows} labels "
                 f"(probability of being better than {figures})."
             )
-        unbeaten = " or ".join(rival.role for rival in self.rivals if not rival.beaten)
+        unbeaten = [rival for rival in self.rivals if not rival.beaten]
+        more = ""
+        if any(rival.probability >= self.level for rival in unbeaten):
+            more = (
+                " The test needs more labels than the probability suggests: it accounts for the "
+                "choice among candidates and stays valid when labels are added."
+            )
         return (
-            f"{self.best} is not shown to beat {unbeaten} with these {self.n_rows} labels "
-            f"(probability of being better than {figures})."
+            f"{self.best} is not shown to beat {' or '.join(rival.role for rival in unbeaten)} "
+            f"with these {self.n_rows} labels (probability of being better than {figures}).{more}"
         )
 
     def __str__(self) -> str:

@@ -1,13 +1,14 @@
 """Building blocks of a page, for any output format: text, facts and tables."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from landbridge.metrics.metric import format_number, percent
+from landbridge.inference.intervals import MOST_DECIMALS
+from landbridge.metrics.metric import percent
 from landbridge.report.graph import Graph
 
 State: TypeAlias = str  # "ok", "caution" or "problem"
@@ -29,8 +30,8 @@ class Facts:
     kind: str = "facts"
 
 
-# Format of a column of scores in the unit of the label; see `format_number`.
-FOUR_DIGITS = "four digits"
+# As many decimals as give the largest number of the column three significant digits.
+THREE_DIGITS = "three digits"
 # Two digits, or an upper bound.
 P_VALUE = "p-value"
 SMALLEST_P = 0.001
@@ -110,10 +111,13 @@ def make_table(
     summary: str = "",
 ) -> Table:
     """Table from plain values; missing numbers become dashes, empty columns are omitted."""
-    lines = [
-        [_cell(column, value) for column, value in zip(columns, line, strict=True)]
-        for line in values
+    forms = [
+        fixed(three_digits(line[n] for line in values))
+        if column.format == THREE_DIGITS
+        else column.format
+        for n, column in enumerate(columns)
     ]
+    lines = [[_cell(*parts) for parts in zip(columns, forms, line, strict=True)] for line in values]
     used = [
         n
         for n in range(len(columns))
@@ -129,17 +133,26 @@ def table_of(columns: dict[Any, Column], rows: Sequence[dict[Any, Any]], **optio
     return make_table(list(columns.values()), values, **options)
 
 
-def _cell(column: Column, value: Any) -> Cell:
-    if column.format is None:
+def three_digits(values: Iterable[float | None]) -> int:
+    """Decimals that give the largest number three significant digits."""
+    largest = max((abs(x) for x in values if x is not None and math.isfinite(x)), default=0.0)
+    return 3 - math.ceil(math.log10(largest)) if largest else 0
+
+
+def fixed(shown: int) -> str:
+    """Format with this many decimals, or with an exponent if they are too many."""
+    return f",.{max(0, shown)}f" if shown <= MOST_DECIMALS else ".3g"
+
+
+def _cell(column: Column, form: str | None, value: Any) -> Cell:
+    if form is None:
         return Cell("" if value is None else str(value), value)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return Cell("–", "")
-    return Cell(_shown(column.format, value), value, _strength(column.shaded, value))
+    return Cell(_shown(form, value), value, _strength(column.shaded, value))
 
 
 def _shown(form: str, value: float) -> str:
-    if form == FOUR_DIGITS:
-        return format_number(value)
     if form == P_VALUE:
         return f"< {SMALLEST_P}" if value < SMALLEST_P else f"{value:.2g}"
     if form.endswith("%"):

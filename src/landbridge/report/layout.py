@@ -1,15 +1,14 @@
 """Layout of a report: sentences and tables of a summary, in order."""
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from landbridge.inference.intervals import MOST_DECIMALS, decimals
+from landbridge.inference.intervals import decimals
 from landbridge.metrics.metric import format_interval, format_number
 from landbridge.report.blocks import (
-    FOUR_DIGITS,
     P_VALUE,
+    THREE_DIGITS,
     Block,
     Column,
     Facts,
@@ -17,8 +16,10 @@ from landbridge.report.blocks import (
     Section,
     Table,
     Text,
+    fixed,
     make_table,
     table_of,
+    three_digits,
 )
 from landbridge.report.checks import next_steps
 from landbridge.report.graph import Graph, Marks, interval_graph
@@ -141,7 +142,7 @@ def _vote_blocks(vote: dict[str, Any]) -> list[Block]:
         words += " the criterion."
     apart = Column("rows on which it differs from the vote", ".1%")
     if not vote.get("of_classes", True):
-        apart = Column("root mean squared distance from the vote", FOUR_DIGITS)
+        apart = Column("root mean squared distance from the vote", THREE_DIGITS)
     columns = {"name": Column("member"), "weight": Column("weight", ".0%"), "disagreement": apart}
     return [Text("The vote", "heading"), Text(words), table_of(columns, vote["members"])]
 
@@ -155,7 +156,7 @@ def _over_time_blocks(ranking: dict[str, Any]) -> list[Block]:
         "start": Column("from"),
         "end": Column("to"),
         "rows": Column("rows", "d"),
-        "score": Column(ranking["score"], FOUR_DIGITS),
+        "score": Column(ranking["score"], THREE_DIGITS),
     }
     table = table_of(columns, ranking["over_time"])
     return [Text("Score over time", "heading"), Text(words), table]
@@ -190,7 +191,7 @@ def _matrix_blocks(ranking: dict[str, Any]) -> list[Block]:
         f"{_capital(ranking['score'])} of every candidate trained on every source; better scores "
         "have a stronger colour."
     )
-    columns = [Column(name, FOUR_DIGITS, shaded=ends) for name in matrix["sources"]]
+    columns = [Column(name, THREE_DIGITS, shaded=ends) for name in matrix["sources"]]
     lines = zip(matrix["candidates"], *matrix["values"], strict=True)
     table = make_table([Column("candidate"), *columns], list(lines))
     return [Text("Candidate by source", "heading"), Text(words), table]
@@ -319,10 +320,10 @@ def features_section(features: dict[str, Any]) -> Section:
         columns = {
             "step": Column("step", "d"),
             "feature": Column("feature"),
-            "mean_effect": Column("mean effect", ".3g", graph=Graph(marks, zero=0.0)),
+            "mean_effect": Column("mean effect", THREE_DIGITS, graph=Graph(marks, zero=0.0)),
             "t": Column("T", ".2f"),
-            "weight": Column("weight", ".3g"),
-            **_numbered([f"effect in {name}" for name in domains], ".3g"),
+            "weight": Column("weight", THREE_DIGITS),
+            **_numbered([f"effect in {name}" for name in domains]),
         }
         rows = [
             pick | {"step": step} | dict(enumerate(pick["effects"]))
@@ -374,23 +375,19 @@ def origin_section(origin: dict[str, Any]) -> Section:
     return Section("How this was made", blocks)
 
 
-def _numbered(titles: Sequence[str], form: str = FOUR_DIGITS) -> dict[Any, Column]:
+def _numbered(titles: Sequence[str]) -> dict[Any, Column]:
     """Columns of further numbers, whose keys are their positions."""
-    return {place: Column(title, form) for place, title in enumerate(titles)}
+    return {place: Column(title, THREE_DIGITS) for place, title in enumerate(titles)}
 
 
 def _digits(rows: Rows, key: str) -> str:
-    """Format of scores: as many decimals as the narrowest interval justifies, at least three
-    significant digits of the largest score.
+    """Format of scores: the decimals that the narrowest interval justifies, or three digits.
 
     Models share much of their error, so differences between them are often smaller than the error.
     """
     widths = [r["high"] - r["low"] for r in rows if r["low"] is not None and r["high"] > r["low"]]
-    if not widths:
-        return FOUR_DIGITS
-    largest = max(abs(row[key]) for row in rows if row[key] is not None)
-    shown = max(decimals(min(widths) / 4), 2 - math.floor(math.log10(largest or 1.0)))
-    return f",.{shown}f" if shown <= MOST_DECIMALS else FOUR_DIGITS
+    shown = decimals(min(widths) / 4) if widths else 0
+    return fixed(max(shown, three_digits(row[key] for row in rows)))
 
 
 def _full_name(row: dict[str, Any]) -> str:

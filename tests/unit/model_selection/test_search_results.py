@@ -32,7 +32,13 @@ from landbridge.inference import (
 from landbridge.model_selection import search_result
 from landbridge.model_selection._fit_tasks import FitTask
 from landbridge.model_selection._run import clearly_behind, racing_rounds
-from landbridge.model_selection.search_inference import Finding, Withheld, compare_pair
+from landbridge.model_selection.search_inference import (
+    Finding,
+    Rival,
+    Verdict,
+    Withheld,
+    compare_pair,
+)
 from landbridge.model_selection.search_records import KEPT, Cell, Failure
 from unit.tasks.task_functions import end_budget_at_marks, misbehave
 
@@ -626,6 +632,14 @@ def test_the_verdict_needs_evidence_against_both_baselines():
     )
     assert worse.worth_transferring().worth is False
     assert "is not shown to beat target-only or source-only" in str(worse.worth_transferring())
+
+
+@pytest.mark.parametrize(("probability", "explained"), [(0.99, True), (0.6, False)])
+def test_a_high_probability_without_a_verdict_is_explained(probability, explained):
+    rival = Rival("target-only", 0, "t", e_value=5.0, probability=probability, beaten=False)
+    words = Verdict(Finding.NOT_SHOWN, "good", (rival,), n_rows=50).message
+    assert words.startswith("good is not shown to beat target-only with these 50 labels (prob")
+    assert words.endswith("stays valid when labels are added.") is explained
 
 
 def test_verdict_where_the_search_cannot_tell():
