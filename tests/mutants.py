@@ -188,6 +188,10 @@ MUTANTS = [
            "freedom", "unit/labelling"),
     mutant("labelling/estimates.py", "variance = total * n / freedom", "variance = total",
            "unit/labelling"),
+    mutant("labelling/estimates.py", "wrong * (1 - smooth) ** 2", "wrong * smooth**2",
+           "unit/labelling"),
+    mutant("labelling/_judge.py", "seen = known.batches <= look",
+           "seen = known.batches < look", "unit/labelling"),
     # Files, report and program
     mutant("model_selection/_saved_result.py", "np.max(array) < end", "np.max(array) <= end",
            "unit/model_selection/test_search_results.py",

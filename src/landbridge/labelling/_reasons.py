@@ -20,10 +20,10 @@ def reasons(
 ) -> list[str]:
     """One reason per row."""
     classes = None if planner.classes_ is None else np.asarray(planner.classes_).tolist()
-    typical = float(np.mean(scores.values))
+    least = 1e-9 * float(np.max(scores.values))
     told = []
     for row in rows.tolist():
-        if scores.values[row] <= min(typical, 1e-9):
+        if scores.values[row] <= least:
             told.append(RANDOM)
         elif planner.goal == "prove":
             told.append(_both(pool, row, planner.candidate_, planner.baseline_, classes))
@@ -46,7 +46,7 @@ def _dispute(pool: Pool, row: int, weights: Any, classes: Any) -> str:
     """Predictions of the leader and of the most likely rival that disagrees with it."""
     order = np.argsort(-weights, kind="stable").tolist()
     leader = order[0]
-    answers = pool.values[:, row] if pool.labels is None else pool.labels[:, row]
+    answers = (pool.labels if pool.is_classification else pool.values)[:, row]
     for rival in order[1:]:
         if answers[rival] != answers[leader]:
             return _both(pool, row, pool.names[leader], pool.names[rival], classes)
@@ -55,6 +55,6 @@ def _dispute(pool: Pool, row: int, weights: Any, classes: Any) -> str:
 
 def _said(pool: Pool, row: int, name: str, classes: Any) -> str:
     cell = pool.names.index(name)
-    if pool.labels is None:
+    if not pool.is_classification:
         return format_number(float(pool.values[cell, row]))
     return str(classes[pool.labels[cell, row]])

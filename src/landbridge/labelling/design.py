@@ -29,7 +29,7 @@ Goal: TypeAlias = Literal["choose", "prove", "measure", "train"]
 GOALS: tuple[str, ...] = get_args(Goal)
 # Default share of uniform rows in a batch.
 RANDOM_SHARE = 0.25
-TINY = 1e-12
+TINY = 1e-300
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,8 @@ def train_scores(consensus: np.ndarray, n: int, values: np.ndarray, left: Vector
     """
     if consensus.ndim == 1:
         return Scores(values.std(axis=0))
-    top = np.partition(consensus, -2, axis=1)[:, -2:]
-    doubt = np.where(left, top[:, 0] - top[:, 1], -np.inf)
+    top = np.sort(consensus, axis=1)[:, -2:]  # one column if there is one class
+    doubt = np.where(left, top[:, 0] - top[:, -1], -np.inf)
     scores = np.zeros(doubt.size)
     scores[np.argpartition(-doubt, min(n, doubt.size) - 1)[:n]] = 1.0
     return Scores(scores)
@@ -141,7 +141,7 @@ def inclusion_probabilities(scores: Scores, n: int, share: float, left: Vector) 
         return allowed.astype(np.float64)
     useful = np.where(allowed, np.maximum(scores.values, 0.0), 0.0)
     total = float(useful.sum())
-    if total <= TINY:
+    if total == 0:
         return allowed * (n / count)
     wanted = n * ((1 - share) * useful / total + share * allowed / count)
     # Probabilities above 1 are clipped, and the excess is distributed in proportion.
@@ -153,7 +153,7 @@ def inclusion_probabilities(scores: Scores, n: int, share: float, left: Vector) 
         certain |= new
         wanted[certain] = 1.0
         others = allowed & ~certain
-        wanted[others] *= (n - certain.sum()) / wanted[others].sum()
+        wanted[others] *= (n - certain.sum()) / max(float(wanted[others].sum()), TINY)
     return wanted
 
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 from landbridge._typing import Vector
 from landbridge.inference import score_interval
+from landbridge.inference.intervals import normal_quantile
 
 # Prior standard deviation of a candidate's loss around the value expected by the consensus,
 # relative to the other candidates; for regression, relative to the mean loss. Measured in the
@@ -24,7 +25,7 @@ TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Relative:
-    """Losses relative to each other.
+    """Losses relative to each other, in units of the mean loss unless they are 0 or 1.
 
     ``mean`` is used to select the leader. ``lead`` is the loss of each candidate minus that of the
     leader, with the standard deviation ``error``; they decide whether the lead is significant.
@@ -89,25 +90,32 @@ def relative_losses(
     -------
     Relative
     """
-    scale = float(losses.mean()) if losses.size else float(np.mean(means))
-    # Zero-one losses have a natural unit; others are compared with the mean loss.
-    scale = 1.0 if np.isin(losses, (0.0, 1.0)).all() else max(scale, TINY)
-    prior, centre, n = PRIOR_SPREAD * scale, means - means.mean(), weights.size
+    n = weights.size
+    if n == 0 or not np.isin(losses, (0.0, 1.0)).all():
+        # Zero-one losses have a natural unit; others are compared with the mean loss.
+        unit = _unit(losses if n else means)
+        losses, expected, means = losses / unit, expected / unit, means / unit
+    centre = means - means.mean()
     if n < 2:
         unknown = np.full(centre.size, np.inf)
-        return _relative(centre, np.full(centre.size, prior), centre, unknown)
+        return _relative(centre, np.full(centre.size, PRIOR_SPREAD), centre, unknown)
     share = weights / n_pool
     relative, at_rows = losses - losses.mean(axis=0), expected - expected.mean(axis=0)
-    slope = (share * relative * at_rows).sum() + PRIOR_SLOPE * SLOPE_WEIGHT * scale**2
-    slope = float(np.clip(slope / ((share * at_rows**2).sum() + SLOPE_WEIGHT * scale**2), 0, 1.5))
+    slope = (share * relative * at_rows).sum() + PRIOR_SLOPE * SLOPE_WEIGHT
+    slope = float(np.clip(slope / ((share * at_rows**2).sum() + SLOPE_WEIGHT), 0, 1.5))
     parts = share * (relative - slope * at_rows)
     measured = slope * centre + parts.sum(axis=1)
     variance = n / (n - 1) * ((parts - parts.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     # A variance from few rows is unstable, so it is averaged with that of all candidates.
-    variance = (n * variance + PRIOR_ROWS * variance.mean()) / (n + PRIOR_ROWS) + TINY * scale**2
-    trust = prior**2 / (prior**2 + variance)
+    variance = (n * variance + PRIOR_ROWS * variance.mean()) / (n + PRIOR_ROWS) + TINY
+    trust = PRIOR_SPREAD**2 / (PRIOR_SPREAD**2 + variance)
     posterior = trust * measured + (1 - trust) * centre
     return _relative(posterior, np.sqrt(trust * variance), measured, np.sqrt(variance))
+
+
+def _unit(losses: np.ndarray) -> float:
+    """Mean loss; 1 if all losses are 0."""
+    return float(losses.mean()) or 1.0
 
 
 def _relative(mean: Vector, sd: Vector, measured: Vector, error: Vector) -> Relative:
@@ -153,6 +161,11 @@ def mean_loss(
     -------
     Level
     """
+    if not zero_one:
+        if not losses.any():  # no loss shows how large others may be
+            return Level(0.0, 0.0, math.inf, losses.size, math.inf)
+        unit = _unit(losses)
+        losses, risk_labelled, risk_mean = losses / unit, risk_labelled / unit, risk_mean / unit
     n: float = losses.size
     share = weights / weights.sum()
     mean, risk = float(share @ losses), float(share @ risk_labelled)
@@ -175,9 +188,18 @@ def mean_loss(
         # Add half a row to both outcomes, so that a perfect score has a positive variance.
         smooth = (n * estimate + 0.5) / (n + 1)
         binomial = smooth * (1 - smooth)
-        worth = float(np.clip(binomial / max(variance, TINY), n / 4, 4 * n))
+        # Residuals get them too, with the squared shares of rows that the consensus expects to be
+        # wrong or right. Otherwise labels without an error seem worth many more random ones.
+        wrong, right = (
+            float(np.average(share**2, weights=one + TINY))
+            for one in (risk_labelled, 1 - risk_labelled)
+        )
+        variance += (wrong * (1 - smooth) ** 2 + right * smooth**2) / 2 * losses.size / freedom
+        worth = float(np.clip(binomial / variance, n / 4, 4 * n))
         quantile, of_random = stats.t.ppf((1 + level) / 2, [max(n - 2, 1), max(losses.size - 2, 1)])
-        low, high = map(float, score_interval(estimate, worth * (_z(level) / quantile) ** 2, level))
+        low, high = map(
+            float, score_interval(estimate, worth * (normal_quantile(level) / quantile) ** 2, level)
+        )
         error = math.sqrt(binomial / worth)
         return Level(estimate, low, high, worth * float(of_random / quantile) ** 2, error)
     # Squared errors have heavy tails, so the interval is symmetric for the logarithm.
@@ -187,8 +209,5 @@ def mean_loss(
     factor = math.exp(min(half, MOST_LOG))
     plain = float(share @ (losses - mean) ** 2)
     worth = float(np.clip(plain / max(variance, TINY * max(plain, TINY)), n / 4, 4 * n))
-    return Level(estimate, estimate / factor, estimate * factor, worth, math.sqrt(variance))
-
-
-def _z(level: float) -> float:
-    return float(stats.norm.ppf((1 + level) / 2))
+    ends = (unit * estimate, unit * estimate / factor, unit * estimate * factor)
+    return Level(*ends, worth, unit * math.sqrt(variance))

@@ -5,14 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.utils import check_random_state
 
 from landbridge._typing import RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_positive
+from landbridge._validation import check_choice, check_count, check_positive
 from landbridge.inference import score_interval
+from landbridge.inference.intervals import check_level, normal_quantile
 from landbridge.labelling.design import prove_scores, risk_of
-from landbridge.labelling.pool import Pool, make_pool, pair_of_search, pool_of_search, usable_cells
+from landbridge.labelling.pool import (
+    Pool,
+    default_metric,
+    make_pool,
+    pair_of_search,
+    pool_of_search,
+    usable_cells,
+)
 from landbridge.labelling.proofs import (
     EFFECT_BIAS,
     N_SIMULATIONS,
@@ -152,8 +159,12 @@ def how_many_labels(
     True
     """
     check_choice(goal, "goal", ("prove", "choose", "measure"))
-    if width is not None:
-        check_positive(width, "width")
+    for name, value in (("width", width), ("gap", gap)):
+        if value is not None:
+            check_positive(value, name)
+    check_level(level)
+    check_count(budget, "budget")
+    check_count(batch_size, "batch_size")
     pool, first, second = _models(search, goal, candidate, baseline, names)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
     if goal == "measure":
@@ -174,14 +185,14 @@ def _counts_to_measure(
     search: Any, pool: Pool, cell: int, width: float | None, level: float, rng: np.random.Generator
 ) -> Vector:
     result = getattr(search, "results_", search)
-    metric = result.metric if isinstance(result, SearchResult) else None
-    if pool.is_classification and (metric is None or metric.name == "accuracy"):
+    metric = result.metric if isinstance(result, SearchResult) else default_metric(pool)
+    if metric.name == "accuracy":
         risk = float(risk_of(pool, pool.consensus(), cell).mean())
         risk = max(risk - ACCURACY_BIAS, 0.0)
         return labels_to_measure(risk, ACCURACY_SD, width or WIDTH, level, rng)
-    z, uncertainty = float(stats.norm.ppf((1 + level) / 2)), SPREAD_SD
+    z, uncertainty = normal_quantile(level), SPREAD_SD
     score, spread = simulated_score(pool, cell, metric, rng)
-    if metric is not None and result.target:
+    if isinstance(result, SearchResult) and result.target:
         name = pool.names[cell]
         known = result.interval(level, cell=VOTE if name == VOTE else result.labels.index(name))
         if math.isfinite(known.low):
@@ -190,43 +201,34 @@ def _counts_to_measure(
             # The relative error of a standard deviation of n numbers is 1/√(2n), or more with heavy
             # tails.
             uncertainty = 1 / math.sqrt(n) + WORTH_SD
-    width = wanted_width(width, score, metric, is_classification=pool.is_classification)
+    width = wanted_width(width, score, metric)
     spreads = spread * np.exp(rng.normal(0.0, uncertainty, N_SIMULATIONS))
     worth = WORTH if pool.is_classification else NUMBER_WORTH
     return np.maximum(np.ceil((z * spreads / width) ** 2 / worth), FEWEST_NUMBERS)
 
 
-def wanted_width(
-    width: float | None, score: float, metric: Metric | None, *, is_classification: bool
-) -> float:
+def wanted_width(width: float | None, score: float, metric: Metric) -> float:
     """Requested half-width; by default absolute for scores and relative for errors."""
     if width is not None:
         return width
-    is_error = not is_classification if metric is None else not metric.greater_is_better
-    return RELATIVE_WIDTH * abs(score) if is_error else WIDTH
+    return WIDTH if metric.greater_is_better else RELATIVE_WIDTH * abs(score)
 
 
 def simulated_score(
-    pool: Pool, cell: int, metric: Metric | None, rng: np.random.Generator, n: int = 100
+    pool: Pool, cell: int, metric: Metric, rng: np.random.Generator, n: int = 100
 ) -> tuple[float, float]:
     """Score of a candidate and √n times its standard error, with labels from the consensus."""
     consensus, scores = pool.consensus(), []
     noise = candidate_noise(pool)
     for _ in range(60):
         rows = rng.integers(pool.n_rows, size=n)
-        said = np.asarray(pool.values[cell][rows], float)
         if pool.is_classification:
             # The inverse of the distribution function draws one class per row.
             edges = np.cumsum(consensus[rows], axis=1)
             y = (rng.random((n, 1)) > edges[:, :-1]).sum(axis=1)
-            if metric is not None and metric.response == "label":
-                said = np.eye(said.shape[1])[said.argmax(axis=1)]
         else:
             y = consensus[rows] + noise * rng.normal(size=n)
-        if metric is not None:
-            scores.append(metric.score(y, said))
-        else:
-            scores.append(math.sqrt(np.mean((said - y) ** 2)))
+        scores.append(metric.score(y, pool.values[cell][rows]))
     return float(np.nanmean(scores)), float(np.nanstd(scores)) * math.sqrt(n)
 
 
@@ -310,7 +312,7 @@ def labels_to_measure(
     """Simulated numbers of labels for a score interval of half-width ``width``."""
     risks = np.clip(rng.normal(risk, error, N_SIMULATIONS), 0.005, 0.995)
     worth = np.exp(rng.normal(math.log(WORTH), WORTH_SD, N_SIMULATIONS))
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = normal_quantile(level)
     # Width of the score interval: w² (1 + z²/n)² = z² r(1 − r)/n + z⁴/(4n²); a few steps suffice.
     n = np.maximum(z**2 * risks * (1 - risks) / width**2, 1.0)
     for _ in range(20):

@@ -80,8 +80,8 @@ class Mixture:
         right, at_label, n_known = np.zeros(count), _at_predicted(pool), 0
         precision, total = _prior_precision(count), np.zeros(count)
         equal = np.full(count, 1 / count)
-        if known is not None and y is not None:
-            n_known = y.size
+        if known is not None:
+            n_known = known.n_rows
             right = (known.labels == y).sum(axis=1)
             at_label = at_label - _at_predicted(known)
             centred = _centred(known.values, known.labels)

@@ -1,6 +1,8 @@
 """`LabelPlanner`, which selects rows to label, records labels and reports progress."""
 
 import json
+import math
+import numbers
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
@@ -13,7 +15,7 @@ from sklearn.utils.validation import _num_samples
 
 from landbridge._storage import whole_file
 from landbridge._typing import RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_count
+from landbridge._validation import check_choice, check_count, check_positive, is_number
 from landbridge.inference.intervals import check_level
 from landbridge.labelling import _reasons, mixture
 from landbridge.labelling._judge import Judge
@@ -34,6 +36,8 @@ from landbridge.labelling.pool import (
     STRENGTH,
     STRENGTH_TO_CHOOSE,
     Pool,
+    check_size,
+    default_metric,
     make_pool,
     pair_of_search,
     pool_of_search,
@@ -157,7 +161,11 @@ class LabelPlanner:
         check_count(batch_size, "batch_size")
         check_count(budget, "budget")
         check_level(level)
-        if random_share is not None and not 0 <= random_share <= 1:
+        if width is not None:
+            check_positive(width, "width")
+        if not (is_number(gap) and 0 <= gap < math.inf):
+            raise ValueError(f"`gap` must be a finite number of at least 0; got {gap!r}.")
+        if random_share is not None and not (is_number(random_share) and 0 <= random_share <= 1):
             raise ValueError(
                 f"`random_share` must be between 0 and 1; got {random_share!r}. With 0.25, "
                 "every fourth row is drawn uniformly."
@@ -235,6 +243,12 @@ class LabelPlanner:
         if pool.is_classification and self.classes_ is None:
             count = pool.values.shape[2]
             self.classes_ = np.arange(count) if classes is None else np.asarray(classes)
+            if self.classes_.shape != (count,) or np.unique(self.classes_).size != count:
+                raise ValueError(
+                    f"`classes` must name each of the {count} classes of `predictions` once; got "
+                    f"{self.classes_.tolist()}."
+                )
+        self._metric = self._metric or default_metric(pool)
         first, second = None, None
         if not self.candidate_:
             order = expected_ranking(pool)
@@ -270,6 +284,10 @@ class LabelPlanner:
             first, second = self.candidate or first, self.baseline or second
             place_of(pool, first, "candidate")
             if self.goal == "prove":
+                if second is None:
+                    raise ValueError(
+                        f"goal='prove' compares two candidates; got only {first!r}. Add one."
+                    )
                 place_of(pool, second, "baseline")
             self.candidate_, self.baseline_ = str(first), second or ""
         self.names_, self.n_rows_, self._pool = pool.names, pool.n_rows, pool
@@ -297,7 +315,7 @@ class LabelPlanner:
                     batch=number,
                     probability=float(scores.frame * probabilities[place]),
                     why=why,
-                    predictions=_plain(pool.values[:, place]),
+                    predictions=pool.values[:, place].tolist(),
                 )
             )
         return Batch(places[chosen], scores.frame * probabilities[chosen], tuple(reasons), number)
@@ -377,8 +395,9 @@ class LabelPlanner:
 
     def _position(self, label: Any) -> Any:
         if self.classes_ is None:
-            if not np.isreal(label) or not np.isfinite(label):
+            if not isinstance(label, numbers.Real) or not math.isfinite(label):
                 raise ValueError(f"`labels` must be finite numbers; got {label!r}.")
+            check_size(abs(float(label)), "labels")
             return float(label)
         found = np.flatnonzero(np.asarray(self.classes_) == label)
         if found.size == 0:
@@ -423,7 +442,7 @@ class LabelPlanner:
             raise ValueError(
                 "`status` needs the predictions of the pool. Pass `search`, or call `ask` first."
             )
-        return self._judge(self._pool, after).status(self)
+        return self._judge(self._pool, after).status()
 
     def history(self, search: Any = None) -> tuple[LabelStatus, ...]:
         """Status after every batch that has labels.
@@ -442,14 +461,12 @@ class LabelPlanner:
         return tuple(self.status(search, after=batch + 1) for batch in answered)
 
     def _known(self, after: int | None = None) -> Known:
-        return Known.of(
-            [one for one in self.asked_ if after is None or one.batch < after],
-            is_classification=self.classes_ is not None,
-        )
+        asked = [one for one in self.asked_ if after is None or one.batch < after]
+        return Known.of(asked, self.names_, is_classification=self.classes_ is not None)
 
     def _judge(self, pool: Pool, after: int | None = None) -> Judge:
         strength = STRENGTH_TO_CHOOSE if self.goal == "choose" else STRENGTH
-        return Judge(pool, self._known(after), self._metric, strength)
+        return Judge(self, pool, self._known(after), self._metric, strength)
 
     # Files
 
@@ -506,10 +523,9 @@ class LabelPlanner:
             planner.baseline_ = state["baseline"] or ""
             classes = state["classes"]
             planner.classes_ = None if classes is None else np.asarray(classes)
-            for one in state["asked"]:
-                predictions = _plain(np.asarray(one["predictions"], dtype=np.float64))
-                planner.asked_.append(AskedRow(**{**one, "predictions": predictions}))
-        except (KeyError, TypeError) as error:
+            planner.asked_ = [AskedRow(**one) for one in state["asked"]]
+            planner._known()
+        except (KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"`state` must be a result of `LabelPlanner.to_dict`; got damaged values ({error})."
             ) from error
@@ -545,14 +561,6 @@ class LabelPlanner:
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
             raise ValueError(f"{path}: not a labelling state ({error}).") from error
         return cls.from_dict(state)
-
-
-def _plain(values: Any) -> tuple[Any, ...]:
-    """Rounded predictions of one row, one entry per candidate."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim == 1:
-        return tuple(float(f"{value:.9g}") for value in array)
-    return tuple(tuple(round(float(value), 6) for value in one) for one in array)
 
 
 def ask_from_predictions(

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from landbridge._typing import Vector, VectorLike
+from landbridge.metrics.metric import Metric
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection.search_inference import BASELINES
 from landbridge.model_selection.search_records import VOTE
 from landbridge.model_selection.search_result import SearchResult
@@ -17,6 +20,8 @@ LEAST_PROBABILITY = 1e-3
 # Strength of the prior of equal weights in the consensus, in rows. The consensus judges the
 # candidates of "choose", so it must not lean towards some of them too early.
 STRENGTH, STRENGTH_TO_CHOOSE = 5.0, 10.0
+# Probabilities may leave [0, 1] by this much. Numbers and their inverses are at most this large.
+ROUNDING, LARGEST = 1e-6, 1e50
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,15 +32,17 @@ class Pool:
     ----------
     values : ndarray (candidates, rows, classes) or (candidates, rows)
         Class probabilities, or numbers.
-    labels : ndarray (candidates, rows) or None
-        Positions of the predicted classes; ``None`` for numbers.
     names : tuple of str
         Names of the candidates.
     """
 
     values: np.ndarray
-    labels: VectorLike
     names: tuple[str, ...]
+
+    @cached_property
+    def labels(self) -> np.ndarray:
+        """Positions of the predicted classes, for each candidate and row."""
+        return np.stack([one.argmax(axis=1).astype(np.int32) for one in self.values])
 
     @property
     def n_rows(self) -> int:
@@ -45,7 +52,7 @@ class Pool:
     @property
     def is_classification(self) -> bool:
         """Whether the predictions are classes."""
-        return self.labels is not None
+        return self.values.ndim == 3
 
     def consensus(self, weights: Vector | None = None) -> np.ndarray:
         """Weighted mean of the candidates: probabilities bounded away from 0, or numbers.
@@ -67,24 +74,8 @@ class Pool:
         return total
 
 
-def make_pool(
-    predictions: VectorLike, *, labels: VectorLike = None, names: Sequence[str] | None = None
-) -> Pool:
-    """Check predictions and create a pool.
-
-    Parameters
-    ----------
-    predictions : array of shape (candidates, rows, classes) or (candidates, rows)
-        Class probabilities, or numbers for regression.
-    labels : array of int (candidates, rows), optional
-        Positions of the predicted classes, if they are not the most probable ones.
-    names : sequence of str, optional
-        Names of the candidates; their numbers if omitted.
-
-    Returns
-    -------
-    Pool
-    """
+def make_pool(predictions: VectorLike, *, names: Sequence[str] | None = None) -> Pool:
+    """Check predictions, as for `LabelPlanner.ask_from_predictions`, and create a pool."""
     values = np.asarray(predictions)
     if values.ndim not in (2, 3) or min(values.shape) == 0:
         raise ValueError(
@@ -99,15 +90,38 @@ def make_pool(
             "`predictions` must be finite; got NaN or infinity. Remove the models or rows without "
             "predictions."
         )
-    if values.ndim == 3 and labels is None:
-        labels = np.stack([one.argmax(axis=1).astype(np.int32) for one in values])
-    count = len(values)
-    names = tuple(str(k) for k in range(count)) if names is None else tuple(map(str, names))
-    if len(names) != count:
+    low, high = float(values.min()), float(values.max())
+    if values.ndim == 3 and not -ROUNDING <= low <= high <= 1 + ROUNDING:
         raise ValueError(
-            f"`names` must have one name for each of the {count} candidates; got {len(names)}."
+            f"`predictions` of classes must be probabilities; got numbers from {low:.3g} to "
+            f"{high:.3g}. Pass probabilities, or 1 for the predicted class and 0 for the others."
         )
-    return Pool(values, None if labels is None else np.asarray(labels), names)
+    if values.ndim == 2:
+        check_size(max(-low, high), "predictions")
+    names = tuple(map(str, range(len(values)) if names is None else names))
+    if len(set(names)) != len(names) or len(names) != len(values):
+        raise ValueError(
+            f"`names` must have one name for each of the {len(values)} candidates; got "
+            f"{len(names)} names, {len(set(names))} of them different."
+        )
+    return Pool(values, names)
+
+
+def check_size(largest: float, name: str) -> None:
+    """Raise if fourth powers would overflow or vanish in double precision."""
+    if largest and not 1 / LARGEST < largest < LARGEST:
+        raise ValueError(
+            f"`{name}` must be 0 or between {1 / LARGEST:.0e} and {LARGEST:.0e} in size; got at "
+            f"most {largest:.3g}. Use another unit for the label."
+        )
+
+
+def default_metric(pool: Pool) -> Metric:
+    """Accuracy, or RMSE: the metric of predictions that come without a search."""
+    if pool.is_classification:
+        classes = np.arange(pool.values.shape[2])
+        return check_scoring("accuracy", task="classification", classes=classes)[0]
+    return check_scoring("rmse", task="regression")[0]
 
 
 def pool_of_search(search: Any) -> tuple[Pool, Vector]:
@@ -179,22 +193,8 @@ def pair_of_search(search: Any) -> tuple[str, str | None]:
 def consensus_weights(values: np.ndarray, y: Vector, strength: float = STRENGTH) -> Vector:
     """Weights of the candidates in the consensus, from labelled rows by stacking.
 
-    Parameters
-    ----------
-    values : ndarray (candidates, rows, classes) or (candidates, rows)
-        Predictions of the labelled rows, made before their labels were known.
-    y : ndarray (rows,)
-        Positions of classes, or numbers.
-    strength : float
-        Strength of the prior of equal weights, in rows.
-
-    Returns
-    -------
-    ndarray (candidates,)
-        Weights that sum to 1; equal without rows.
+    ``strength`` is that of the prior of equal weights, in rows.
     """
     count = len(values)
     equal = np.full(count, 1.0 / count)
-    if y.size == 0:
-        return equal
     return stacked(np.asarray(values, float), y, equal, strength, np.ones(y.size))

@@ -20,6 +20,9 @@ NOISE_FACTOR = 1.7
 N_SIMULATIONS = 400
 
 
+# Classes: a label is a win or a loss, and the exact sign test counts them
+
+
 def expected_wins(
     pool: Pool, first: int, second: int, gap: float | None = None
 ) -> tuple[float, float, float]:
@@ -28,11 +31,11 @@ def expected_wins(
     if disputed.size == 0:
         raise ValueError(_same(pool, first, second))
     share = disputed.size / pool.n_rows
+    if gap is not None:
+        return share, min(0.5 + gap / (2 * share), 1.0), 0.0
     consensus = pool.consensus()[disputed]
     places = np.arange(disputed.size)
     mine, theirs = (consensus[places, pool.labels[cell][disputed]] for cell in (first, second))
-    if gap is not None:
-        return share, min(0.5 + gap / (2 * share), 1.0), 0.0
     wins = float(mine.sum() / (mine.sum() + theirs.sum()))
     return share, wins + WINS_BIAS, WINS_SD
 
@@ -56,36 +59,25 @@ def labels_to_prove(
     budget: int,
     batch_size: int,
     before: tuple[list[int], list[int], list[int]] = ([], [], []),
-    alpha: float = 0.05,
 ) -> Vector:
-    """Simulated numbers of disputed labels at which the sequential test ends; ∞ if it does not.
+    """Simulated numbers of further disputed labels at which the sign test ends; ∞ if it does not.
 
-    Parameters
-    ----------
-    wins, spread : float
-        Mean and standard deviation of the share of wins of the first model.
-    rng : Generator
-    budget, batch_size : int
-        Planned number of labels, and number of labels between two analyses.
-    before : three lists of int
-        Wins, informative rows and labels of the known batches.
-    alpha : float
-
-    Returns
-    -------
-    ndarray (simulations,)
-        Additional labels.
+    ``wins`` and ``spread`` are the mean and the standard deviation of the share of wins. ``before``
+    has the wins, informative rows and labels of the known batches.
     """
-    known = sum(before[2])
-    sizes = _sizes(budget, batch_size, known)
+    won, informative, known = before
+    sizes = _sizes(budget, batch_size, sum(known))
     if not sizes:
         return np.full(1, np.inf)
-    shares = (known + np.cumsum(sizes)) / budget
-    boundaries = _boundaries(before, sizes, shares, budget, alpha)
+    # Wins needed at each future analysis if all of its rows are informative.
+    shares = (np.cumsum([*known, *sizes]) / budget).tolist()
+    test = sequential_sign_test([0] * len(shares), [*informative, *sizes], shares)
     chances = np.clip(rng.normal(wins, spread, N_SIMULATIONS), 0.02, 0.98)
-    counts = rng.binomial(np.array(sizes, int)[:, None], chances)
-    totals = sum(before[0]) + np.cumsum(counts, axis=0)
-    return _first_crossing(totals >= boundaries[:, None], np.cumsum(sizes))
+    counts = rng.binomial(np.array(sizes)[:, None], chances)
+    return _first_crossing(sum(won) + np.cumsum(counts, axis=0), test.boundaries, sizes)
+
+
+# Numbers: a label has a normal effect, and its standardised sum is compared with boundaries
 
 
 def expected_effect(
@@ -101,12 +93,12 @@ def expected_effect(
     distance = np.abs(one - two)
     if not distance.any():
         raise ValueError(_same(pool, first, second))
-    share, noise = float((distance > 0).mean()), candidate_noise(pool)
-    signs = np.sign(one - two) * (2 * pool.consensus() - one - two)
-    mean = float(np.average(signs, weights=distance))
-    spread = math.sqrt(float(np.average((signs - mean) ** 2, weights=distance)) + 4 * noise**2)
+    share, noise, consensus = float((distance > 0).mean()), candidate_noise(pool), pool.consensus()
+    mean, variance = _signed_distance(one, two, consensus, distance)
+    # A small part of the distance keeps the effect finite if all candidates but one agree.
+    spread = math.sqrt(variance + 4 * noise**2) + 1e-12 * float(distance.mean())
     if gap is not None:
-        risk = math.sqrt(float(np.mean((one - pool.consensus()) ** 2)) + noise**2)
+        risk = math.sqrt(float(np.mean((one - consensus) ** 2)) + noise**2)
         return share, 2 * risk * gap / (float(distance.mean()) * spread), 0.0
     return share, mean / spread + EFFECT_BIAS, EFFECT_SD
 
@@ -115,21 +107,27 @@ def candidate_noise(pool: Pool) -> float:
     """Standard deviation of numbers around the consensus, estimated from the candidates."""
     # Medians, so that a single bad candidate does not affect the noise.
     spread = np.median(np.abs(pool.values - np.median(pool.values, axis=0)), axis=0)
-    return NOISE_FACTOR * 1.48 * float(np.sqrt(np.mean(spread**2))) + 1e-12
+    return NOISE_FACTOR * 1.48 * float(np.sqrt(np.mean(spread**2)))
 
 
 def measured_effect(values: np.ndarray, y: Vector) -> tuple[float, float]:
     """Effect as in `expected_effect`, measured on labelled rows, and their effective number."""
     one, two = np.asarray(values, float)
-    distance = np.abs(one - two)
-    known = np.isfinite(distance) & (distance > 0)
+    weights = np.abs(one - two)
+    known = np.isfinite(weights) & (weights > 0)
     if known.sum() < 3:
         return 0.0, 0.0
-    weights, signs = distance[known], (np.sign(one - two) * (2 * y - one - two))[known]
-    mean = float(np.average(signs, weights=weights))
-    spread = math.sqrt(float(np.average((signs - mean) ** 2, weights=weights)))
+    weights = weights[known]
+    mean, variance = _signed_distance(one[known], two[known], y[known], weights)
     n = float(weights.sum() ** 2 / (weights @ weights))
-    return mean / max(spread, 1e-12), n
+    return (mean / math.sqrt(variance) if variance > 0 else 0.0), n
+
+
+def _signed_distance(one: Vector, two: Vector, y: Vector, weights: Vector) -> tuple[float, float]:
+    """Mean and variance of sign(f₁ − f₂)(2y − f₁ − f₂)."""
+    signed = np.sign(one - two) * (2 * y - one - two)
+    mean = float(np.average(signed, weights=weights))
+    return mean, float(np.average((signed - mean) ** 2, weights=weights))
 
 
 def updated_effect(effect: float, sd: float, observed: float, n: float) -> tuple[float, float]:
@@ -149,59 +147,31 @@ def labels_to_prove_numbers(
 ) -> Vector:
     """Simulated numbers of further labels at which the normal test ends; ∞ if it does not.
 
-    Parameters
-    ----------
-    effect, spread : float
-        Posterior mean and standard deviation of the effect of a label.
-    rng : Generator
-    budget, batch_size : int
-        Planned labels, and labels between two analyses.
-    before : float and sequence of int
-        Standardised sum of the labels that are known, and the sizes of their batches.
-
-    Returns
-    -------
-    ndarray (simulations,)
+    ``effect`` and ``spread`` are the posterior mean and standard deviation of the effect of a
+    label. ``before`` has the standardised sum of the known labels and the sizes of their batches.
     """
-    past = list(before[1])
-    sizes = _sizes(budget, batch_size, sum(past))
+    statistic, known = before
+    sizes = _sizes(budget, batch_size, sum(known))
     if not sizes:
         return np.full(1, np.inf)
-    totals = np.cumsum([*past, *sizes])
-    boundaries = sequential_z_boundaries((totals / budget).tolist())[len(past) :]
+    totals = np.cumsum([*known, *sizes])
+    boundaries = sequential_z_boundaries((totals / budget).tolist()) * np.sqrt(totals)
     ahead = np.array(sizes)[:, None]
-    effects = rng.normal(effect, spread, N_SIMULATIONS)
-    steps = rng.normal(ahead * effects, np.sqrt(ahead))
-    sums = before[0] * math.sqrt(sum(past)) + np.cumsum(steps, axis=0)
-    crossed = sums / np.sqrt(totals[len(past) :, None]) >= boundaries[:, None]
-    return _first_crossing(crossed, np.cumsum(sizes))
+    steps = rng.normal(ahead * rng.normal(effect, spread, N_SIMULATIONS), np.sqrt(ahead))
+    sums = statistic * math.sqrt(sum(known)) + np.cumsum(steps, axis=0)
+    return _first_crossing(sums, boundaries, sizes)
 
 
 def _sizes(budget: int, batch_size: int, known: int) -> list[int]:
     """Sizes of the batches up to the planned number of labels."""
-    sizes = [batch_size] * max((budget - known) // batch_size, 0)
-    rest = budget - known - sum(sizes)
-    return [*sizes, rest] if rest > 0 else sizes
+    ends = [*range(known + batch_size, budget, batch_size), budget]
+    return np.diff([known, *ends]).tolist() if budget > known else []
 
 
-def _first_crossing(crossed: np.ndarray, labels: Vector) -> Vector:
-    return np.where(crossed.any(axis=0), labels[crossed.argmax(axis=0)], np.inf)
-
-
-def _boundaries(
-    before: tuple[list[int], list[int], list[int]],
-    sizes: list[int],
-    shares: Vector,
-    budget: int,
-    alpha: float,
-) -> Vector:
-    """Wins needed at each future analysis if all of its rows are informative."""
-    past = (np.cumsum(before[2]) / budget).tolist()
-    informative = [*before[1], *sizes]
-    whole = [*past, *shares.tolist()]
-    looks = range(len(before[1]) + 1, len(informative) + 1)
-    test = sequential_sign_test([0] * len(informative), informative, whole, alpha=alpha)
-    return np.array([test.boundaries[look - 1] for look in looks])
+def _first_crossing(sums: np.ndarray, boundaries: Sequence[float], sizes: list[int]) -> Vector:
+    """Labels at the first future analysis at which a sum reaches its boundary."""
+    crossed = sums >= np.array(boundaries)[-len(sizes) :, None]
+    return np.where(crossed.any(axis=0), np.cumsum(sizes)[crossed.argmax(axis=0)], np.inf)
 
 
 def _same(pool: Pool, first: int, second: int) -> str:

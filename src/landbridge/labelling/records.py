@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from landbridge._typing import Vector
 from landbridge.labelling.design import design_weights
+from landbridge.labelling.pool import Pool, make_pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class AskedRow:
         Inclusion probability of the row in its batch.
     why : str
         Reason for selecting the row, in words.
-    predictions : tuple
+    predictions : list
         Predictions of every candidate before the label was known: class probabilities, or numbers.
     label : int, float or None
         Index of the class, or number; ``None`` until the row is labelled.
@@ -34,7 +36,7 @@ class AskedRow:
     batch: int
     probability: float
     why: str
-    predictions: tuple[Any, ...]
+    predictions: list[Any]
     label: float | int | None = None
 
 
@@ -65,29 +67,37 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """Labelled rows with their earlier predictions, labels, batches and design."""
+    """Labelled rows: predictions before the label was known, labels, batches and their design."""
 
-    values: np.ndarray
+    pool: Pool | None
     y: Vector
     batches: Vector
     probabilities: Vector
-    weights: Vector
-    sizes: tuple[int, ...]
 
     @classmethod
-    def of(cls, asked: Sequence[AskedRow], *, is_classification: bool) -> Self:
+    def of(
+        cls, asked: Sequence[AskedRow], names: Sequence[str], *, is_classification: bool
+    ) -> Self:
         """Collect the labelled rows; rows left unanswered are assumed missing at random."""
         known = [one for one in asked if one.label is not None]
-        batches = np.array([one.batch for one in known], dtype=int)
+        if not known:
+            return cls(None, np.empty(0), np.empty(0, int), np.empty(0))
+        batches = np.array([one.batch for one in known])
         # Batches without answers are left out, so numbers are made consecutive.
         _, numbers = np.unique(batches, return_inverse=True)
-        n_asked = np.bincount([one.batch for one in asked]) if asked else np.zeros(1)
-        answered = np.bincount(batches, minlength=n_asked.size)
-        share = answered / np.maximum(n_asked, 1)
+        n_asked = np.bincount([one.batch for one in asked])
+        share = np.bincount(batches, minlength=n_asked.size) / np.maximum(n_asked, 1)
         probabilities = np.array([one.probability for one in known]) * share[batches]
-        values = np.array([one.predictions for one in known], dtype=np.float64)
-        values = np.moveaxis(values, 0, 1) if known else values.reshape(0, 0)
+        values = np.stack([np.array(one.predictions) for one in known], axis=1)
         y = np.array([one.label for one in known], dtype=int if is_classification else float)
-        sizes = tuple(np.bincount(numbers).tolist()) if known else ()
-        weights = design_weights(numbers, probabilities)
-        return cls(values, y, numbers, probabilities, weights, sizes)
+        return cls(make_pool(values, names=names), y, numbers, probabilities)
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of labels per batch."""
+        return np.bincount(self.batches).tolist() if self.y.size else []
+
+    @cached_property
+    def weights(self) -> Vector:
+        """Design weights of the rows; their sum estimates the number of rows of the pool."""
+        return design_weights(self.batches, self.probabilities)

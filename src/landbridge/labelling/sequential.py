@@ -6,11 +6,11 @@ informative rows (exactly one model is right) of the first k batches. If the fir
 better, :math:`S_k` is stochastically smaller than a binomial count with p = ½. The test rejects at
 the first look with :math:`S_k \ge c_k`, where the boundaries spend the level α gradually,
 
-.. math:: P(\text{reject at or before look } k) \le α\, t_k^{ρ},
+.. math:: P(\text{reject at or before look } k) \le α\, t_k,
 
 :math:`t_k` being the share of the planned labels that are known (Lan and DeMets, 1983, with the
-power family of Kim and DeMets, 1987). The probabilities are those of the binomial random walk, so
-the level is exact for every number of looks. A large ρ saves α for the last look.
+linear function of Kim and DeMets, 1987). The probabilities are those of the binomial random walk,
+so the level is exact for every number of looks.
 """
 
 import math
@@ -24,8 +24,6 @@ from scipy import stats
 
 from landbridge._typing import Vector
 
-# Exponent of the spending function; measured in `benchmarks/labelling.py`.
-SPENDING = 1.0
 # Grid of standardised sums, fine enough that a boundary is at most 0.02 too far out.
 GRID = np.linspace(-8.0, 8.0, 801)
 
@@ -57,12 +55,7 @@ class SequentialTest:
 
 
 def sequential_sign_test(
-    wins: Sequence[int],
-    informative: Sequence[int],
-    shares: Sequence[float],
-    *,
-    alpha: float = 0.05,
-    spending: float = SPENDING,
+    wins: Sequence[int], informative: Sequence[int], shares: Sequence[float], *, alpha: float = 0.05
 ) -> SequentialTest:
     """Test after every batch whether the first model wins more than half of the rows.
 
@@ -74,8 +67,6 @@ def sequential_sign_test(
         Share of the planned labels known after the batch, increasing; values above 1 count as 1.
     alpha : float, default=0.05
         Level of the whole test.
-    spending : float, default=1.0
-        ρ of the module's docstring; 1 spends the level evenly over the labels.
 
     Returns
     -------
@@ -97,7 +88,7 @@ def sequential_sign_test(
     for won, size, share in zip(wins, informative, shares, strict=True):
         alive = np.convolve(alive, _fair_coin(size))
         total_wins, total = total_wins + won, total + size
-        boundary, crossed = _boundary(alive, alpha * min(share, 1.0) ** spending - spent)
+        boundary, crossed = _boundary(alive, max(alpha * min(share, 1.0) - spent, 0.0))
         spent += crossed
         boundaries.append(boundary)
         rejected = rejected or total_wins >= boundary
@@ -122,17 +113,15 @@ def _boundary(alive: Vector, budget: float) -> tuple[int, float]:
     return place, float(tails[place])
 
 
-def sequential_z_boundaries(
-    shares: Sequence[float], *, alpha: float = 0.05, spending: float = SPENDING
-) -> Vector:
+def sequential_z_boundaries(shares: Sequence[float], *, alpha: float = 0.05) -> Vector:
     """One-sided normal boundaries with the same spending, for sums that are not counts.
 
     Parameters
     ----------
     shares : sequence of float (looks,)
         Share of the planned labels known at each look, increasing.
-    alpha, spending : float
-        See `sequential_sign_test`.
+    alpha : float, default=0.05
+        Level of the whole test.
 
     Returns
     -------
@@ -146,23 +135,23 @@ def sequential_z_boundaries(
     array([1.66])
     """
     t = tuple(np.minimum(np.asarray(shares, float), 1.0).tolist())
-    return np.array([_z_look(t[: look + 1], alpha, spending)[0] for look in range(len(t))])
+    return np.array([_z_look(t[: look + 1], alpha)[0] for look in range(len(t))])
 
 
 @lru_cache(maxsize=1024)
-def _z_look(shares: tuple[float, ...], alpha: float, spending: float) -> tuple[float, Any, float]:
+def _z_look(shares: tuple[float, ...], alpha: float) -> tuple[float, Any, float]:
     """Boundary of the last look, the density of continuing paths, and the level spent so far.
 
     Each look continues the previous one. Looks are cached, because every status repeats them.
     """
-    _, density, spent = _z_look(shares[:-1], alpha, spending) if shares[:-1] else (0.0, None, 0.0)
+    _, density, spent = _z_look(shares[:-1], alpha) if shares[:-1] else (0.0, None, 0.0)
     before = shares[-2] if shares[:-1] else 0.0
     if shares[-1] <= before:
         return math.inf, density, spent
     # The sum at information t is a Brownian motion; the grid holds sum/√t.
     density = _step(density, GRID, GRID[1] - GRID[0], before, shares[-1])
     tails = np.cumsum(density[::-1])[::-1] * (GRID[1] - GRID[0])
-    place = int(np.argmax(np.append(tails, 0.0) <= alpha * shares[-1] ** spending - spent))
+    place = int(np.argmax(np.append(tails, 0.0) <= alpha * shares[-1] - spent))
     if place == GRID.size:
         return math.inf, density, spent
     density[place:] = 0.0

@@ -1,7 +1,9 @@
 """Progress of labelling: a record, and its summary in three sentences."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 from landbridge._html import card, interval_bar, sentence
 from landbridge.labelling.design import Goal
@@ -53,20 +55,26 @@ class LabelStatus:
     n_batches: int
     budget: int
     candidate: str
-    baseline: str
-    reached: bool
-    estimate: float
-    low: float
-    high: float
-    level: float
-    score: str
-    e_value: float
-    test: SequentialTest | None
-    probability: float
-    left: float
-    left_low: float
-    left_high: float
-    worth: float
+    baseline: str = ""
+    reached: bool = False
+    estimate: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    level: float = math.nan
+    score: str = ""
+    e_value: float = math.nan
+    test: SequentialTest | None = None
+    probability: float = math.nan
+    left: float = math.nan
+    left_low: float = math.nan
+    left_high: float = math.nan
+    worth: float = math.nan
+
+    def with_left(self, counts: Sequence[float] | None) -> Self:
+        """The status with the bounds and median of the labels left; ``None`` if the goal is met."""
+        low, left, high = (0.0, 0.0, 0.0) if counts is None else counts
+        reached = counts is None
+        return replace(self, reached=reached, left_low=low, left=left, left_high=high)
 
     @property
     def sentences(self) -> tuple[str, str, str]:

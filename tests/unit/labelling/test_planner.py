@@ -15,7 +15,7 @@ from landbridge.inference import score_interval
 from landbridge.labelling import ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
 from landbridge.labelling.forecast import labels_to_decide, simulated_score
-from landbridge.labelling.pool import make_pool
+from landbridge.labelling.pool import default_metric, make_pool
 from landbridge.labelling.proofs import (
     labels_to_prove_numbers,
     measured_effect,
@@ -248,7 +248,10 @@ def test_equal_models_leave_nothing_to_ask():
         ({"batch_size": 0}, "`batch_size` must be"),
         ({"budget": 0}, "`budget` must be"),
         ({"random_share": 1.5}, "`random_share` must be between 0 and 1; got 1.5"),
+        ({"random_share": "all"}, "`random_share` must be between 0 and 1; got 'all'"),
         ({"level": 2}, "`level` must"),
+        ({"width": 0}, "`width` must be a finite number above 0; got 0"),
+        ({"gap": -0.1}, "`gap` must be a finite number of at least 0; got -0.1"),
     ],
 )
 def test_parameters_are_checked(options, words):
@@ -315,8 +318,11 @@ def test_intervals_of_numbers_need_fifty_labels():
 def test_numbers_that_are_none_are_refused():
     planner = LabelPlanner(random_state=0)
     batch = planner.ask_from_predictions(np.random.default_rng(0).normal(size=(2, 30)))
-    with pytest.raises(ValueError, match="must be finite numbers; got nan"):
-        planner.tell(batch.rows[:1], [np.nan])
+    for label in (np.nan, None, "1.5"):
+        with pytest.raises(ValueError, match=f"must be finite numbers; got {label!r}"):
+            planner.tell(batch.rows[:1], [label])
+    with pytest.raises(ValueError, match="`labels` must be 0 or between 1e-50 and"):
+        planner.tell(batch.rows[:1], [1e300])
 
 
 def test_predictions_are_checked():
@@ -326,8 +332,18 @@ def test_predictions_are_checked():
         ask_from_predictions([[1.0, np.nan]])
     with pytest.raises(ValueError, match="each of the 2 candidates; got 1"):
         ask_from_predictions(np.zeros((2, 4)), names=["a"])
+    with pytest.raises(ValueError, match="3 candidates; got 3 names, 2 of them different"):
+        ask_from_predictions(np.zeros((3, 4)), names=["a", "b", "a"])
     with pytest.raises(ValueError, match="`baseline` must be"):
         ask_from_predictions(np.zeros((2, 4)), goal="prove", baseline="c")
+    with pytest.raises(ValueError, match="compares two candidates; got only '0'"):
+        ask_from_predictions(np.zeros((1, 4)), goal="prove")
+    with pytest.raises(ValueError, match="must be probabilities; got numbers from -1 to 3"):
+        ask_from_predictions([[[-1.0, 3.0]]])
+    with pytest.raises(ValueError, match="between 1e-50 and 1e.50 in size; got at most 1e-60"):
+        ask_from_predictions([[0.0, 1e-60]])
+    with pytest.raises(ValueError, match="each of the 3 classes of `predictions` once"):
+        LabelPlanner().ask_from_predictions(make_answers()[1], classes=["a", "b"])
 
 
 def test_states_are_checked(tmp_path):
@@ -335,6 +351,11 @@ def test_states_are_checked(tmp_path):
         LabelPlanner.from_dict({"format": 7})
     state = LabelPlanner().to_dict()
     del state["names"]
+    with pytest.raises(ValueError, match="got damaged values"):
+        LabelPlanner.from_dict(state)
+    y, predictions = make_answers(n=40)
+    state = run(LabelPlanner(random_state=0), y, predictions, 1).to_dict()
+    state["asked"][0]["predictions"] = None
     with pytest.raises(ValueError, match="got damaged values"):
         LabelPlanner.from_dict(state)
     (tmp_path / "state.json").write_text("{")
@@ -371,6 +392,21 @@ def test_forecasts_of_a_search(search):
     assert found.low <= found.labels <= found.high
     other = how_many_labels(search[0], goal="choose", candidate="pooled", baseline="target")
     assert (other.candidate, other.baseline) == ("pooled", "target")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"gap": 0}, "`gap` must be a finite number above 0"),
+        ({"width": np.nan}, "`width` must be a finite number above 0"),
+        ({"level": 1}, "`level` must lie between 0 and 1"),
+        ({"budget": 0}, "`budget` must be a whole number"),
+        ({"batch_size": 0}, "`batch_size` must be a whole number"),
+    ],
+)
+def test_parameters_of_forecasts_are_checked(options, words):
+    with pytest.raises(ValueError, match=words):
+        how_many_labels(make_answers()[1], **options)
 
 
 def test_forecasts_need_two_models():
@@ -420,7 +456,8 @@ def test_the_effect_of_a_label_is_that_of_the_labels():
 def test_forecasts_of_numbers_allow_for_heavy_tails():
     """Chosen labels are worth no more than random ones with a normal interval of this width."""
     _, predictions = make_numbers()
-    score, spread = simulated_score(make_pool(predictions), 0, None, np.random.default_rng(0))
+    pool = make_pool(predictions)
+    score, spread = simulated_score(pool, 0, default_metric(pool), np.random.default_rng(0))
     normal = (stats.norm.ppf(0.95) * spread / (0.05 * score)) ** 2
     options = {"goal": "measure", "width": 0.05 * score, "candidate": "0", "budget": 10**6}
     # Both are simulated, so they differ by some percent.
@@ -518,6 +555,130 @@ def test_few_rows_with_most_of_the_weight_give_a_wide_interval():
     # The interval is that of so many random labels, with the quantile of 20 labels.
     ratio = stats.norm.ppf(0.95) / stats.t.ppf(0.95, 18)
     assert wide.high == pytest.approx(score_interval(0.0, wide.worth * ratio**2, 0.9)[1])
+
+
+def zero_one_interval(losses, weights, risk):
+    options = {"level": 0.9, "zero_one": True, "n_candidates": 3}
+    return mean_loss(losses, weights, risk, float(risk.mean()), **options)
+
+
+def test_random_labels_without_an_error_are_worth_about_their_number():
+    """Half a row of both outcomes is added to the residuals as well as to the score."""
+    for n in (20, 60, 100):
+        for losses in (np.zeros(n), np.ones(n)):
+            found = zero_one_interval(losses, np.ones(n), np.full(n, 0.1))
+            smooth = 0.5 / (n + 1)
+            added = (smooth**2 + (1 - smooth) ** 2) / 2 / n**2 * n / (n - 2)
+            assert found.worth == pytest.approx(smooth * (1 - smooth) / added, rel=1e-3)
+            assert 0.85 * n < found.worth < n
+
+
+def test_added_rows_weigh_as_the_rows_that_may_be_wrong():
+    """Where risky rows were drawn with high probability, few errors say more."""
+    risk = np.repeat([0.3, 0.01], 20)
+    aimed = zero_one_interval(np.zeros(40), np.repeat([1.0, 2.0], 20), risk)
+    away = zero_one_interval(np.zeros(40), np.repeat([2.0, 1.0], 20), risk)
+    plain = zero_one_interval(np.zeros(40), np.ones(40), risk)
+    assert away.worth < plain.worth < aimed.worth
+    share = np.repeat([1.0, 2.0], 20) / 60
+    smooth = 0.5 / 41
+    wrong, right = np.average(share**2, weights=risk), np.average(share**2, weights=1 - risk)
+    added = (wrong * (1 - smooth) ** 2 + right * smooth**2) / 2 * 40 / 38
+    assert aimed.worth == pytest.approx(smooth * (1 - smooth) / added, rel=1e-3)
+
+
+def test_rare_errors_are_covered():
+    """90 % intervals of random labels for 5 % errors; without added rows, 54 % covered."""
+    rng = np.random.default_rng(0)
+    covered = []
+    for _ in range(400):
+        losses = (rng.random(20) < 0.05).astype(float)
+        found = zero_one_interval(losses, np.ones(20), np.full(20, 0.05))
+        covered.append(found.low <= 0.05 <= found.high)
+    assert np.mean(covered) > 0.87
+
+
+def test_losses_of_zero_have_no_upper_bound():
+    found = interval_of(np.zeros(30))
+    assert (found.estimate, found.low, found.high) == (0.0, 0.0, np.inf)
+    _, predictions = make_numbers()
+    planner = LabelPlanner("measure", candidate="0", random_state=0)
+    status = run(planner, predictions[0], predictions, 3).status()
+    assert (status.estimate, status.high, status.reached) == (0.0, np.inf, False)
+    assert status.left == np.inf
+
+
+@pytest.mark.parametrize("goal", GOALS)
+def test_the_unit_of_numbers_does_not_matter(goal):
+    y, predictions = make_numbers(n=400)
+    one, small = (
+        run(
+            LabelPlanner(goal, candidate="0", baseline="1", random_state=0),
+            2.0**unit * y,
+            2.0**unit * predictions,
+            2,
+        )
+        for unit in (0, -60)
+    )
+    assert [row.row for row in one.asked_] == [row.row for row in small.asked_]
+    first, second = one.status(), small.status()
+    unit = 2.0**-120 if goal == "prove" else 2.0**-60
+    assert second.estimate / unit == pytest.approx(first.estimate)
+    assert second.high / unit == pytest.approx(first.high)
+    assert second.e_value == pytest.approx(first.e_value, nan_ok=True)
+    assert second.probability == pytest.approx(first.probability, nan_ok=True)
+    assert (second.worth, second.left) == pytest.approx((first.worth, first.left), nan_ok=True)
+
+
+def test_later_labels_do_not_revise_a_proof():
+    """The weights of a look are those of the labels known then."""
+    rng = np.random.default_rng(247)
+    y, n = rng.normal(size=400), 400
+    noise = [s * rng.normal(size=n) * (1 + 3 * (rng.random(n) < 0.05)) for s in (0.9, 1.0, 1.05)]
+    planner = LabelPlanner(
+        "prove", candidate="0", baseline="1", random_state=247, batch_size=10, budget=60
+    )
+    reached = [one.reached for one in run(planner, y, y + np.stack(noise), 6).history()]
+    assert any(reached)
+    assert reached == sorted(reached)
+
+
+def test_labelled_rows_keep_their_predicted_class():
+    """Probabilities that differ by less than any rounding still name the class."""
+    predictions = np.tile([[0.5 - 1e-9, 0.5 + 1e-9]], (2, 30, 1))
+    predictions[0] = predictions[0, :, ::-1]
+    planner = LabelPlanner("prove", candidate="0", baseline="1", random_state=0)
+    status = run(planner, np.zeros(30, int), predictions, 1).status()
+    assert status.test.informative == status.test.wins == 20
+
+
+def test_forecasts_of_other_metrics_follow_their_intervals(search):
+    _, rows, y = search
+    other = TransferSearchCV(
+        {"target": TargetOnly(LogisticRegression()), "pooled": Pooled(GaussianNB())},
+        scoring="roc_auc",
+        cv=3,
+        random_state=0,
+    )
+    other.fit(
+        rows[:100], y[:100], X_target=rows[100:130], y_target=y[100:130], X_unlabeled=rows[130:]
+    )
+    planner = LabelPlanner("measure", width=0.01, random_state=0)
+    batch = planner.ask(other)
+    status = planner.tell(batch.rows, y[130:][batch.rows]).status()
+    half = (status.high - status.low) / 2
+    assert status.left == pytest.approx(20 * (half / 0.01) ** 2 - 20, rel=0.1)
+
+
+def test_small_pools_and_single_classes():
+    """Warnings are errors, so that no division by zero remains."""
+    y, predictions = make_answers()
+    planner = LabelPlanner("train", random_share=0, random_state=0)
+    assert run(planner, y, predictions, 2).status().n_labels == 40
+    ones = np.ones((2, 50, 1))
+    assert len(ask_from_predictions(ones, goal="train", random_state=0)) == 20
+    single = run(LabelPlanner(random_state=0), y[:1], predictions[:, :1], 1).status()
+    assert single.left_low == 4  # five labels are needed for an estimate
 
 
 def test_one_random_label_is_singular():

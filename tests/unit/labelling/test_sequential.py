@@ -47,3 +47,9 @@ def test_normal_boundaries_spend_the_level():
     crossed = (sums >= boundaries).any(axis=1).mean()
     assert crossed == pytest.approx(0.05, abs=0.003)
     assert sequential_z_boundaries([]).size == 0
+
+
+def test_no_level_is_left_where_shares_do_not_grow():
+    test = sequential_sign_test([5, 5], [5, 5], [1.0, 0.5])
+    assert test.boundaries == (5, 10)  # paths with five wins ended at the first look
+    assert sequential_z_boundaries([0.5, 0.5]).tolist()[1] == np.inf
