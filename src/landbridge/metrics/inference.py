@@ -475,6 +475,8 @@ def _rows_of_rate(
         counts = np.maximum(_rows_by_class(y, predictions), ROWS_OF_A_MISSING_CLASS)
         counts = counts * (n / y.shape[0])
         most = counts.size**2 / float(np.sum(1 / counts))
+        if not known and metric.positive is not None:
+            most = min(most, float(counts[metric.positive]))
     return min(most, score * (1 - score) / error**2) if known else most
 
 

@@ -45,6 +45,8 @@ class Metric:
         Variance of the error of the score relative to that of its replicates.
     out_of_fold_factor : float
         Variance of the error for predictions out of fold relative to that for a fixed model.
+    positive : int, optional
+        Position of the class that a metric of one class, like F1 or recall, is about.
 
     Examples
     --------
@@ -75,6 +77,7 @@ class Metric:
     vectorised: bool = field(default=True, repr=False)
     variance_factor: float = field(default=1.0, repr=False)
     out_of_fold_factor: float = field(default=CROSS_VALIDATED, repr=False)
+    positive: int | None = field(default=None, repr=False, metadata={"saved": False})
 
     @property
     def decomposable(self) -> bool:

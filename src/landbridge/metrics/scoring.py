@@ -272,6 +272,14 @@ class _Request:
             f"classes are {self.classes.tolist()[:10]}."
         )
 
+    @property
+    def is_of_one_class(self) -> bool:
+        """Whether only the positive class is scored, so that its rows limit what is known."""
+        if self.function is metrics.average_precision_score:
+            return self.n_classes == 2
+        ratio = self.function in RATIOS or self.function is metrics.fbeta_score
+        return ratio and self.options.get("average", "binary") == "binary"
+
     def label(self, words: str, *, of_class: bool = False) -> str:
         average = self.options.get("average")
         if of_class:
@@ -337,6 +345,7 @@ class _Request:
             out_of_fold_factor=(
                 SQUARED_ERRORS_FACTOR if self.function in SQUARED_ERRORS else CROSS_VALIDATED
             ),
+            positive=self.positive if self.is_of_one_class else None,
         )
 
     def _of_numbers(self) -> Metric:

@@ -10,6 +10,7 @@ from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
 from landbridge.inference import score_interval
+from landbridge.inference.intervals import normal_quantile, t_quantile
 from landbridge.metrics.class_report import class_report
 from landbridge.metrics.inference import (
     bootstrap_scores,
@@ -90,7 +91,8 @@ def test_a_perfect_rate_is_not_certain():
     for metric in classification("roc_auc", "balanced_accuracy", "f1_macro", "average_precision"):
         low, high = metric_interval(metric, y, predictions)
         z, t = stats.norm.ppf(0.95), stats.t.ppf(0.95, 49)
-        rows = 4 / (1 / 40 + 1 / 10)
+        # Average precision is about the ten positive rows, the others about both classes.
+        rows = 10 if metric.name == "average_precision" else 4 / (1 / 40 + 1 / 10)
         assert low == pytest.approx(float(score_interval(1.0, rows * (z / t) ** 2, 0.9)[0]))
         assert high == pytest.approx(1.0)
 
@@ -225,6 +227,28 @@ def test_intervals_allow_for_a_class_without_rows(name, truth, predicted):
     found = metric_interval(metric, np.zeros(30, dtype=int), np.eye(2)[[predicted] * 30])
     assert truth in found
     assert "a class has no labelled row" in found.note
+
+
+@pytest.mark.parametrize(
+    ("name", "predicted", "score"),
+    [("f1", 1, 1.0), ("recall", 1, 1.0), ("average_precision", 1, 1.0), ("f1", 0, 0.0)],
+)
+def test_only_positive_rows_limit_a_perfect_or_failed_score_of_one_class(name, predicted, score):
+    """All or none of three positive rows found are three trials, however many rows are negative."""
+    y = np.repeat([1, 0], [3, 27])
+    (metric,) = classification(name)
+    found = metric_interval(metric, y, np.eye(2)[y * predicted])
+    assert found.estimate == score
+    rows = 3 * (normal_quantile(0.9) / t_quantile(0.9, 29)) ** 2
+    assert tuple(found) == pytest.approx(score_interval(score, rows, 0.9))
+
+
+def test_metrics_of_several_classes_have_no_positive_class():
+    names = ["balanced_accuracy", "f1_macro", "roc_auc", "accuracy"]
+    assert {metric.positive for metric in classification(*names)} == {None}
+    assert {m.positive for m in classification("f1", "precision", "average_precision")} == {1}
+    (several,) = classification("average_precision", n_classes=3)
+    assert several.positive is None
 
 
 @pytest.mark.parametrize("name", ["neg_log_loss", "neg_brier_score"])
