@@ -1,11 +1,15 @@
 """Base class of the Displays, and helpers for axes and labels."""
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
 from landbridge._docstrings import Documented
 from landbridge._extras import import_extra
+
+# Shares of red, green and blue in the brightness of a colour.
+LUMINANCE = (0.299, 0.587, 0.114)
 
 
 class Display(Documented):
@@ -60,6 +64,26 @@ class Display(Documented):
 def width_of(labels: list[str]) -> float:
     """Approximate width of the longest tick label in inches."""
     return 0.085 * max(map(len, labels), default=0)
+
+
+def draw_matrix(
+    ax: Any,
+    values: np.ndarray,
+    rows: list[str],
+    columns: list[str],
+    form: Callable[[float], str],
+    **colours: Any,
+) -> None:
+    """Draw coloured cells with their numbers, in black on bright and white on dark colours."""
+    image = ax.imshow(values, aspect="auto", **colours)
+    for (row, column), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            brightness = np.dot(image.cmap(image.norm(value))[:3], LUMINANCE)
+            ink = "black" if brightness > 0.45 else "white"
+            text = {"ha": "center", "va": "center", "fontsize": 8}
+            ax.text(column, row, form(value), color=ink, **text)
+    ax.set_xticks(range(len(columns)), columns)
+    ax.set_yticks(range(len(rows)), rows)
 
 
 def open_frame(ax: Any) -> None:

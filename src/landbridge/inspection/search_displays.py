@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._palette import ACCENT, NAMES, QUIET, STRONG
 from landbridge._typing import Vector
-from landbridge.inspection._display import Display, width_of
+from landbridge.inspection._display import Display, draw_matrix, width_of
 from landbridge.metrics.metric import format_number
 from landbridge.model_selection import SearchResult, TransferSearchCV
 from landbridge.model_selection._sources import source_name
@@ -123,13 +123,18 @@ class SearchRankingDisplay(_SearchDisplay):
         labels = ["vote" if cell == "vote" else result.labels[cell] for cell in rows]
         columns = ("score", "low", "high")
         scores, lows, highs = (np.array([row[name] for row in found]) for name in columns)
-        baseline = result.baseline
+        baseline, xlabel = (
+            result.baseline,
+            f"{known.label} on the target, {100 * level:g} % interval",
+        )
+        if baseline is not None:
+            xlabel += f"\ndotted: {result.cells[baseline].name}"
         display = cls(
             labels,
             scores,
             lows,
             highs,
-            xlabel=f"{known.label} on the target, {100 * level:g} % interval",
+            xlabel=xlabel,
             baseline=None if baseline is None else float(result.scores(None, known)[baseline]),
         )
         return display.plot(ax)
@@ -265,18 +270,10 @@ class PairwiseDisplay(_SearchDisplay):
         return {"figsize": (2.5 + 0.45 * n + width_of(self.labels), 1.5 + 0.4 * n)}
 
     def _draw(self, ax: Any) -> None:
-        n = len(self.labels)
-        image = ax.imshow(self.probabilities, cmap="RdBu", vmin=0, vmax=1, aspect="auto")
-        ax.figure.colorbar(image, ax=ax, shrink=0.8)
-        for (row, column), probability in np.ndenumerate(self.probabilities):
-            if row != column:
-                colour = "white" if abs(probability - 0.5) > 0.35 else "black"
-                text = f"{probability:.2f}"
-                ax.text(column, row, text, ha="center", va="center", color=colour, fontsize=8)
-        ax.set_xticks(range(n), range(1, n + 1))
-        ax.set_yticks(
-            range(n), [f"{label}  {place + 1}" for place, label in enumerate(self.labels)]
-        )
+        rows = [f"{label}  {place}" for place, label in enumerate(self.labels, start=1)]
+        columns = [str(place) for place in range(1, len(rows) + 1)]
+        others = np.where(np.eye(len(rows), dtype=bool), np.nan, self.probabilities)
+        draw_matrix(ax, others, rows, columns, "{:.2f}".format, cmap="RdBu", vmin=0, vmax=1)
         ax.set_title(self.title)
 
 
@@ -291,7 +288,7 @@ class SourceCandidateDisplay(_SearchDisplay):
     sources, candidates : lists of str
         Names of the columns and rows.
     label : str
-        Name of the quantity shown by the colours.
+        Name of the scores, used as title.
     best : (source, candidate) positions, optional
         Position of the cell to frame.
     greater_is_better : bool, default=True
@@ -342,28 +339,23 @@ class SourceCandidateDisplay(_SearchDisplay):
 
     def _figure(self) -> dict[str, Any]:
         width = 2.5 + 0.8 * len(self.sources) + width_of(self.candidates)
-        return {"figsize": (width, max(1.2 + 0.35 * len(self.candidates), 2.7))}
+        return {"figsize": (width, 1.7 + 0.35 * len(self.candidates))}
 
     def _draw(self, ax: Any) -> None:
-        # Bright colours mean better scores, regardless of the orientation of the metric.
-        colours = "viridis" if self.greater_is_better else "viridis_r"
-        image = ax.imshow(self.scores.T, cmap=colours, aspect="auto")
-        ax.figure.colorbar(image, ax=ax, label=self.label)
         known = self.scores[~np.isnan(self.scores)]
-        middle = (known.min() + known.max()) / 2 if known.size else 0.0
         is_rate = known.size and known.min() >= 0 and 0.1 <= known.max() <= 1
         form = "{:.2f}".format if is_rate else format_number
-        for (source, candidate), score in np.ndenumerate(self.scores):
-            text = "" if np.isnan(score) else form(score)
-            bright = (score > middle) == self.greater_is_better
-            colour = "black" if bright else "white"
-            ax.text(source, candidate, text, ha="center", va="center", color=colour, fontsize=8)
+        # Bright colours mean better scores, regardless of the orientation of the metric.
+        colours = "viridis" if self.greater_is_better else "viridis_r"
+        draw_matrix(ax, self.scores.T, self.candidates, self.sources, form, cmap=colours)
+        ax.set_title(self.label)
         if self.best is not None:
             x, y = self.best
             left, right, top, bottom = x - 0.5, x + 0.5, y - 0.5, y + 0.5
             corners = [left, right, right, left, left], [top, top, bottom, bottom, top]
             ax.plot(*corners, color=STRONG, linewidth=3)
-        rotated = {"rotation": 40, "ha": "right"} if max(map(len, self.sources)) > 8 else {}
-        ax.set_xticks(range(len(self.sources)), self.sources, **rotated)
-        ax.set_yticks(range(len(self.candidates)), self.candidates)
+        if max(map(len, self.sources)) > 8:
+            ax.tick_params("x", rotation=40)
+            for label in ax.get_xticklabels():
+                label.set_ha("right")
         ax.set_xlabel("source")

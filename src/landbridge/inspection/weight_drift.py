@@ -6,9 +6,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from landbridge._palette import NAMES, QUIET
+from landbridge._palette import ACCENT, NAMES, QUIET, STRONG
 from landbridge._typing import Vector
 from landbridge.inspection._display import Display
+
+COLOURS = {"source": ACCENT, "target": STRONG}
 
 
 @dataclass(frozen=True)
@@ -86,8 +88,10 @@ class WeightDriftDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         for axis, panel in zip(np.atleast_1d(ax), self.panels, strict=True):
-            for (label, y), colour in zip(panel.curves.items(), NAMES, strict=False):
-                axis.plot(panel.x, y, label=label, color=colour)
+            others = iter(NAMES)
+            for label, y in panel.curves.items():
+                # A domain has one colour in all panels.
+                axis.plot(panel.x, y, label=label, color=COLOURS.get(label) or next(others))
             if panel.level is not None:
                 axis.axhline(panel.level, color=QUIET, linestyle=":", linewidth=1)
             axis.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)

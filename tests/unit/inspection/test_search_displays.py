@@ -54,7 +54,9 @@ def test_ranking_shows_scores_and_intervals_best_first(search):
     assert (display.lows[0], display.highs[0]) == tuple(search.interval(0.8))
     offsets = display.ax_.collections[1].get_offsets()
     np.testing.assert_allclose(offsets[:, 0], display.scores)
-    assert "accuracy on the target, 80 % interval" in display.ax_.get_xlabel()
+    assert (
+        display.ax_.get_xlabel() == "accuracy on the target, 80 % interval\ndotted: majority class"
+    )
     majority = search.results_.scores()[search.results_.baseline]
     assert display.ax_.lines[0].get_xdata()[0] == majority
     assert len(lb.SearchRankingDisplay.from_result(search.results_, most=3).labels) == 3
@@ -127,12 +129,24 @@ def test_a_small_picture_has_room_for_its_labels_and_a_legend_for_long_names():
     )
     heat = lb.SourceCandidateDisplay.from_estimator(found)
     heat.figure_.canvas.draw()
-    bar = heat.figure_.axes[1].yaxis.label.get_window_extent()
-    assert bar.y0 >= 0
-    assert bar.y1 <= heat.figure_.bbox.height
+    assert heat.ax_.get_title().startswith("accuracy by ")
+    for words in (heat.ax_.title, *heat.ax_.get_xticklabels(), *heat.ax_.get_yticklabels()):
+        box = words.get_window_extent()
+        assert min(box.x0, box.y0) >= 0
+        assert box.x1 <= heat.figure_.bbox.width
+        assert box.y1 <= heat.figure_.bbox.height
     drawn = lb.CriteriaDisplay.from_estimator(found, "trcv", "tlv")
     drawn.figure_.canvas.draw()
     assert drawn.ax_.get_window_extent().width > 250
+
+
+def test_numbers_on_colours_can_be_read():
+    scores = np.array([[0.1, 0.9, np.nan]])
+    for better, colours in ((True, ["white", "black"]), (False, ["black", "white"])):
+        drawn = lb.SourceCandidateDisplay(scores, ["s"], list("abc"), "", None, better).plot()
+        assert [text.get_color() for text in drawn.ax_.texts] == colours
+    even = lb.PairwiseDisplay(np.array([[0.5, 0.98], [0.02, 0.5]]), ["a", "b"], "").plot()
+    assert [text.get_color() for text in even.ax_.texts] == ["white", "white"]
 
 
 def test_small_losses_can_be_told_apart():

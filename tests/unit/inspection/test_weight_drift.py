@@ -51,9 +51,12 @@ def test_plot_draws_every_curve_once():
     display = WeightDriftDisplay.from_estimator(model())
     first = display.figure_
     assert len(display.ax_) == len(display.panels)
+    colours = set()
     for ax, panel in zip(display.ax_, display.panels, strict=True):
         lines = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
         assert [line.get_label() for line in lines] == list(panel.curves)
+        colours |= {(line.get_label(), line.get_color()) for line in lines}
+    assert len(colours) == 2  # one for the source and one for the target
     figure, axes = plt.subplots(1, 3)
     assert display.plot(axes).figure_ is figure
     assert WeightDriftDisplay(display.panels[:1]).plot(axes[0]).ax_ is axes[0]
