@@ -70,6 +70,8 @@ def example_summary() -> dict[str, Any]:
                 "decided": False,
                 "rows": 100,
             },
+            "worth": {"shown": True, "words": f"Transfer beats {EVIL}.", "unbeaten": []},
+            "to_decide": None,
             "agreement": None,
             "labels_needed": None,
             "sampling": None,

@@ -41,8 +41,8 @@ def red(summary):
     return summary["shift"]["sources"][0]
 
 
-def states(summary, result=None):
-    return {check["name"]: check["state"] for check in checks_of(summary, result)}
+def states(summary):
+    return {check["name"]: check["state"] for check in checks_of(summary)}
 
 
 def test_the_ranking_repeats_the_result():
@@ -149,9 +149,8 @@ def test_labels_that_are_no_sample_come_first():
     assert summary["verdict"][0] == "Labels are from January."
     assert "the labelled rows say accuracy" in summary["verdict"][1]
     assert states(summary)["Labels are a sample"] == "problem"
-    # Without overlap, an equivalent number of random labels would be misleading.
     (text,) = (c["text"] for c in summary["checks"] if c["name"] == "Labels are a sample")
-    assert text.endswith("10 % of the latter are similar to them.")
+    assert text.endswith("differ from the 100 unlabelled ones (AUC 0.90, p = 0.001).")
 
 
 @dataclass(frozen=True)
@@ -251,8 +250,26 @@ def test_checks_change_their_state(change, name, state):
 def test_the_check_of_transfer_follows_the_verdict():
     search = fitted({"a": SourceOnly(LogisticRegression()), "b": Pooled(LogisticRegression())})
     verdict = search.worth_transferring()
-    state = states(example_summary(), search.results_)["Transfer"]
-    assert state == ("ok" if verdict.worth else "caution")
+    ranking = summarise_search(search.results_)
+    assert ranking["worth"]["words"] == verdict.message
+    assert states({"ranking": ranking})["Transfer"] == ("ok" if verdict.worth else "caution")
+
+
+@pytest.mark.parametrize(
+    ("shown", "state", "words"),
+    [
+        (True, "ok", "Transfer beats both baselines beyond noise."),
+        (False, "caution", "Transfer is not shown to beat target-only and a beyond noise."),
+        (None, "caution", "Cannot compare."),
+    ],
+)
+def test_the_check_of_transfer_in_words(shown, state, words):
+    ranking = example_summary()["ranking"]
+    ranking["worth"] = {
+        "shown": shown, "words": "Cannot compare.", "unbeaten": ["target-only", "a"],
+    }  # fmt: skip
+    (found,) = [c for c in checks_of({"ranking": ranking}) if c["name"] == "Transfer"]
+    assert (found["state"], found["text"]) == (state, words)
 
 
 def test_plain_values_are_what_json_can_hold():

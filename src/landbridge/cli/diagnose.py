@@ -312,7 +312,7 @@ def trust_blocks(
         if not check.representative:
             blocks.append(_column_table(check))
     if splits:
-        blocks.append(Text("Why does a source model do worse in the target?", "heading"))
+        blocks.append(Text("Does a source model do worse in the target, and why?", "heading"))
         blocks += [Text(f"{name}: {split}") for name, split in splits.items()]
     columns = _columns_data(audit)
     if len(columns) > MOST_COLUMNS:

@@ -115,17 +115,18 @@ class LossSplit:
 
     def __str__(self) -> str:
         level = f"{100 * self.level:.0f} %"
-        parts = self.features, self.relation
-        shown = decimals(min(part.high - part.low for part in parts) / 4)
-        features, relation = (
+        parts = self.total, self.features, self.relation
+        shown = decimals(min(part.high - part.low for part in parts[1:]) / 4)
+        total, features, relation = (
             f"{part.value:+.{shown}f} ({level} between {part.low:+.{shown}f} and "
             f"{part.high:+.{shown}f})"
             for part in parts
         )
         return (
             f"The {self.loss_name} of a source-only model goes from {self.source:.{shown}f} in the "
-            f"source to {self.target:.{shown}f} in the target. Shifted features: {features}; "
-            f"changed relation: {relation}. Cause: {self.cause.value}. {self.advice.value}"
+            f"source to {self.target:.{shown}f} in the target: {total}. Shifted features: "
+            f"{features}; changed relation: {relation}. Cause: {self.cause.value}. "
+            f"{self.advice.value}"
         )
 
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from landbridge.inspection._verdict import COSTS_BELOW, FAILS_BELOW
 from landbridge.metrics.metric import percent
-from landbridge.model_selection.search_inference import Verdict
-from landbridge.model_selection.search_result import SearchResult
 from landbridge.report.blocks import State
 
 FEW_LABELS = 30
@@ -49,7 +47,7 @@ def next_steps(checks: list[dict[str, str]]) -> list[str]:
     return list(dict.fromkeys(steps))[:MOST_STEPS]
 
 
-def checks_of(summary: dict[str, Any], result: SearchResult | None = None) -> list[dict[str, str]]:
+def checks_of(summary: dict[str, Any]) -> list[dict[str, str]]:
     """One check per condition, with its state and one sentence."""
     parts = ("data", "ranking", "shift", "sources")
     data, ranking, shift, sources = (summary.get(part) for part in parts)
@@ -64,8 +62,7 @@ def checks_of(summary: dict[str, Any], result: SearchResult | None = None) -> li
         found["Failed candidates"] = _failures(ranking)
         found["Lead of the best candidate"] = _lead(ranking)
         found["Sampling"] = ("ok", ranking["sampling"]) if ranking["sampling"] else None
-    if result is not None and result.target:
-        found["Transfer"] = _worth(result.worth_transferring())
+        found["Transfer"] = _transfer(ranking.get("worth"))
     if shift:
         found["Distance to the target"] = _distance(shift)
         found["Importance weights"] = _weights(shift, _chosen_source(ranking))
@@ -102,14 +99,9 @@ def _representative(ranking: dict[str, Any]) -> Found | None:
         )
     if check.get("by_design"):
         return "caution", check["words"]
-    names = ", ".join(column["name"] for column in check["columns"])
-    worth = f"they are equivalent to about {check['effective_rows']:.0f} random labels"
-    if check["withheld"]:
-        worth = f"{100 * check['overlap']:.0f} % of the latter are similar to them"
     return "problem", (
         f"The {check['labelled']} labelled target rows differ from the {check['unlabelled']} "
-        f"unlabelled ones in {names or 'their columns'} (AUC "
-        f"{check['auc']:.2f}, p = {check['p_value']:.2g}); {worth}."
+        f"unlabelled ones (AUC {check['auc']:.2f}, p = {check['p_value']:.2g})."
     )
 
 
@@ -189,13 +181,14 @@ def _rounded(probability: float) -> str:
     return "below 0.01" if probability < 0.005 else f"{probability:.2f}"
 
 
-def _worth(verdict: Verdict) -> Found:
-    if verdict.worth:
+def _transfer(worth: dict[str, Any] | None) -> Found | None:
+    if worth is None:
+        return None
+    if worth["shown"]:
         return "ok", "Transfer beats both baselines beyond noise."
-    if verdict.worth is None:
-        return "caution", verdict.message
-    unbeaten = " and ".join(rival.role for rival in verdict.rivals if not rival.beaten)
-    against = unbeaten or "the baselines"
+    if worth["shown"] is None:
+        return "caution", worth["words"]
+    against = " and ".join(worth["unbeaten"])
     return "caution", f"Transfer is not shown to beat {against} beyond noise."
 
 

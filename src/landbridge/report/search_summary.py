@@ -68,6 +68,7 @@ def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, 
         "lead": _lead(result),
         "agreement": None if of_target else _agreement(result),
         "labels_needed": None if of_target else _labels_needed(result),
+        "worth": _worth(result) if result.target else None,
         "over_time": None,
         "to_decide": _to_decide(result),
         "sampling": _sampling(result),
@@ -207,6 +208,13 @@ def _lead(result: SearchResult) -> dict[str, Any] | None:
         return None
     names = ("best", "rival", "e_value", "probability", "decided")
     return values_of(lead, *names, rows="n_rows")
+
+
+def _worth(result: SearchResult) -> dict[str, Any]:
+    """Whether transfer is shown to be worth it."""
+    found = result.worth_transferring()
+    unbeaten = [rival.role for rival in found.rivals if not rival.beaten]
+    return {**values_of(found, shown="worth", words="message"), "unbeaten": unbeaten}
 
 
 def _agreement(result: SearchResult) -> dict[str, Any] | None:

@@ -271,10 +271,9 @@ def summarise(
         "data": data,
         "origin": origin,
     }
-    if result is not None:
-        worth = result.worth_transferring()
-        summary["verdict"] = verdict_sentences(summary["ranking"], target, worth)
-    summary["checks"] = checks_of(summary, result) + [
+    if summary["ranking"] is not None:
+        summary["verdict"] = verdict_sentences(summary["ranking"], target)
+    summary["checks"] = checks_of(summary) + [
         {"name": "Warning", "state": "caution", "text": text} for text in warnings
     ]
     return summary

@@ -3,13 +3,12 @@
 from typing import Any
 
 from landbridge.metrics.metric import format_interval, format_number, percent
-from landbridge.model_selection.search_inference import Verdict
 
 # With this many labels, a single class is not due to chance if the sources have several classes.
 FEWEST_OF_ONE_CLASS = 10
 
 
-def verdict_sentences(ranking: dict[str, Any], target: str, worth: Verdict) -> list[str]:
+def verdict_sentences(ranking: dict[str, Any], target: str) -> list[str]:
     """Describe the labels, the selected model with its score, and whether transfer helps.
 
     Problems that invalidate the score come before the score.
@@ -27,8 +26,8 @@ def verdict_sentences(ranking: dict[str, Any], target: str, worth: Verdict) -> l
         sentences.append(
             f"{simplest} is simpler and not shown to be worse than the best candidate."
         )
-    to_decide = ranking.get("to_decide")  # summaries of older files have none
-    return [*sentences, worth.message, *([to_decide] if to_decide else [])]
+    more = (ranking["worth"]["words"], ranking["to_decide"])
+    return sentences + [words for words in more if words]
 
 
 def _answer(ranking: dict[str, Any], target: str) -> str:
