@@ -51,7 +51,9 @@ def test_a_change_at_the_same_rows_is_one_of_the_relation():
     assert found.advice is Advice.LABEL
     assert "changed relation" in str(found)
     ends = found.total
-    assert f"{ends.value:+.2f} (90 % between {ends.low:+.2f} and {ends.high:+.2f})." in str(found)
+    assert f": {ends.value:+.3f} (90 % between {ends.low:+.3f} and {ends.high:+.3f}). " in str(
+        found
+    )
     same = split_loss(
         sparse.csr_matrix(X),
         np.tile([0.0, 1], 100),
