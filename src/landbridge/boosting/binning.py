@@ -9,8 +9,8 @@ remain implicit.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,8 +26,7 @@ NOTHING = np.zeros(0, dtype=np.uint32)
 NO_CODES = np.zeros((0, 0), dtype=np.uint8)
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
+class Entries(NamedTuple):
     """The stored entries of sparse rows, by row and by column.
 
     ``slots[indptr[i]:indptr[i + 1]]`` are the slots of row ``i``, in any order. From ``starts[f]``
@@ -44,14 +43,13 @@ class Entries:
 
     @property
     def nbytes(self) -> int:
-        return sum(getattr(self, name).nbytes for name in self.__slots__)
+        return sum(array.nbytes for array in self)
 
 
 NO_ENTRIES = Entries(NOTHING, NOTHING, NOTHING, NOTHING, NO_CODES.reshape(-1), NOTHING)
 
 
-@dataclass(frozen=True, slots=True)
-class BinnedRows:
+class BinnedRows(NamedTuple):
     """Binned rows; ``offsets[f]`` is the first slot of feature ``f``.
 
     Dense rows are stored in ``codes`` of shape (rows, features), with slots counted within the
@@ -66,7 +64,7 @@ class BinnedRows:
 
     @property
     def is_sparse(self) -> bool:
-        return self.entries is not NO_ENTRIES
+        return self.entries.indptr.size > 0
 
     @property
     def n_rows(self) -> int:

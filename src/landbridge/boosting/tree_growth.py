@@ -1,9 +1,9 @@
 """Grow a classification tree on binned rows until its target error is low enough."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,9 +17,6 @@ LEAF = -1
 DIGITS = 12
 # Growth stops when the target error is below the bound by more than this rounding margin.
 ROUNDING = 1e-9
-# Scores that differ by less than this share of the node's weight are ties, and each side of a split
-# must have more weight than that. Otherwise rounding errors would choose the split.
-TIE = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +25,6 @@ class Limits:
 
     max_depth: int | None = None
     target_error: float | None = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """The rows to grow a tree on; rows from ``first_target`` on are target rows.
-
-    ``order`` lists the rows that are used. It is rearranged during growth so that each node owns a
-    contiguous stretch.
-    """
-
-    rows: BinnedRows
-    order: Vector
-    labels: Vector
-    weights: Vector
-    n_classes: int
-    first_target: int
-    limits: Limits
-
-
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """Table of grown nodes, one row per node in breadth-first order.
-
-    ``feature`` is −1 in leaves. ``edges`` holds the last occupied slot left of the split and the
-    first one right of it. ``left`` is the left child, and the right child follows it. ``sums``
-    holds the weights of the classes and the number of rows. ``stretch`` is the node's part of the
-    order.
-    """
-
-    feature: Vector
-    edges: Vector
-    left: Vector
-    sums: Vector
-    gain: Vector
-    stretch: Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,41 +74,34 @@ def grow_tree(
     ``inside`` restricts the rows; other rows have leaf −1.
     """
     order = np.arange(rows.n_rows, dtype=np.uint32) if inside is None else inside.astype(np.uint32)
-    task = Task(rows, order, labels, weights, n_classes, first_target, limits)
-    nodes = route()(task)
-    is_leaf = nodes.feature == LEAF
-    start, stop = nodes.stretch[is_leaf].T
-    by_place = np.argsort(start)
+    target_weight = weights[order[order >= first_target]].sum()
+    # Without a bound, growth goes on until no node can be split.
+    bound = -np.inf
+    if limits.target_error is not None and target_weight > 0:
+        bound = (limits.target_error - ROUNDING) * target_weight
+    depth = order.size if limits.max_depth is None else limits.max_depth
+    numbers, sums = growth().grow(
+        rows, order, labels, weights, first_target, n_classes, depth, bound
+    )
+    feature, left, last_left, first_right, start, stop, _ = numbers.T
+    is_leaf = feature == LEAF
+    by_place = np.argsort(start[is_leaf])
     leaf = np.full(rows.n_rows, LEAF, dtype=np.int32)
-    ids = np.flatnonzero(is_leaf).astype(np.int32)
-    leaf[order] = np.repeat(ids[by_place], (stop - start)[by_place])
-    threshold = np.zeros(is_leaf.size)
-    threshold[~is_leaf] = split_threshold(rows, *nodes.edges[~is_leaf].T)
-    n_rows = nodes.sums[:, -1].astype(np.int32)
-    value = shares(nodes.sums[:, :-1])
-    return Tree(nodes.feature, threshold, nodes.left, value, n_rows, nodes.gain), leaf
+    ids = np.flatnonzero(is_leaf).astype(np.int32)[by_place]
+    leaf[order] = np.repeat(ids, (stop - start)[ids])
+    threshold = np.zeros(feature.size)
+    threshold[~is_leaf] = split_threshold(rows, last_left[~is_leaf], first_right[~is_leaf])
+    weight = sums[:, :n_classes]
+    value = np.round(weight / weight.sum(axis=1, keepdims=True), DIGITS)
+    tree = Tree(feature.copy(), threshold, left.copy(), value, stop - start, sums[:, -1].copy())
+    return tree, leaf
 
 
 @cache
-def route() -> Callable[[Task], Nodes]:
-    """Compiled tree growth if numba is installed, else numpy; both grow the same trees."""
+def growth() -> Any:
+    """Module that grows trees; importing numba counts for no candidate."""
     with not_working():
-        try:
-            return import_module("landbridge.boosting.growth_native").grow
-        except ImportError:
-            return import_module("landbridge.boosting.growth_numpy").grow
-
-
-def shares(class_weights: Vector) -> Vector:
-    """Share of each class in each node."""
-    return np.round(class_weights / class_weights.sum(axis=-1, keepdims=True), DIGITS)
-
-
-def bound_on_mistakes(limits: Limits, target_weight: float) -> float:
-    """Weight of target mistakes below which growth stops; negative without a bound."""
-    if limits.target_error is None or target_weight == 0:
-        return -np.inf
-    return (limits.target_error - ROUNDING) * target_weight
+        return import_module("landbridge.boosting.growth")
 
 
 def leaf_of(tree: Tree, X: Matrix) -> Vector:

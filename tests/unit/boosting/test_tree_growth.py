@@ -1,5 +1,6 @@
 """Trees on binned rows: both routes, the exact tree, the trimming rule."""
 
+import importlib
 import importlib.util
 import sys
 
@@ -10,21 +11,28 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier
 
-from landbridge.boosting import growth_numpy, tree_growth
+from landbridge.boosting import tree_growth
 from landbridge.boosting.binning import bin_rows
-from landbridge.boosting.tree_growth import LEAF, Limits, grow_tree, leaf_of, route
+from landbridge.boosting.tree_growth import LEAF, Limits, grow_tree, growth, leaf_of
 
 needs_numba = pytest.mark.skipif(
     importlib.util.find_spec("numba") is None, reason="numba is not installed"
 )
 
 
+@pytest.fixture(scope="module")
+def growth_without_numba():
+    spec = importlib.util.find_spec("landbridge.boosting.growth")
+    module = importlib.util.module_from_spec(spec)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "numba", None)
+        spec.loader.exec_module(module)
+    return module
+
+
 @pytest.fixture
-def without_numba(monkeypatch):
-    monkeypatch.setitem(sys.modules, "landbridge.boosting.growth_native", None)
-    route.cache_clear()
-    yield
-    route.cache_clear()
+def without_numba(monkeypatch, growth_without_numba):
+    monkeypatch.setattr(tree_growth, "growth", lambda: growth_without_numba)
 
 
 def problem(seed, n=120, d=5, c=2, values=6, thin=False):
@@ -67,40 +75,39 @@ def assert_same_tree(one, other):
     st.sampled_from([None, 0.5, 0.3]),
 )
 @settings(max_examples=40, deadline=None)
-def test_both_routes_grow_the_same_tree(seed, c, thin, depth, error):
+def test_both_routes_grow_the_same_tree(growth_without_numba, seed, c, thin, depth, error):
     X, labels, weights = problem(seed, c=c, thin=thin)
     X = sparse.csr_array(X) if thin else X
     limits = Limits(depth, error)
     with pytest.MonkeyPatch.context() as patch:
         native, native_leaf = grown(X, labels, weights, c, limits)
-        patch.setattr(tree_growth, "route", lambda: growth_numpy.grow)
+        patch.setattr(tree_growth, "growth", lambda: growth_without_numba)
         plain, plain_leaf = grown(X, labels, weights, c, limits)
     assert_same_tree(native, plain)
     assert np.array_equal(native_leaf, plain_leaf)
 
 
-def test_the_route_follows_the_installation(without_numba):
-    assert route() is growth_numpy.grow
+def test_the_route_follows_the_installation(growth_without_numba):
+    plain = growth_without_numba
+    assert plain.histogram is plain.histogram_in_numpy
+    assert plain.best_split is plain.best_split_in_numpy
 
 
 @needs_numba
 def test_numba_is_used_where_it_is_installed():
-    from landbridge.boosting import growth_native
-
-    assert route() is growth_native.grow
+    assert growth().histogram.py_func is growth().histogram_in_loops
+    assert growth().best_split.py_func is growth().best_split_in_loops
 
 
 @needs_numba
-def test_kernels_compile_also_where_nothing_can_be_kept_on_disk(monkeypatch):
-    from landbridge.boosting import growth_native
-
+def test_functions_compile_also_where_nothing_can_be_kept_on_disk(monkeypatch):
     def njit(cache=False, error_model=None):
         if cache:
             raise RuntimeError("cannot cache function: no locator available")
         return lambda function: function
 
-    monkeypatch.setattr(growth_native, "njit", njit)
-    assert growth_native.native(len) is len
+    monkeypatch.setattr(growth(), "njit", njit)
+    assert growth().native(len) is len
 
 
 @pytest.fixture(params=["native", "numpy"])
