@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d
 
@@ -177,8 +177,9 @@ def compare_labelled(
 ) -> LabelCheck | None:
     """Compare labelled with unlabelled target rows, if there are enough of both.
 
-    If they differ and have only one class, no weights can compensate for the other classes, so
-    estimates are withheld.
+    Rows that were labelled with known probabilities differ from the others, but their weights make
+    up for it, so the weighted rows are compared too. If they differ and have only one class, no
+    weights can compensate for the other classes, so estimates are withheld.
     """
     rows = [data.X_target, data.X_unlabeled]
     if any(part is None for part in rows):
@@ -187,16 +188,33 @@ def compare_labelled(
     if not hasattr(data.X, "columns") and len(getattr(data.X, "shape", ())) != 2:
         # Documents: one column of text.
         rows, names = [np.array(part, dtype=object)[:, None] for part in rows], ["text"]
-    found = check_labels(
-        *rows,
-        groups=groups,
-        groups_unlabelled=groups_unlabelled,
-        feature_names=names,
-        random_state=seed,
-    )
+    options = {"groups_unlabelled": groups_unlabelled, "feature_names": names, "random_state": seed}
+    found = check_labels(*rows, groups=groups, **options)
+    weight = data.sample_weight_target
+    if found is not None and not found.representative and weight is not None:
+        # Rows accepted with a probability in proportion to their weights are a plain sample of
+        # what the weighted rows stand for, so the same test applies to them.
+        kept = np.flatnonzero(
+            np.random.default_rng(seed).random(weight.size) * weight.max() < weight
+        )
+        of_kept = None if groups is None else groups[kept]
+        weighted = check_labels(_safe_indexing(rows[0], kept), rows[1], groups=of_kept, **options)
+        if weighted is not None:
+            found = _for_all_rows(weighted, kept, weight)
     if found is None or found.representative or data.classes is None:
         return found
     return replace(found, withheld=found.withheld or np.unique(data.y_target).size == 1)
+
+
+def _for_all_rows(found: LabelCheck, kept: Vector, weight: Vector) -> LabelCheck:
+    """A check of the rows that were kept, for all labelled rows with their weights."""
+    correction = np.ones(weight.size)
+    correction[kept] = found.weights
+    total = weight * correction
+    effective = float(total.sum() ** 2 / (total @ total))
+    return replace(
+        found, n_labelled=weight.size, weights=correction, effective_sample_size=effective
+    )
 
 
 def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:

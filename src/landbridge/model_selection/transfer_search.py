@@ -284,8 +284,10 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         X_target, y_target, X_unlabeled : arrays, optional
             Labelled and unlabelled rows of the target.
         sample_weight, sample_weight_target : arrays, optional
-            Weights of source and labelled target rows, used in fits and metrics. A candidate that
-            does not accept weights is recorded as failed.
+            Weights of source and labelled target rows, used in fits and metrics. Rows labelled with
+            known probabilities are weighted by the inverse probabilities, as in
+            ``LabelPlanner.weights_``; the check of the labels then uses the weights too. A
+            candidate that does not accept weights is recorded as failed.
         cv_groups, cv_groups_target, cv_groups_unlabeled : arrays, optional
             Groups of rows that stay in one fold (patients). Intervals and tests then count groups
             of labelled target rows instead of rows, and groups are compared to find out whether

@@ -547,6 +547,41 @@ def test_intervals_are_reweighted_where_labels_overlap_with_the_target(result):
     assert f"{reweighted.labels[3]}: {reweighted.metric.format(estimate)}" in repr(reweighted)
 
 
+def labelled_by_design(power=1.0, n_labelled=60, seed=0):
+    """Rows labelled with probabilities that depend on a column, and their inverse probabilities."""
+    rng = np.random.default_rng(seed)
+    pool, source, unlabelled = (rng.normal(size=(n, 2)) for n in (1500, 60, 300))
+    chance = np.exp(1.2 * pool[:, 0])
+    rows = rng.choice(1500, n_labelled, replace=False, p=chance / chance.sum())
+    y, y_target = (source[:, 1] > 0).astype(int), (pool[rows, 1] > 0).astype(int)
+    target = {"X_target": pool[rows], "y_target": y_target, "X_unlabeled": unlabelled}
+    return source, y, target, chance[rows] ** -power
+
+
+def test_weights_of_a_design_make_labels_representative():
+    """Labels of a planner are no random sample, but weighted by the design they are."""
+    source, y, target, weights = labelled_by_design()
+    search = lb.TransferSearchCV({"a": lb.SourceOnly(GaussianNB())}, random_state=0)
+    assert not search.fit(source, y, **target).results_.label_check_.representative
+    search.fit(source, y, **target, sample_weight_target=weights)
+    check = search.results_.label_check_
+    assert check.representative
+    assert check.n_labelled == 60
+    assert check.effective_sample_size == pytest.approx(weights.sum() ** 2 / (weights @ weights))
+    assert "reweighted" not in search.interval(0.9).note
+
+
+def test_weights_that_do_not_undo_the_selection_are_corrected():
+    source, y, target, weights = labelled_by_design(power=-0.3, seed=2)
+    search = lb.TransferSearchCV({"a": lb.SourceOnly(GaussianNB())}, random_state=0)
+    check = search.fit(source, y, **target, sample_weight_target=weights).results_.label_check_
+    assert not check.representative
+    assert check.weights.shape == (60,)
+    total, column = weights * check.weights, target["X_target"][:, 0]
+    assert abs(np.average(column, weights=total)) < abs(np.average(column, weights=weights))
+    assert check.effective_sample_size == pytest.approx(total.sum() ** 2 / (total @ total))
+
+
 def test_a_cell_must_be_one_that_was_validated(result):
     failure = Failure(2, "target_fold", 0, ("target", "reverse"), "broken")
     failed = replace(result, failures=(failure,))
