@@ -160,6 +160,9 @@ def _run_here(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:
     for attempt in source:
         with unswallowed_signals():
             answer = call(run.function, run.shared.content, attempt.task.content)
+        error = None if answer.failure is None else answer.failure.exception
+        if isinstance(error, KeyboardInterrupt):
+            raise error  # not all interrupts come as signals: debuggers and notebooks raise them
         yield attempt.result(answer)
 
 

@@ -202,8 +202,8 @@ class Attempt:
 def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
     """Run the function; any exception becomes a failure.
 
-    A candidate may raise SystemExit or KeyboardInterrupt itself; `unswallowed_signals` raises
-    those of a signal again.
+    A candidate may raise SystemExit or KeyboardInterrupt itself. `unswallowed_signals` raises
+    those of a signal again, and `run_tasks` any interrupt in its own process.
     """
     started = time.perf_counter()
     outcome, failure = None, None

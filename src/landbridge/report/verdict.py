@@ -26,7 +26,8 @@ def verdict_sentences(ranking: dict[str, Any], target: str) -> list[str]:
         sentences.append(
             f"{simplest} is simpler and not shown to be worse than the best candidate."
         )
-    more = (ranking["worth"]["words"], ranking["to_decide"])
+    worth = ranking["worth"]  # None if no model was validated by tlv
+    more = (None if worth is None else worth["words"], ranking["to_decide"])
     return sentences + [words for words in more if words]
 
 

@@ -452,7 +452,7 @@ def test_numbers_that_name_columns_are_compared_too():
 
 def test_dates_are_no_numbers_for_the_weights():
     table = pd.DataFrame({"x": X[:, 0], "day": pd.date_range("2020", periods=60)})
-    with pytest.raises(TypeError, match="(?s)importance weights need numbers: encode the table"):
+    with pytest.raises(ValueError, match="(?s)importance weights need numbers: encode the table"):
         search().fit(table, Y, X_unlabeled=table)
 
 
