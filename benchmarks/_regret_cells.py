@@ -232,6 +232,8 @@ def figures(path: Path) -> dict[str, Any]:
         "best single": max(accuracy.values()),
         "answers": answers,
         "accuracies": {name: accuracy[cell] for name, cell in names.items()},
+        # CPU time of predicting with the vote, in units of the best candidate.
+        "cost": float(test["seconds"][vote.members, 0].sum() / test["seconds"][result.best, 1]),
         "weights": {result.labels[cell]: float(vote.weights[cell]) for cell in vote.members},
         "intervals": _intervals(result),
         "metrics": _metric_intervals(result, test["y"], voted),
