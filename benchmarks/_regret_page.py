@@ -59,7 +59,7 @@ the score on held-out target rows; the number of searches in parentheses. Averag
 given for tasks with two classes; ROC AUC with more classes is the mean of each class against the
 rest. Regression metrics are on the page [search_regression](search_regression.md)."""
 COST_WORDS = """CPU time of predicting the test rows with the vote, in units of that of the best
-candidate (fastest of three calls): median, 95 % quantile and, in parentheses, the share of searches
+candidate (fastest of ten calls): median, 95 % quantile and, in parentheses, the share of searches
 in which it is more than five times as long."""
 METRICS = {
     "vote, 90 %": "accuracy",

@@ -20,7 +20,7 @@ predictions of members are limited; see `number_limits`. On the tasks of
 single candidate from +13 to +2 % with 20 labels (development tasks; on the others it fell as well).
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -30,7 +30,9 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 
+from landbridge._delegate import DelegatingEstimator
 from landbridge._typing import MatrixLike, Vector, VectorLike
+from landbridge._validation import check_rows
 from landbridge.model_selection.anchored import kind_sizes, role_groups
 
 # λ, and the mass of the prior by role: cells that learn from both domains, from the source alone,
@@ -437,11 +439,25 @@ class VotingModel(BaseEstimator):
         return weights / weights.sum()
 
     def _predictions(self, X: MatrixLike) -> np.ndarray:
-        models = [model for _, model in self.members]
+        asked = self._models_and_rows(X)
         if self.classes is not None:
-            return np.stack([class_probabilities(model, X, self.classes_) for model in models])
-        numbers = np.stack([np.asarray(model.predict(X), float) for model in models])
+            return np.stack([class_probabilities(*one, self.classes_) for one in asked])
+        numbers = np.stack([np.asarray(model.predict(rows), float) for model, rows in asked])
         return numbers if self.limits is None else np.clip(numbers, *self.limits)
+
+    def _models_and_rows(self, X: MatrixLike) -> Iterator[tuple[Any, MatrixLike]]:
+        """Models with the rows that they predict.
+
+        Wrappers such as `Pooled` only check the rows, which takes longer than many predictions, so
+        the rows are checked once for all of them.
+        """
+        checked = None
+        for _, model in self.members:
+            if isinstance(model, DelegatingEstimator):
+                checked = check_rows(model, X, "estimator_") if checked is None else checked
+                yield model.estimator_, checked
+            else:
+                yield model, X
 
     def __sklearn_clone__(self) -> Self:
         # The members are fitted already, so a clone must keep them.

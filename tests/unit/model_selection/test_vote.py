@@ -20,6 +20,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from landbridge import Pooled, SearchResult, SourceOnly, TargetOnly, TransferSearchCV
+from landbridge._validation import check_rows
+from landbridge.model_selection import vote
 from landbridge.model_selection.candidates import prediction_cost
 from landbridge.model_selection.vote import (
     MOST_COST,
@@ -327,6 +329,24 @@ class TestVotingModel:
         model = VotingModel([("wild", wild), ("flat", flat)], [0.5, 0.5], limits=(1.0, 5.0))
         expected = (np.clip(100.0 * self.X[:, 0], 1.0, 5.0) + 3.0) / 2
         assert_allclose(model.predict(self.X), expected)
+
+    def test_rows_are_checked_once_for_all_wrappers(self, monkeypatch):
+        target = {"X_target": self.X, "y_target": self.y}
+        members = [
+            ("pooled", Pooled(GaussianNB()).fit(self.X, self.y, **target)),
+            ("plain", LogisticRegression().fit(self.X, self.y)),
+            ("target", TargetOnly(LogisticRegression()).fit(self.X, self.y, **target)),
+        ]
+        weights = [0.5, 0.3, 0.2]
+        model = VotingModel(members, weights, classes=np.array(["no", "yes"]))
+        alone = [member.predict_proba(self.X) for _, member in members]
+        expected = np.tensordot(weights, alone, axes=1)
+        checked = []
+        monkeypatch.setattr(vote, "check_rows", lambda *a: checked.append(a) or check_rows(*a))
+        assert_allclose(model.predict_proba(self.X), expected)
+        assert len(checked) == 1
+        with pytest.raises(ValueError, match="`X` must hold only finite"):
+            model.predict(self.X * np.nan)
 
     def test_a_clone_is_still_fitted(self):
         model = self.classifier()
