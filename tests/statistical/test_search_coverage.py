@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from landbridge.metrics.inference import loss_covariance, metric_interval
+from landbridge.metrics.inference import loss_errors, metric_interval
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection.anchored import anchor
 
@@ -37,8 +37,8 @@ def test_interval_of_the_chosen_candidate(n_rows):
     for _ in range(1000):
         predictions, prior, truth = draw(rng, n_rows)
         measured = 1 - accuracy.score(y, predictions)
-        covariance = loss_covariance(accuracy, y, predictions)
-        mean = anchor(measured, covariance, prior, n_rows=n_rows).mean
+        errors = loss_errors(accuracy, y, predictions)
+        mean = anchor(measured, errors, prior, n_rows=n_rows).mean
         best = int(np.argmin(mean))
         found = metric_interval(accuracy, y, predictions[best], 0.9, estimate=1 - mean[best])
         anchored.append(found.low <= 1 - truth[best] <= found.high)
@@ -74,8 +74,8 @@ def test_interval_of_the_chosen_regressor(n_rows, shape):
     for _ in range(1000):
         predictions, prior, truth = draw_skewed(rng, n_rows, shape)
         losses = predictions**2
-        covariance = loss_covariance(mse, y, predictions)
-        mean = anchor(losses.mean(axis=1), covariance, prior, n_rows=n_rows, scale="ratio").mean
+        errors = loss_errors(mse, y, predictions)
+        mean = anchor(losses.mean(axis=1), errors, prior, n_rows=n_rows, scale="ratio").mean
         best = int(np.argmin(mean))
         found = metric_interval(mse, y, predictions[best], 0.9, estimate=mean[best])
         anchored.append(found.low <= truth[best] <= found.high)

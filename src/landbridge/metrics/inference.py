@@ -304,7 +304,7 @@ def paired_probability(
     loss = loss[known]
     difference = loss[None, :] - loss[:, None]
     difference[np.abs(difference) <= ROUNDING * np.abs(loss)] = 0.0
-    covariance = loss_covariance(
+    errors = loss_errors(
         metric,
         y,
         predictions[known],
@@ -312,6 +312,7 @@ def paired_probability(
         groups=groups,
         replicates=None if replicates is None else np.asarray(replicates)[known],
     )
+    covariance = errors @ errors.T
     own = np.diag(covariance)
     error = np.sqrt(np.maximum(own[:, None] + own[None, :] - 2 * covariance, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -323,7 +324,7 @@ def paired_probability(
     return answer
 
 
-def loss_covariance(
+def loss_errors(
     metric: Metric,
     y: VectorLike,
     predictions: VectorLike,
@@ -332,23 +333,30 @@ def loss_covariance(
     groups: VectorLike = None,
     replicates: VectorLike = None,
 ) -> np.ndarray:
-    """Covariance of the errors of ``metric.loss(score)``, (n_cells, n_cells).
+    """Errors E of ``metric.loss(score)``, one row per cell, with the covariance E Eᵀ.
 
-    It is s²/n for means of pointwise losses, their cluster-robust covariance with ``groups``, and
-    estimated from replicates otherwise.
+    The covariance is s²/n for means of pointwise losses, cluster-robust with ``groups``, and that
+    of replicates otherwise. E is returned because with thousands of cells the covariance would not
+    fit into memory.
     """
     y, predictions = np.asarray(y), np.asarray(predictions)
     n = effective_rows(y.shape[0], sample_weight, groups)
     if metric.decomposable:
-        losses = metric.pointwise(y, predictions)
-        if groups is not None:
-            return _clustered_covariance(losses, sample_weight, groups)
-        return np.atleast_2d(np.cov(losses, aweights=sample_weight)) / n
+        losses = np.atleast_2d(metric.pointwise(y, predictions))
+        weight = np.ones(losses.shape[1]) if sample_weight is None else np.asarray(sample_weight)
+        share = weight / weight.sum()
+        deviations = losses - (losses @ share)[:, None]
+        if groups is None:
+            return deviations * np.sqrt(share / (n - 1 if n > 1 else 1.0))
+        codes = _codes(groups)
+        sums = np.stack([np.bincount(codes, row) for row in deviations * share])
+        return sums * np.sqrt(sums.shape[1] / max(sums.shape[1] - 1, 1))
     if replicates is None:
         options = {"sample_weight": sample_weight, "groups": groups}
         replicates = bootstrap_scores(metric, y, predictions, **options)
-    defined = ~np.isnan(replicates).any(axis=0)
-    return np.atleast_2d(np.cov(np.compress(defined, replicates, axis=1))) * inflation(n)
+    replicates = np.compress(~np.isnan(replicates).any(axis=0), replicates, axis=1)
+    deviations = replicates - replicates.mean(axis=1, keepdims=True)
+    return deviations * np.sqrt(inflation(n) / (replicates.shape[1] - 1))
 
 
 def losses_by_unit(
@@ -397,20 +405,6 @@ def effective_rows(n_rows: int, sample_weight: VectorLike, groups: VectorLike = 
     return float(totals.sum() ** 2 / (totals @ totals))
 
 
-def _clustered_covariance(
-    losses: np.ndarray, sample_weight: VectorLike, groups: VectorLike
-) -> np.ndarray:
-    """Covariance of mean losses from the sums of their deviations within groups."""
-    losses = np.atleast_2d(losses)
-    weight = np.ones(losses.shape[1]) if sample_weight is None else np.asarray(sample_weight)
-    share = weight / weight.sum()
-    deviations = share * (losses - (losses @ share)[:, None])
-    codes = _codes(groups)
-    sums = np.stack([np.bincount(codes, row) for row in deviations])
-    n_groups = sums.shape[1]
-    return sums @ sums.T * (n_groups / max(n_groups - 1, 1))
-
-
 def _codes(groups: VectorLike) -> Vector:
     return np.unique(np.asarray(groups), return_inverse=True)[1]
 
@@ -446,7 +440,7 @@ def _standard_errors(
     """Standard errors of the score of a cell and of the logarithm of its loss."""
     options = {"sample_weight": sample_weight, "groups": groups}
     if metric.decomposable:
-        of_score = math.sqrt(loss_covariance(metric, y, predictions[None], **options)[0, 0])
+        of_score = float(np.linalg.norm(loss_errors(metric, y, predictions[None], **options)))
         loss = metric.loss(score)
         return of_score, of_score / loss if loss > 0 else 0.0  # the delta method
     scores = replicates

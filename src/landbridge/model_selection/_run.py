@@ -57,6 +57,18 @@ FIRST_ROUND = 2
 Z = 2.5
 
 
+@dataclass(frozen=True, slots=True)
+class RowLosses:
+    """Losses of a cell on the rows on which it was validated so far."""
+
+    rows: Vector
+    values: Vector
+
+    @property
+    def mean(self) -> float:
+        return float(self.values.mean())
+
+
 @dataclass(frozen=True)
 class WeightTask:
     """Density ratios of one source."""
@@ -304,24 +316,20 @@ class _Run:
     def _stop_what_is_behind(self, later: Iterable[Sequence[FitTask]]) -> None:
         waiting = {cell for group in later for fit in group for cell in fit.cells}
         failed = {failure.cell for failure in self.failures}
-        losses = {
-            cell: self._losses_so_far(cell)
-            for cell in range(len(self.cells))
-            if cell not in failed and self.cells[cell].role != "baseline"
-        }
-        running = [
-            cell
-            for cell, values in losses.items()
-            if values is not None and self.cells[cell].stopped_after is None
-        ]
+        running = {}
+        for number, cell in enumerate(self.cells):
+            if number not in failed and cell.role != "baseline" and cell.stopped_after is None:
+                losses = self._losses_so_far(number)
+                if losses is not None:
+                    running[number] = losses
         if len(running) > 2:
-            for cell in clearly_behind({n: losses[n] for n in running}):  # type: ignore[misc]
-                if cell in waiting:
-                    folds = max(self.folds_of_unlabelled.get(cell, {0: None})) + 1
-                    self.cells[cell] = replace(self.cells[cell], stopped_after=folds)
+            for number in clearly_behind(running):
+                if number in waiting:
+                    folds = max(self.folds_of_unlabelled.get(number, {0: None})) + 1
+                    self.cells[number] = replace(self.cells[number], stopped_after=folds)
 
-    def _losses_so_far(self, cell: int) -> Vector | None:
-        """Losses on the rows seen so far, NaN elsewhere; on target rows if there are any."""
+    def _losses_so_far(self, cell: int) -> RowLosses | None:
+        """Losses on the rows seen so far; on target rows if the criterion uses any."""
         criterion = CRITERIA[self.settings.choice.criterion]
         found = self.kept.get(criterion.predictions, [None] * len(self.cells))[cell]
         if found is None:
@@ -329,21 +337,17 @@ class _Run:
         rows = self.context.sources[self.cells[cell].source_index].rows
         y = self.y_target if criterion.of_target else self.y[rows]
         if self.data.classes is None:
-            losses = (found.values - y) ** 2
+            seen, losses = found.seen, (found.values - y) ** 2
         else:
-            losses = np.where(found.labels < 0, np.nan, found.labels != y)
-        if criterion.of_target:
-            return losses
-        whole = np.full(self.data.n_rows, np.nan)
-        whole[rows] = losses
-        return whole
+            seen, losses = found.labels >= 0, (found.labels != y).astype(np.float64)
+        kept = np.flatnonzero(seen)
+        if not kept.size:
+            return None
+        return RowLosses(kept if criterion.of_target else rows[kept], losses[kept])
 
     def _leader(self) -> str:
-        means = {}
-        for cell in range(len(self.cells)):
-            losses = self._losses_so_far(cell)
-            if losses is not None and not np.isnan(losses).all():
-                means[cell] = np.nanmean(losses)
+        losses = {cell: self._losses_so_far(cell) for cell in range(len(self.cells))}
+        means = {cell: found.mean for cell, found in losses.items() if found is not None}
         if not means:
             return ""
         best = self.cells[min(means, key=lambda cell: means[cell])]
@@ -556,31 +560,40 @@ def racing_rounds(fits: Sequence[FitTask]) -> list[list[FitTask]]:
     return [group for group in rounds if group]
 
 
-def clearly_behind(losses: dict[int, Vector]) -> list[int]:
+def clearly_behind(losses: dict[int, RowLosses]) -> list[int]:
     """Cells that stop: in the worse half and clearly behind the leader.
 
-    ``losses`` are those of the rows that a cell has been validated on so far, NaN elsewhere. A
-    cell is clearly behind if its mean loss is larger than the leader's by more than ``Z`` standard
-    errors of the paired difference; a pair that shares no rows (two sources) is compared by the
-    two means and their errors.
+    A cell is clearly behind if its mean loss exceeds the leader's by more than ``Z`` standard
+    errors of the paired difference; a pair that shares no rows (two sources) is compared by the two
+    means and their errors.
     """
-    order = sorted(losses, key=lambda cell: float(np.nanmean(losses[cell])))
-    worse_half = order[(len(order) + 1) // 2 :]
-    return [cell for cell in worse_half if _distance(losses[cell], losses[order[0]]) > Z]
+    order = sorted(losses, key=lambda cell: losses[cell].mean)
+    worse_half, leader = order[(len(order) + 1) // 2 :], losses[order[0]]
+    # Only the leader's losses are spread over all rows: with thousands of sources, those of every
+    # cell would not fit into memory.
+    of_leader = np.full(1 + max(int(own.rows.max()) for own in losses.values()), np.nan)
+    of_leader[leader.rows] = leader.values
+    return [
+        cell
+        for cell in worse_half
+        if _distance(losses[cell].values, of_leader[losses[cell].rows], leader.values) > Z
+    ]
 
 
-def _distance(losses: Vector, of_leader: Vector) -> float:
-    """Difference of the mean loss from the leader's, in standard errors."""
-    shared = ~np.isnan(losses) & ~np.isnan(of_leader)
-    if shared.sum() >= 2:
-        difference = losses[shared] - of_leader[shared]
+def _distance(losses: Vector, on_same_rows: Vector, of_leader: Vector) -> float:
+    """Difference of the mean loss from the leader's, in standard errors.
+
+    ``on_same_rows`` are the leader's losses on the rows of ``losses``, NaN where there are none.
+    """
+    difference = losses - on_same_rows
+    difference = difference[~np.isnan(difference)]
+    if difference.size >= 2:
         gap, variance = difference.mean(), difference.var(ddof=1) / difference.size
     else:
-        own, leading = losses[~np.isnan(losses)], of_leader[~np.isnan(of_leader)]
-        if min(own.size, leading.size) < 2:
+        if min(losses.size, of_leader.size) < 2:
             return 0.0
-        gap = own.mean() - leading.mean()
-        variance = own.var(ddof=1) / own.size + leading.var(ddof=1) / leading.size
+        gap = losses.mean() - of_leader.mean()
+        variance = losses.var(ddof=1) / losses.size + of_leader.var(ddof=1) / of_leader.size
     if variance == 0:
         return np.inf if gap > 0 else 0.0
     return float(gap / np.sqrt(variance))

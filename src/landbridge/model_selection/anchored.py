@@ -28,7 +28,7 @@ spreads, that of TrCV and that of the measured losses beyond their noise, so tha
 if all TrCV values are equal.
 
 Unbounded losses are compared by their ratios: the same model is used for logarithms, with the
-covariance by the delta method. Otherwise, a single cell that extrapolates badly would dominate. A
+errors by the delta method. Otherwise, a single cell that extrapolates badly would dominate. A
 few labelled rows may not include the rows on which such a cell fails, but unlabelled rows do. If
 the loss is a distance, the triangle inequality bounds the loss of c by that of every other cell j
 and by the distance :math:`D_{cj}` of their predictions,
@@ -101,7 +101,7 @@ class Anchored:
 
 def anchor(
     measured: Vector,
-    covariance: np.ndarray,
+    errors: np.ndarray,
     prior: Vector,
     *,
     n_rows: int,
@@ -115,8 +115,9 @@ def anchor(
 
     Parameters
     ----------
-    measured, covariance : ndarrays (cells,), (cells, cells)
-        Loss of each cell on the labelled target rows, and the covariance of their errors.
+    measured, errors : ndarrays (cells,), (cells, any number)
+        Loss of each cell on the labelled target rows, and a matrix E with the covariance E Eᵀ of
+        their errors, as from `landbridge.metrics.inference.loss_errors`.
     prior : ndarray (cells,)
         TrCV loss of each cell. Its level within a role is irrelevant.
     n_rows : int
@@ -135,20 +136,20 @@ def anchor(
     Examples
     --------
     >>> posterior = anchor(
-    ...     np.array([0.2, 0.4]), np.diag([0.01, 0.01]), np.array([0.3, 0.3]), n_rows=20
+    ...     np.array([0.2, 0.4]), np.diag([0.1, 0.1]), np.array([0.3, 0.3]), n_rows=20
     ... )
     >>> posterior.mean.round(2)
     array([0.26, 0.34])
     """
     measured, prior = np.asarray(measured, float), np.asarray(prior, float)
-    covariance = np.asarray(covariance, float)
+    errors = np.asarray(errors, float)
     if scale == "ratio":
         floor = np.maximum(measured, SMALLEST)
-        covariance = covariance / floor / floor[:, None]
+        errors = errors / floor[:, None]
         measured, prior = np.log(floor), np.log(np.maximum(prior, SMALLEST))
     groups = role_groups(roles, len(prior))
     level = measured.mean()
-    own = relative_variances(covariance)
+    own = relative_variances(errors)
     noise = shrunk_variances(own, n_rows)
     columns = [centred(prior, groups)]
     posterior = combine(measured - level, noise, np.column_stack(columns), groups)
@@ -158,7 +159,7 @@ def anchor(
         # Scaled to the measured differences, so that a slope of 1 is large for any loss.
         columns.append(dissent * measured.std() / max(float(dissent.std()), TINY))
         posterior = combine(measured - level, noise, np.column_stack(columns), groups)
-    shared = np.maximum(np.diag(covariance) - own, 0.0)
+    shared = np.maximum((errors**2).sum(axis=1) - own, 0.0)
     mean, sd = level + posterior.mean, np.hypot(posterior.relative_sd, np.sqrt(shared))
     if scale == "ratio":
         with np.errstate(over="ignore"):
@@ -183,10 +184,9 @@ def centred(values: Vector, groups: Vector) -> Vector:
     return values - means[groups]
 
 
-def relative_variances(covariance: np.ndarray) -> Vector:
+def relative_variances(errors: np.ndarray) -> Vector:
     """Variance of the difference of each cell's error from that of the average cell."""
-    relative = covariance - covariance.mean(axis=0) - covariance.mean(axis=1)[:, None]
-    return np.maximum(np.diag(relative) + covariance.mean(), 0.0)
+    return ((errors - errors.mean(axis=0)) ** 2).sum(axis=1)
 
 
 def shrunk_variances(own: Vector, n_rows: int) -> Vector:

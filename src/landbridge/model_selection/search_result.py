@@ -15,7 +15,7 @@ from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
-from landbridge.metrics.inference import bootstrap_scores, loss_covariance
+from landbridge.metrics.inference import bootstrap_scores, loss_errors
 from landbridge.metrics.metric import Metric, Response
 from landbridge.model_selection import search_inference
 from landbridge.model_selection._saved_result import (
@@ -444,12 +444,12 @@ class SearchResult(SavedResult):
             known = np.zeros(len(cells))
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         replicates = self._replicates(metric, cells)
-        covariance = loss_covariance(
+        errors = loss_errors(
             metric, rows.y, rows.values[usable], replicates=replicates, **rows.design
         )
         return cells, anchor(
             measured[usable],
-            covariance,
+            errors,
             known,
             n_rows=rows.y.size if rows.groups is None else np.unique(rows.groups).size,
             roles=[self.cells[cell].role for cell in cells],

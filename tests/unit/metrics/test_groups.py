@@ -8,7 +8,7 @@ from landbridge.metrics.inference import (
     bootstrap_scores,
     bootstrap_weights,
     effective_rows,
-    loss_covariance,
+    loss_errors,
     metric_interval,
     paired_probability,
 )
@@ -41,7 +41,8 @@ def test_the_covariance_sums_deviations_within_groups():
     losses = np.abs(cells)
     deviations = (losses - losses.mean(axis=1, keepdims=True)).reshape(2, N_GROUPS, SIZE).sum(2)
     expected = deviations @ deviations.T * N_GROUPS / (N_GROUPS - 1) / GROUPS.size**2
-    np.testing.assert_allclose(loss_covariance(MAE, y, cells, groups=GROUPS), expected)
+    errors = loss_errors(MAE, y, cells, groups=GROUPS)
+    np.testing.assert_allclose(errors @ errors.T, expected)
 
 
 def test_groups_of_one_row_are_rows():

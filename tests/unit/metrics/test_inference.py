@@ -17,7 +17,7 @@ from landbridge.metrics.inference import (
     bootstrap_weights,
     degrees_of_freedom,
     effective_rows,
-    loss_covariance,
+    loss_errors,
     metric_interval,
     paired_probability,
     reweighted_interval,
@@ -368,8 +368,8 @@ def test_replicates_on_which_a_metric_is_not_defined_are_left_out():
     found = metric_interval(auc, y, predictions[0], **options | {"replicates": holes[0]})
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
     np.testing.assert_allclose(
-        loss_covariance(auc, y, predictions, replicates=holes),
-        loss_covariance(auc, y, predictions, replicates=replicates),
+        loss_errors(auc, y, predictions, replicates=holes),
+        loss_errors(auc, y, predictions, replicates=replicates),
     )
 
 
@@ -386,14 +386,19 @@ def test_covariance_of_errors():
     y, predictions = draw(seed=10)
     log, auc = classification("neg_log_loss", "roc_auc")
     losses = log.pointwise(y, predictions)
-    np.testing.assert_allclose(loss_covariance(log, y, predictions), np.cov(losses) / y.size)
-    covariance = loss_covariance(auc, y, predictions)
-    assert covariance.shape == (3, 3)
+    errors = loss_errors(log, y, predictions)
+    np.testing.assert_allclose(errors @ errors.T, np.cov(losses) / y.size)
+    weight = np.random.default_rng(1).uniform(1.0, 3.0, y.size)
+    errors = loss_errors(log, y, predictions, sample_weight=weight)
+    n = weight.sum() ** 2 / (weight @ weight)
+    np.testing.assert_allclose(errors @ errors.T, np.cov(losses, aweights=weight) / n)
+    errors = loss_errors(auc, y, predictions)
+    assert len(errors) == 3
     # DeLong's variance of the first cell
     positive, negative = (predictions[0, y == k, 1] for k in (1, 0))
     wins = (positive[:, None] > negative) + 0.5 * (positive[:, None] == negative)
     delong = wins.mean(1).var(ddof=1) / positive.size + wins.mean(0).var(ddof=1) / negative.size
-    assert covariance[0, 0] == pytest.approx(delong, rel=0.15)
+    assert errors[0] @ errors[0] == pytest.approx(delong, rel=0.15)
 
 
 def test_confusion_and_class_report():

@@ -37,8 +37,13 @@ def skewed(rng, n_rows, *, n_cells=10, spread=0.2):
 
 def anchor_losses(losses, prior, **options):
     n_rows = losses.shape[1]
-    covariance = np.atleast_2d(np.cov(losses)) / n_rows
-    return anchor(losses.mean(axis=1), covariance, prior, n_rows=n_rows, **options)
+    return anchor(losses.mean(axis=1), errors_of(losses), prior, n_rows=n_rows, **options)
+
+
+def errors_of(losses):
+    """Errors of the mean losses, whose covariance is that of independent rows."""
+    n_rows = losses.shape[1]
+    return (losses - losses.mean(axis=1, keepdims=True)) / np.sqrt(n_rows * (n_rows - 1))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -55,15 +60,14 @@ def test_tends_to_the_ranking_of_trcv_as_labels_vanish():
     rng = np.random.default_rng(0)
     prior = rng.uniform(0.2, 0.6, size=12)
     # Rows on which all cells do the same carry no word about their differences.
-    covariance = np.full((12, 12), 0.05)
-    posterior = anchor(np.full(12, 0.5), covariance, prior, n_rows=5)
+    posterior = anchor(np.full(12, 0.5), np.full((12, 1), 0.22), prior, n_rows=5)
     assert np.array_equal(np.argsort(posterior.mean), np.argsort(prior))
-    noisy = anchor(rng.normal(0, 70.0, size=12), np.eye(12) * 70.0**2, prior, n_rows=2)
+    noisy = anchor(rng.normal(0, 70.0, size=12), np.eye(12) * 70.0, prior, n_rows=2)
     assert stats.spearmanr(noisy.mean, prior).statistic > 0.9
 
 
 def test_one_cell_is_its_measurement():
-    posterior = anchor(np.array([0.5]), np.array([[0.04]]), np.array([0.3]), n_rows=6)
+    posterior = anchor(np.array([0.5]), np.array([[0.2]]), np.array([0.3]), n_rows=6)
     assert posterior.mean[0] == pytest.approx(0.5)
     assert 0.2 <= posterior.sd[0] < 0.22
 
@@ -91,7 +95,7 @@ def test_slopes_are_never_negative():
     """A larger TrCV loss, or more dissent, never makes a cell better."""
     rng = np.random.default_rng(2)
     prior = np.linspace(0.1, 0.5, 6)
-    noise = np.eye(6) * 0.05**2
+    noise = np.eye(6) * 0.05
     measured = 0.4 - 2 * (prior - prior.mean())
     posterior = anchor(measured, noise, prior, n_rows=20)
     assert posterior.slopes[0] >= 0
@@ -142,8 +146,10 @@ def test_level_of_losses_passes_through_and_order_is_irrelevant(seed, level):
 
 def test_noise_shared_by_all_cells_counts_in_sd_alone():
     measured, prior = np.array([0.2, 0.3, 0.4]), np.array([0.3, 0.2, 0.4])
-    own = anchor(measured, np.eye(3) * 0.01, prior, n_rows=50)
-    shared = anchor(measured, np.eye(3) * 0.01 + 0.04, prior, n_rows=50)
+    errors = np.eye(3) * 0.1
+    own = anchor(measured, errors, prior, n_rows=50)
+    errors = np.column_stack([errors, np.full(3, 0.2)])
+    shared = anchor(measured, errors, prior, n_rows=50)
     assert_allclose(shared.mean, own.mean)
     assert_allclose(shared.relative_sd, own.relative_sd)
     assert_allclose(shared.sd**2 - own.sd**2, 0.04)
@@ -154,7 +160,7 @@ def test_relative_variance_is_that_of_the_difference_from_the_average():
     losses = rng.normal(size=(4, 60)) * np.array([[1.0], [2.0], [3.0], [4.0]])
     relative = losses - losses.mean(axis=0)
     own = relative.var(axis=1, ddof=1) / 60
-    assert_allclose(relative_variances(np.cov(losses) / 60), own)
+    assert_allclose(relative_variances(errors_of(losses)), own)
     assert_allclose(shrunk_variances(own, 60), (60 * own + 10 * own.mean()) / 70)
     # Losses that are the same in all cells leave half a row of doubt.
     assert_allclose(shrunk_variances(np.zeros(3), 20), [0.025**2] * 3)
@@ -250,7 +256,7 @@ class TestRatios:
         measured = np.array([0.3, 0.4, 0.5, 0.2])
         posterior = anchor(
             measured,
-            np.diag((0.2 * measured) ** 2),
+            np.diag(0.2 * measured),
             measured,
             n_rows=20,
             unlabelled=numbers,

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 import landbridge as lb
 from landbridge.inference import control_variate_interval, e_value
-from landbridge.metrics.inference import loss_covariance, metric_interval, paired_probability
+from landbridge.metrics.inference import loss_errors, metric_interval, paired_probability
 from landbridge.model_selection.search_inference import compare_pair
 from landbridge.model_selection.vote import combine
 
@@ -86,8 +86,8 @@ def test_intervals_and_probabilities_count_groups(numbers):
 def test_the_anchored_criterion_counts_groups(numbers, monkeypatch):
     seen = {}
 
-    def anchor(measured, covariance, prior, **options):
-        seen.update(options, covariance=covariance)
+    def anchor(measured, errors, prior, **options):
+        seen.update(options, errors=errors)
         raise InterruptedError
 
     monkeypatch.setattr("landbridge.model_selection.search_result.anchor", anchor)
@@ -95,10 +95,8 @@ def test_the_anchored_criterion_counts_groups(numbers, monkeypatch):
         replace(numbers).anchored()
     assert seen["n_rows"] == 10
     values = np.stack([kept.values for kept in numbers.target[:3]])
-    expected = loss_covariance(
-        numbers.metric, numbers.y_target, values, groups=numbers.target_groups
-    )
-    np.testing.assert_allclose(seen["covariance"], expected)
+    expected = loss_errors(numbers.metric, numbers.y_target, values, groups=numbers.target_groups)
+    np.testing.assert_allclose(seen["errors"], expected)
 
 
 # Control variates

@@ -31,7 +31,7 @@ from landbridge.inference import (
 )
 from landbridge.model_selection import search_result
 from landbridge.model_selection._fit_tasks import FitTask
-from landbridge.model_selection._run import clearly_behind, racing_rounds
+from landbridge.model_selection._run import RowLosses, clearly_behind, racing_rounds
 from landbridge.model_selection.search_inference import (
     Finding,
     Rival,
@@ -818,21 +818,30 @@ def test_rounds_double():
     ]
 
 
+def losses_of(*cells, rows=None):
+    rows = [np.arange(len(cell)) for cell in cells] if rows is None else rows
+    return {n: RowLosses(*pair) for n, pair in enumerate(zip(rows, cells, strict=True))}
+
+
 def test_only_the_clearly_behind_in_the_worse_half_are_stopped():
     rng = np.random.default_rng(0)
     base = rng.uniform(size=60)
     losses = [base, base + 0.01 * rng.normal(size=60), base + 1.0, base + 2.0]
-    assert clearly_behind(dict(enumerate(losses))) == [2, 3]
-    assert clearly_behind(dict(enumerate(losses[:2]))) == []
+    assert clearly_behind(losses_of(*losses)) == [2, 3]
+    assert clearly_behind(losses_of(*losses[:2])) == []
     # Of three, the better half is two: the middle one goes on, however far behind.
-    three = {0: base, 1: base + 1.0, 2: base + 2.0}
-    assert clearly_behind(three) == [2]
-    apart = np.full((4, 120), np.nan)  # two sources: no rows in common
-    apart[0, :60], apart[1, :60], apart[2, 60:], apart[3, 60:] = base, base, base, base + 1.0
-    assert clearly_behind(dict(enumerate(apart))) == [3]
+    assert clearly_behind(losses_of(base, base + 1.0, base + 2.0)) == [2]
+    first, second = np.arange(60), np.arange(60, 120)  # two sources: no rows in common
+    apart = losses_of(base, base, base, base + 1.0, rows=[first, first, second, second])
+    assert clearly_behind(apart) == [3]
+    # Pairs are compared on the rows that both have seen, wherever these are in the source.
+    some = rng.permutation(60)[:30]
+    rows = [first, first, first, some]
+    paired = losses_of(base, base, base + 0.01, base[some] + 0.5, rows=rows)
+    assert clearly_behind(paired) == [2, 3]
     constant = [np.zeros(9), np.zeros(9), np.ones(9), np.ones(9)]
-    assert clearly_behind(dict(enumerate(constant))) == [2, 3]
-    assert clearly_behind(dict(enumerate(np.zeros((4, 9))))) == []
+    assert clearly_behind(losses_of(*constant)) == [2, 3]
+    assert clearly_behind(losses_of(*np.zeros((4, 9)))) == []
 
 
 def test_a_time_budget_ends_the_search_with_what_was_validated(tmp_path, monkeypatch):
