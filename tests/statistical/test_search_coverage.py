@@ -38,7 +38,7 @@ def test_interval_of_the_chosen_candidate(n_rows):
         predictions, prior, truth = draw(rng, n_rows)
         measured = 1 - accuracy.score(y, predictions)
         errors = loss_errors(accuracy, y, predictions)
-        mean = anchor(measured, errors, prior, n_rows=n_rows).mean
+        mean = anchor(measured, errors, prior, n_rows=n_rows)
         best = int(np.argmin(mean))
         found = metric_interval(accuracy, y, predictions[best], 0.9, estimate=1 - mean[best])
         anchored.append(found.low <= 1 - truth[best] <= found.high)
@@ -75,7 +75,7 @@ def test_interval_of_the_chosen_regressor(n_rows, shape):
         predictions, prior, truth = draw_skewed(rng, n_rows, shape)
         losses = predictions**2
         errors = loss_errors(mse, y, predictions)
-        mean = anchor(losses.mean(axis=1), errors, prior, n_rows=n_rows, scale="ratio").mean
+        mean = anchor(losses.mean(axis=1), errors, prior, n_rows=n_rows, scale="ratio")
         best = int(np.argmin(mean))
         found = metric_interval(mse, y, predictions[best], 0.9, estimate=mean[best])
         anchored.append(found.low <= truth[best] <= found.high)

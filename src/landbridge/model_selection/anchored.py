@@ -40,7 +40,6 @@ A bound is used if it ranks c behind j, and the criterion is raised to the media
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias
 
@@ -73,32 +72,6 @@ ROLE_SPREAD = 1.0
 NORMS: dict[str, tuple[int, int]] = {"rmse": (2, 1), "mse": (2, 2), "mae": (1, 1)}
 
 
-@dataclass(frozen=True, slots=True)
-class Anchored:
-    """Posterior of the target loss of every cell.
-
-    Attributes
-    ----------
-    mean : ndarray (cells,)
-        Posterior mean of the loss: the anchored criterion.
-    sd : ndarray (cells,)
-        Posterior standard deviation of the loss, including the noise shared by all cells.
-    relative_sd : ndarray (cells,)
-        Standard deviation of the difference from the average cell. On the ratio scale, that of the
-        logarithm of the loss.
-    trust : ndarray (cells,)
-        Share of each cell's own measurement in its mean.
-    slopes : ndarray (2,)
-        Posterior means of the slopes of TrCV and of dissent (0 where there is no dissent).
-    """
-
-    mean: Vector
-    sd: Vector
-    relative_sd: Vector
-    trust: Vector
-    slopes: Vector
-
-
 def anchor(
     measured: Vector,
     errors: np.ndarray,
@@ -110,8 +83,10 @@ def anchor(
     unlabelled: VectorLike = None,
     scale: Scale = "difference",
     distance: Distance | None = None,
-) -> Anchored:
-    """Combine measured target losses with TrCV and the agreement on unlabelled rows.
+) -> Vector:
+    """Posterior mean of the loss of every cell: the anchored criterion.
+
+    It combines measured target losses with TrCV and the agreement on unlabelled rows.
 
     Parameters
     ----------
@@ -135,10 +110,8 @@ def anchor(
 
     Examples
     --------
-    >>> posterior = anchor(
-    ...     np.array([0.2, 0.4]), np.diag([0.1, 0.1]), np.array([0.3, 0.3]), n_rows=20
-    ... )
-    >>> posterior.mean.round(2)
+    >>> errors = np.diag([0.1, 0.1])
+    >>> anchor(np.array([0.2, 0.4]), errors, np.array([0.3, 0.3]), n_rows=20).round(2)
     array([0.26, 0.34])
     """
     measured, prior = np.asarray(measured, float), np.asarray(prior, float)
@@ -149,26 +122,22 @@ def anchor(
         measured, prior = np.log(floor), np.log(np.maximum(prior, SMALLEST))
     groups = role_groups(roles, len(prior))
     level = measured.mean()
-    own = relative_variances(errors)
-    noise = shrunk_variances(own, n_rows)
-    columns = [centred(prior, groups)]
-    posterior = combine(measured - level, noise, np.column_stack(columns), groups)
+    noise = shrunk_variances(relative_variances(errors), n_rows)
+    expected = centred(prior, groups)[:, None]
+    mean = combine(measured - level, noise, expected, groups)
     if unlabelled is not None and len(prior) > 2:
-        voters = _voters(posterior.mean, scale, kinds)
+        voters = _voters(mean, scale, kinds)
         dissent = centred(dissent_within_roles(unlabelled, voters, groups, distance), groups)
         # Scaled to the measured differences, so that a slope of 1 is large for any loss.
-        columns.append(dissent * measured.std() / max(float(dissent.std()), TINY))
-        posterior = combine(measured - level, noise, np.column_stack(columns), groups)
-    shared = np.maximum((errors**2).sum(axis=1) - own, 0.0)
-    mean, sd = level + posterior.mean, np.hypot(posterior.relative_sd, np.sqrt(shared))
+        dissent = dissent * measured.std() / max(float(dissent.std()), TINY)
+        mean = combine(measured - level, noise, np.column_stack([expected, dissent]), groups)
+    mean = level + mean
     if scale == "ratio":
         with np.errstate(over="ignore"):
             mean = np.exp(mean)
         if unlabelled is not None and distance is not None and len(prior) > 1:
             mean = np.maximum(mean, distance_floors(mean, np.asarray(unlabelled), distance))
-        sd = mean * sd
-    slopes = np.pad(posterior.slopes, (0, 2 - len(columns)))
-    return Anchored(mean, sd, posterior.relative_sd, posterior.trust, slopes)
+    return mean
 
 
 def role_groups(roles: Sequence[str] | None, n_cells: int) -> Vector:
@@ -236,8 +205,8 @@ def distance_floors(means: Vector, unlabelled: np.ndarray, distance: Distance) -
     return np.nanquantile(bounds, 0.5, axis=1, method="lower")
 
 
-def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vector) -> Anchored:
-    """Posterior of differences from the average cell, averaged over τ and the slopes.
+def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vector) -> Vector:
+    """Posterior mean of differences from the average cell, over τ and the slopes.
 
     ``expected`` holds TrCV and, if there is any, dissent (cells × slopes, centred within roles).
     Slopes and τ take the values of a grid, so that the constraint on the slopes enters the
@@ -251,8 +220,7 @@ def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vecto
     slopes, log_prior = _slope_grid(expected.shape[1])
     columns = np.column_stack([measured, expected])
     contrasts = np.column_stack([np.ones(len(slopes)), -slopes])
-    means, variances, evidence = [], [], []
-    mean_slopes, trusts = [], []
+    means, evidence = [], []
     for spread in unit * SPREADS:
         total = spread**2 + noise
         # Regression on roles with a normal prior: residuals are weighted by the inverse of
@@ -267,34 +235,17 @@ def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vecto
         weight = np.exp(log_weight - top)
         determinant = np.log(total).sum() - np.linalg.slogdet(inner)[1]
         evidence.append(top + np.log(weight.sum()) - 0.5 * determinant)
-        weight /= weight.sum()
-        slope = weight @ slopes
-        # Predictions are linear in the slopes, so their mean and covariance are enough.
+        # Predictions are linear in the slopes, so their mean is enough.
+        slope = weight / weight.sum() @ slopes
         effects = expected - roles @ inner @ moments[:, 1:]
         prediction = roles @ inner @ moments[:, 0] + effects @ slope
-        deviations = slopes - slope
-        covariance = deviations.T @ (weight[:, None] * deviations)
-        doubt = np.einsum("ck,kl,cl->c", effects, covariance, effects)
-        doubt += np.einsum("ck,kl,cl->c", roles, inner, roles)
-        trust = spread**2 / total
-        means.append(prediction + trust * (measured - prediction))
-        variances.append(trust * noise + (1 - trust) ** 2 * doubt)
-        mean_slopes.append(slope)
-        trusts.append(trust)
+        means.append(prediction + spread**2 / total * (measured - prediction))
     # The prior of τ; the factor τ is that of a grid with equal steps of log τ. The determinant of
     # the prior of the roles is the same for every τ.
     log_weights = np.array(evidence) + np.log(SPREADS) - 2.0 * np.log1p(SPREADS**2 / 3.0)
     weights = np.exp(log_weights - log_weights.max())
     weights /= weights.sum()
-    mean = weights @ np.array(means)
-    variance = weights @ (np.array(variances) + (np.array(means) - mean) ** 2)
-    return Anchored(
-        mean,
-        np.sqrt(variance),
-        np.sqrt(variance),
-        weights @ np.array(trusts),
-        weights @ np.array(mean_slopes),
-    )
+    return weights @ np.array(means)
 
 
 def _slope_grid(n_slopes: int) -> tuple[np.ndarray, Vector]:

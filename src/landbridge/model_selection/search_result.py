@@ -27,7 +27,7 @@ from landbridge.model_selection._saved_result import (
     wrong_weights,
 )
 from landbridge.model_selection._sources import source_name
-from landbridge.model_selection.anchored import Anchored, Distance, anchor
+from landbridge.model_selection.anchored import Distance, anchor
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import SearchInterval, known_interval
 from landbridge.model_selection.search_records import (
@@ -137,9 +137,6 @@ class SearchResult(SavedResult):
     ([0, 1], [0], 'plain')
     >>> result.vote().members, result.predictions("tlv", 0).values.shape
     ([0], (500, 2))
-    >>> cells, posterior = result.anchored()
-    >>> cells, posterior.mean.round(2)
-    ([0], array([0.07]))
     >>> result.class_report().recall.round(2), bool(result.prob_better()[0, 1] > 0.99)
     (array([0.91, 0.93]), True)
     >>> print(result.worth_transferring())
@@ -419,24 +416,26 @@ class SearchResult(SavedResult):
 
     # The anchored criterion
 
-    @memoised
-    def anchored(self, metric: str | Metric | None = None) -> tuple[list[int], Anchored] | None:
-        """Complete cells, and the posterior of their target loss.
+    def _anchored_values(self, metric: Metric) -> Vector:
+        """Posterior mean; baselines and stopped cells keep their measured loss."""
+        status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
+        cells, mean = self._anchored(metric)
+        values[cells] = mean
+        for cell, word in enumerate(status):
+            if np.isnan(values[cell]) and word != "failed":
+                values[cell] = self._value("tlv", cell, metric)
+        return _read_only(values)
 
-        Returns
-        -------
-        tuple (cells, Anchored) or None
-            The cells that could be measured and their estimates; None if there are none.
-        """
-        metric = self.find_metric(metric)
+    def _anchored(self, metric: Metric) -> tuple[list[int], Vector]:
+        """Complete cells on which the metric is defined, and the posterior mean of their loss."""
         cells = self._complete("anchored", metric)
         if not cells:
-            return None
+            return [], np.empty(0)
         rows = self._validated("tlv", cells, metric.response)
         measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
         if not usable.any():
-            return None
+            return [], np.empty(0)
         cells = [cell for cell, good in zip(cells, usable, strict=True) if good]
         # Without TrCV of every cell the prior uses only the unlabelled rows.
         known = self.values("trcv", metric)[cells] if "trcv" in self.available() else None
@@ -458,17 +457,6 @@ class SearchResult(SavedResult):
             scale="ratio" if ratio else "difference",
             distance=DISTANCES.get(metric.label) if metric.response == "number" else None,
         )
-
-    def _anchored_values(self, metric: Metric) -> Vector:
-        """Posterior mean; baselines and stopped cells keep their measured loss."""
-        status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        found = self.anchored(metric)
-        if found is not None:
-            values[found[0]] = found[1].mean
-        for cell, word in enumerate(status):
-            if np.isnan(values[cell]) and word != "failed":
-                values[cell] = self._value("tlv", cell, metric)
-        return _read_only(values)
 
     def _unlabelled_of(self, cells: Sequence[int]) -> np.ndarray | None:
         found = [self.unlabelled[cell] for cell in cells] if self.unlabelled else [None]

@@ -50,60 +50,49 @@ def errors_of(losses):
 @pytest.mark.parametrize("roles", [None, ["source-only", "pooled", "target-only"] * 4])
 def test_tends_to_the_measured_loss_as_labels_grow(seed, roles):
     losses, prior, _ = simulate(np.random.default_rng(seed), 100_000)
-    posterior = anchor_losses(losses, prior, roles=roles)
-    assert_allclose(posterior.mean, losses.mean(axis=1), atol=2e-3)
-    assert posterior.trust.min() > 0.98
-    assert posterior.sd.max() < 0.003
+    mean = anchor_losses(losses, prior, roles=roles)
+    assert_allclose(mean, losses.mean(axis=1), atol=2e-3)
 
 
 def test_tends_to_the_ranking_of_trcv_as_labels_vanish():
     rng = np.random.default_rng(0)
     prior = rng.uniform(0.2, 0.6, size=12)
     # Rows on which all cells do the same carry no word about their differences.
-    posterior = anchor(np.full(12, 0.5), np.full((12, 1), 0.22), prior, n_rows=5)
-    assert np.array_equal(np.argsort(posterior.mean), np.argsort(prior))
+    mean = anchor(np.full(12, 0.5), np.full((12, 1), 0.22), prior, n_rows=5)
+    assert np.array_equal(np.argsort(mean), np.argsort(prior))
     noisy = anchor(rng.normal(0, 70.0, size=12), np.eye(12) * 70.0, prior, n_rows=2)
-    assert stats.spearmanr(noisy.mean, prior).statistic > 0.9
+    assert stats.spearmanr(noisy, prior).statistic > 0.9
 
 
 def test_one_cell_is_its_measurement():
-    posterior = anchor(np.array([0.5]), np.array([[0.2]]), np.array([0.3]), n_rows=6)
-    assert posterior.mean[0] == pytest.approx(0.5)
-    assert 0.2 <= posterior.sd[0] < 0.22
+    mean = anchor(np.array([0.5]), np.array([[0.2]]), np.array([0.3]), n_rows=6)
+    assert mean[0] == pytest.approx(0.5)
 
 
 def test_equal_trcv_values_do_not_silence_the_labels():
     losses = np.stack([np.ones(40), np.zeros(40)])
     for roles in (None, ["source-only", "pooled"]):
-        posterior = anchor_losses(losses, np.array([0.3, 0.3]), roles=roles)
-        assert_allclose(posterior.mean, [1.0, 0.0], atol=0.01)
-        assert posterior.sd.max() < 0.02
+        mean = anchor_losses(losses, np.array([0.3, 0.3]), roles=roles)
+        assert_allclose(mean, [1.0, 0.0], atol=0.01)
 
 
 def test_a_contradicted_prior_does_not_move_the_means():
     rng = np.random.default_rng(1)
     truth = np.linspace(0.1, 0.6, 8)
     losses = (rng.uniform(size=(8, 400)) < truth[:, None]).astype(float)
-    posterior = anchor_losses(losses, 1 - truth)
-    errors = np.abs(posterior.mean - losses.mean(axis=1))
-    assert (errors <= posterior.sd).all()
-    # The slope of TrCV would be negative, which is not allowed.
-    assert posterior.slopes[0] < 0.3
+    measured = losses.mean(axis=1)
+    errors = np.abs(anchor_losses(losses, 1 - truth) - measured)
+    assert (errors <= np.sqrt(measured * (1 - measured) / 400)).all()
 
 
 def test_slopes_are_never_negative():
     """A larger TrCV loss, or more dissent, never makes a cell better."""
-    rng = np.random.default_rng(2)
     prior = np.linspace(0.1, 0.5, 6)
-    noise = np.eye(6) * 0.05
     measured = 0.4 - 2 * (prior - prior.mean())
-    posterior = anchor(measured, noise, prior, n_rows=20)
-    assert posterior.slopes[0] >= 0
-    # With a negative slope the mean would follow the measurement entirely; without it the means
-    # are drawn towards each other.
-    assert posterior.mean.std() < measured.std()
-    unlabelled = rng.dirichlet(np.ones(2), size=(6, 50))
-    assert (anchor(measured, noise, prior, n_rows=20, unlabelled=unlabelled).slopes >= 0).all()
+    mean = anchor(measured, np.eye(6) * 0.4, prior, n_rows=20)
+    # With a negative slope the mean would follow the measurement; without it the means are drawn
+    # towards each other.
+    assert mean.std() < 0.15 * measured.std()
 
 
 def test_level_of_prior_within_a_role_is_irrelevant():
@@ -113,7 +102,7 @@ def test_level_of_prior_within_a_role_is_irrelevant():
     roles = ["source-only"] * 8 + ["pooled"] * 4
     plain = anchor_losses(losses, prior, roles=roles)
     shifted = anchor_losses(losses, prior + np.repeat([0.0, 0.3], [8, 4]), roles=roles)
-    assert_allclose(shifted.mean, plain.mean, atol=1e-9)
+    assert_allclose(shifted, plain, atol=1e-9)
 
 
 def test_roles_protect_pooled_cells_from_the_bias_of_trcv():
@@ -125,8 +114,8 @@ def test_roles_protect_pooled_cells_from_the_bias_of_trcv():
         prior = truth + np.append(rng.normal(0, 0.02, size=9), 0.2)
         losses = (rng.uniform(size=(10, 40)) < truth[:, None]).astype(float)
         roles = ["source-only"] * 9 + ["pooled"]
-        chosen["roles"] += int(anchor_losses(losses, prior, roles=roles).mean.argmin() == 9)
-        chosen["none"] += int(anchor_losses(losses, prior).mean.argmin() == 9)
+        chosen["roles"] += int(anchor_losses(losses, prior, roles=roles).argmin() == 9)
+        chosen["none"] += int(anchor_losses(losses, prior).argmin() == 9)
     assert chosen["roles"] > chosen["none"] + 15
 
 
@@ -137,22 +126,18 @@ def test_level_of_losses_passes_through_and_order_is_irrelevant(seed, level):
     losses, prior, _ = simulate(rng, 30)
     roles = np.array(["source-only", "pooled", "target-only"] * 4)
     plain = anchor_losses(losses, prior, roles=roles)
-    assert_allclose(anchor_losses(losses + level, prior, roles=roles).mean, plain.mean + level)
+    assert_allclose(anchor_losses(losses + level, prior, roles=roles), plain + level)
     order = rng.permutation(len(prior))
     turned = anchor_losses(losses[order], prior[order], roles=roles[order])
-    assert_allclose(turned.mean, plain.mean[order])
-    assert_allclose(turned.sd, plain.sd[order])
+    assert_allclose(turned, plain[order])
 
 
-def test_noise_shared_by_all_cells_counts_in_sd_alone():
+def test_noise_shared_by_all_cells_is_irrelevant():
     measured, prior = np.array([0.2, 0.3, 0.4]), np.array([0.3, 0.2, 0.4])
     errors = np.eye(3) * 0.1
     own = anchor(measured, errors, prior, n_rows=50)
-    errors = np.column_stack([errors, np.full(3, 0.2)])
-    shared = anchor(measured, errors, prior, n_rows=50)
-    assert_allclose(shared.mean, own.mean)
-    assert_allclose(shared.relative_sd, own.relative_sd)
-    assert_allclose(shared.sd**2 - own.sd**2, 0.04)
+    shared = anchor(measured, np.column_stack([errors, np.full(3, 0.2)]), prior, n_rows=50)
+    assert_allclose(shared, own)
 
 
 def test_relative_variance_is_that_of_the_difference_from_the_average():
@@ -164,17 +149,6 @@ def test_relative_variance_is_that_of_the_difference_from_the_average():
     assert_allclose(shrunk_variances(own, 60), (60 * own + 10 * own.mean()) / 70)
     # Losses that are the same in all cells leave half a row of doubt.
     assert_allclose(shrunk_variances(np.zeros(3), 20), [0.025**2] * 3)
-
-
-def test_posterior_variance_holds_the_truth():
-    """Intervals of ± 1.64 sd around the mean hold the truth about nine times in ten."""
-    rng = np.random.default_rng(6)
-    covered = []
-    for _ in range(150):
-        losses, prior, truth = simulate(rng, 60, n_cells=8)
-        posterior = anchor_losses(losses, prior)
-        covered.append(np.abs(posterior.mean - truth) <= 1.645 * posterior.sd)
-    assert 0.86 <= np.mean(covered) <= 0.97
 
 
 def test_dissent_is_measured_within_roles():
@@ -204,7 +178,7 @@ def test_dissent_helps_where_the_vote_is_right():
         losses = (rng.uniform(size=(8, 20)) < truth[:, None]).astype(float)
         prior = rng.uniform(0.1, 0.5, size=8)
         for name, unlabelled in (("with", np.eye(2)[guesses]), ("without", None)):
-            mean = anchor_losses(losses, prior, unlabelled=unlabelled).mean
+            mean = anchor_losses(losses, prior, unlabelled=unlabelled)
             regret[name].append(truth[mean.argmin()] - truth.min())
     assert np.mean(regret["with"]) < 0.9 * np.mean(regret["without"])
 
@@ -212,28 +186,26 @@ def test_dissent_helps_where_the_vote_is_right():
 class TestRatios:
     def test_tends_to_the_measured_loss_as_labels_grow(self):
         losses, prior, _ = skewed(np.random.default_rng(0), 100_000)
-        posterior = anchor_losses(losses, prior, scale="ratio")
-        assert_allclose(posterior.mean, losses.mean(axis=1), rtol=0.01)
+        mean = anchor_losses(losses, prior, scale="ratio")
+        assert_allclose(mean, losses.mean(axis=1), rtol=0.01)
 
     @pytest.mark.parametrize("factor", [1e-8, 1e8])
     def test_unit_of_the_loss_is_irrelevant(self, factor):
         losses, prior, _ = skewed(np.random.default_rng(1), 20)
         plain = anchor_losses(losses, prior, scale="ratio")
         scaled = anchor_losses(factor * losses, prior / factor, scale="ratio")
-        assert_allclose(scaled.mean, factor * plain.mean)
-        assert_allclose(scaled.sd, factor * plain.sd)
+        assert_allclose(scaled, factor * plain)
 
     def test_a_terrible_cell_does_not_move_the_others(self):
         losses, prior, _ = skewed(np.random.default_rng(2), 20)
-        usual = anchor_losses(losses, prior, scale="ratio").mean
+        usual = anchor_losses(losses, prior, scale="ratio")
         losses[0], prior[0] = 1e6 * losses[0], 1e6 * prior[0]
-        moved = anchor_losses(losses, prior, scale="ratio").mean
+        moved = anchor_losses(losses, prior, scale="ratio")
         assert_allclose(moved[1:], usual[1:], rtol=0.3)
 
     def test_a_loss_of_zero_is_finite(self):
-        posterior = anchor_losses(np.zeros((3, 5)), np.ones(3), scale="ratio")
-        assert np.isfinite(posterior.mean).all()
-        assert (posterior.mean < 1e-200).all()
+        mean = anchor_losses(np.zeros((3, 5)), np.ones(3), scale="ratio")
+        assert (mean < 1e-200).all()
 
     @pytest.mark.parametrize(
         ("distance", "order", "power"), [("mse", 2, 2), ("rmse", 2, 1), ("mae", 1, 1)]
@@ -254,7 +226,7 @@ class TestRatios:
         truth = rng.normal(size=100)
         numbers = truth + rng.normal(size=(4, 100)) * np.array([[0.3], [0.4], [0.5], [30.0]])
         measured = np.array([0.3, 0.4, 0.5, 0.2])
-        posterior = anchor(
+        mean = anchor(
             measured,
             np.diag(0.2 * measured),
             measured,
@@ -263,8 +235,8 @@ class TestRatios:
             scale="ratio",
             distance="rmse",
         )
-        assert posterior.mean[3] > 20
-        assert posterior.mean.argmin() == 0
+        assert mean[3] > 20
+        assert mean.argmin() == 0
 
 
 def test_good_prior_lowers_regret_with_few_labels_and_a_bad_one_hardly_hurts():
@@ -274,8 +246,8 @@ def test_good_prior_lowers_regret_with_few_labels_and_a_bad_one_hardly_hurts():
         losses, prior, truth = simulate(rng, 20)
         chosen = {
             "measured": losses.mean(axis=1),
-            "good": anchor_losses(losses, prior).mean,
-            "bad": anchor_losses(losses, rng.permutation(prior)).mean,
+            "good": anchor_losses(losses, prior),
+            "bad": anchor_losses(losses, rng.permutation(prior)),
         }
         for name, values in chosen.items():
             regret[name].append(truth[np.argmin(values)] - truth.min())

@@ -92,7 +92,7 @@ def test_the_anchored_criterion_counts_groups(numbers, monkeypatch):
 
     monkeypatch.setattr("landbridge.model_selection.search_result.anchor", anchor)
     with pytest.raises(InterruptedError):
-        replace(numbers).anchored()
+        replace(numbers).values("anchored")
     assert seen["n_rows"] == 10
     values = np.stack([kept.values for kept in numbers.target[:3]])
     expected = loss_errors(numbers.metric, numbers.y_target, values, groups=numbers.target_groups)
