@@ -246,8 +246,8 @@ def peeking(found: dict[str, Any]) -> dict[str, list[list[int]]]:
 
 def _looks(d: np.ndarray, bound: float | None, truth: float) -> list[int]:
     ends = range(STEP, len(d) + 1, STEP)
-    evidence = [e_value(d[:end], bound=bound) for end in ends]
-    first = next((found for found in evidence if found.decided()), None)
+    evidence = [[e_value(part[:end], bound=bound) for part in (d, -d)] for end in ends]
+    decided = next((found for found in evidence if sum(found) >= 40), None)  # a mean of 20
     fixed = []
     for end in ends:
         part = d[:end]
@@ -255,6 +255,6 @@ def _looks(d: np.ndarray, bound: float | None, truth: float) -> list[int]:
         t = abs(part.mean()) / error if error > 0 else 0.0
         fixed.append(bool(2 * stats.t.sf(t, end - 1) <= 0.05))
     sign = 0.0
-    if first is not None:
-        sign = float(np.sign(truth) * (1 if first.winner() == "second" else -1))
-    return [int(first is not None), int(any(fixed)), int(fixed[-1]), int(sign)]
+    if decided is not None:
+        sign = float(np.sign(truth) * (-1 if decided[0] > decided[1] else 1))
+    return [int(decided is not None), int(any(fixed)), int(fixed[-1]), int(sign)]

@@ -5,7 +5,7 @@ from landbridge.inference.bounds import Bound, generalization_bound
 from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
 from landbridge.inference.control_variate import ControlVariate, control_variate_interval
-from landbridge.inference.e_process import EValue, e_value
+from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import Interval, interval, score_interval, source_intervals
 from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
 from landbridge.inference.ranks import FriedmanTest, friedman_test
@@ -17,7 +17,6 @@ __all__ = [
     "Bound",
     "ClassBalance",
     "ControlVariate",
-    "EValue",
     "FriedmanTest",
     "Interval",
     "LabelCheck",

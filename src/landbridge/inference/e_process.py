@@ -13,9 +13,6 @@ martingales and ratios*, 1999). Both are averaged over a fixed set of λ, so the
 depend on the order of the rows.
 """
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 from scipy.special import logsumexp
 
@@ -30,68 +27,13 @@ STAKES = np.array([0.1, 0.2, 0.35, 0.55, 0.8])
 WIDE_STAKES = 2.0 ** np.arange(-20, 21, 2)
 
 
-@dataclass(frozen=True, slots=True)
-class EValue:
-    """Evidence from paired differences, as numbers or as arrays with one entry per pair.
-
-    Parameters
-    ----------
-    value : float or array
-        Two-sided e-value, the mean of the two one-sided ones. Values of at least 20 are significant
-        at 5 %.
-    first_better, second_better : float or array
-        Evidence that the first or the second model has the smaller loss.
-    n_rows : int
-        Number of differences.
-    """
-
-    value: float | Vector
-    first_better: float | Vector
-    second_better: float | Vector
-    n_rows: int
-
-    @property
-    def p_value(self) -> float | Vector:
-        """Anytime-valid p-value, min(1, 1/value)."""
-        return np.minimum(1.0, 1.0 / np.maximum(self.value, 1e-300))[()]
-
-    def decided(self, alpha: float = 0.05) -> bool | Vector:
-        """Whether one model is better, with an error probability of at most ``alpha``.
-
-        Parameters
-        ----------
-        alpha : float, default=0.05
-            Probability of a false alarm.
-
-        Returns
-        -------
-        bool or array
-            Whether the e-value reaches ``1 / alpha``.
-        """
-        return (np.asarray(self.value) >= 1 / alpha)[()]
-
-    def winner(self, alpha: float = 0.05) -> Literal["first", "second"] | None:
-        """Return the better model of a single pair, or None while undecided.
-
-        Parameters
-        ----------
-        alpha : float, default=0.05
-            Probability of a false alarm.
-
-        Returns
-        -------
-        {"first", "second"} or None
-            None if the evidence does not suffice.
-        """
-        if not self.decided(alpha):
-            return None
-        return "first" if self.first_better > self.second_better else "second"
-
-
 def e_value(
     differences: VectorLike, *, bound: float | None = None, scale: float | None = None
-) -> EValue:
-    """Evidence, valid at any number of rows, that one of two models is better.
+) -> float | Vector:
+    """Evidence, valid at any number of rows, that the first of two models has the smaller loss.
+
+    Values of at least 1/α are significant at the level α. The evidence for the second model is that
+    of ``-differences``; the mean of both is a two-sided e-value.
 
     Parameters
     ----------
@@ -108,37 +50,28 @@ def e_value(
 
     Returns
     -------
-    EValue
-        Evidence in both directions.
+    float, or ndarray of shape (n_pairs,)
+        E-value of each pair.
 
     Examples
     --------
     >>> import numpy as np
     >>> from landbridge.inference import e_value
-    >>> evidence = e_value(np.repeat([1, 0, -1], [20, 70, 3]), bound=1)
-    >>> evidence.winner(), bool(evidence.value > 20)
-    ('second', True)
-    >>> e_value(np.tile([1, -1], 30), bound=1).winner() is None
+    >>> bool(e_value(np.repeat([-1, 0, 1], [20, 70, 3]), bound=1) > 20)
     True
-    >>> bool(evidence.decided(0.95))
-    True
+    >>> bool(e_value(np.tile([1, -1], 30), bound=1) > 20)
+    False
     """
     d = _check_differences(differences, bound)
     if bound is not None:
-        up = np.stack([np.log1p(stake * d / bound).sum(axis=-1) for stake in STAKES])
-        down = np.stack([np.log1p(-stake * d / bound).sum(axis=-1) for stake in STAKES])
+        wealth = np.stack([np.log1p(-stake * d / bound).sum(axis=-1) for stake in STAKES])
     else:
         check_positive(1.0 if scale is None else scale, "scale")
         stakes = WIDE_STAKES / (1.0 if scale is None else scale)
-        shape = (-1,) + (1,) * (d.ndim - 1)
-        drift = stakes.reshape(shape) * d.sum(axis=-1)
-        price = (stakes.reshape(shape) ** 2) * (d**2).sum(axis=-1) / 2
-        up, down = drift - price, -drift - price
-    n_stakes = len(STAKES) if bound is not None else len(WIDE_STAKES)
-    log_second = logsumexp(up, axis=0) - np.log(n_stakes)
-    log_first = logsumexp(down, axis=0) - np.log(n_stakes)
-    first, second = np.exp(np.minimum(log_first, 690)), np.exp(np.minimum(log_second, 690))
-    return EValue(((first + second) / 2)[()], first[()], second[()], d.shape[-1])
+        stakes = stakes.reshape((-1,) + (1,) * (d.ndim - 1))
+        wealth = -stakes * d.sum(axis=-1) - stakes**2 * (d**2).sum(axis=-1) / 2
+    log_evidence = logsumexp(wealth, axis=0) - np.log(len(wealth))
+    return np.exp(np.minimum(log_evidence, 690))[()]
 
 
 def _check_differences(differences: VectorLike, bound: float | None) -> Vector:

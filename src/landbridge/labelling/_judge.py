@@ -276,7 +276,7 @@ class Judge:
             for one in (signs < 0, signs != 0)
         )
         test = sequential_sign_test(wins, informative, (np.cumsum(sizes) / budget).tolist())
-        evidence = float(e_value(signs, bound=1.0).first_better) if self.n else 1.0
+        evidence = float(e_value(signs, bound=1.0)) if self.n else 1.0
         status = replace(status, test=test, e_value=evidence)
         if test.rejected:
             return status.with_left(None)
@@ -313,7 +313,7 @@ class Judge:
         scale = float(np.mean((self.pool.values[first] - self.pool.values[second]) ** 2))
         evidence = 1.0
         if self.n and scale > 0:
-            evidence = float(e_value(-gap, scale=scale / self.n).first_better)
+            evidence = float(e_value(-gap, scale=scale / self.n))
         spent = min(shares[-1], 1.0) if shares else 0.0
         wins = int((gap > 0).sum())
         test = SequentialTest(rejected, wins, self.n, (), spent, p_value)

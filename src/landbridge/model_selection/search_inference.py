@@ -798,8 +798,7 @@ def _evidence(result: "SearchResult", metric: Metric, rows: ValidatedRows) -> Ve
         codes = np.unique(rows.groups, return_inverse=True)[1]
         sums = np.stack([np.bincount(codes, row) for row in differences])
         differences = sums / np.bincount(codes)
-    found = e_value(differences, bound=bound, scale=scale)
-    return np.atleast_1d(found.first_better)
+    return np.atleast_1d(e_value(differences, bound=bound, scale=scale))
 
 
 def _pointwise(

@@ -9,58 +9,42 @@ from landbridge.inference.e_process import STAKES, WIDE_STAKES
 
 def test_the_bounded_wealth_is_the_mean_over_stakes_of_the_product():
     d = np.array([1.0, 0.0, -1.0, 1.0, 0.5])
-    second = np.mean([np.prod(1 + stake * d / 2) for stake in STAKES])
-    first = np.mean([np.prod(1 - stake * d / 2) for stake in STAKES])
-    found = e_value(d, bound=2)
-    assert found.second_better == pytest.approx(second)
-    assert found.first_better == pytest.approx(first)
-    assert found.value == pytest.approx((first + second) / 2)
-    assert found.n_rows == 5
+    wealth = np.mean([np.prod(1 - stake * d / 2) for stake in STAKES])
+    assert e_value(d, bound=2) == pytest.approx(wealth)
 
 
 def test_the_unbounded_wealth_pays_for_the_squares():
     d = np.array([3.0, -1.0, 2.0])
     stakes = WIDE_STAKES / 4.0
-    second = np.mean(np.exp(stakes * d.sum() - stakes**2 * (d**2).sum() / 2))
-    assert e_value(d, scale=4.0).second_better == pytest.approx(second)
+    wealth = np.mean(np.exp(-stakes * d.sum() - stakes**2 * (d**2).sum() / 2))
+    assert e_value(d, scale=4.0) == pytest.approx(wealth)
 
 
 @pytest.mark.parametrize("bound", [1, None])
 def test_a_bet_on_one_fair_coin_never_gains_on_average(bound):
-    up, down = e_value([1.0], bound=bound), e_value([-1.0], bound=bound)
-    assert (up.value + down.value) / 2 <= 1 + 1e-12
-    assert (up.first_better + down.first_better) / 2 <= 1 + 1e-12
+    assert (e_value([1.0], bound=bound) + e_value([-1.0], bound=bound)) / 2 <= 1 + 1e-12
 
 
 @pytest.mark.parametrize("bound", [1, None])
 def test_the_model_with_smaller_losses_wins(bound):
     d = np.repeat([1.0, -1.0], [40, 5])
-    assert e_value(d, bound=bound).winner() == "second"
-    assert e_value(-d, bound=bound).winner() == "first"
-    assert e_value(np.tile([1.0, -1.0], 20), bound=bound).winner() is None
+    assert e_value(d, bound=bound) < 1
+    assert e_value(-d, bound=bound) > 20
+    assert e_value(np.tile([1.0, -1.0], 20), bound=bound) < 20
 
 
 def test_pairs_are_rows_of_a_table_and_the_order_of_rows_does_not_matter():
     rng = np.random.default_rng(0)
     table = rng.integers(-1, 2, size=(4, 30)).astype(float)
     together = e_value(table, bound=1)
+    assert together.shape == (4,)
     for k, row in enumerate(table):
-        alone = e_value(rng.permutation(row), bound=1)
-        assert together.value[k] == pytest.approx(alone.value)
-        assert together.p_value[k] == pytest.approx(alone.p_value)
-    assert together.decided().shape == (4,)
-
-
-def test_the_p_value_is_the_inverse_and_at_most_one():
-    assert e_value(np.zeros(5), bound=1).p_value == 1
-    strong = e_value(np.ones(30), bound=1)
-    assert strong.p_value == pytest.approx(1 / strong.value)
-    assert strong.decided(1e-3)
+        assert together[k] == pytest.approx(e_value(rng.permutation(row), bound=1))
 
 
 def test_huge_evidence_stays_finite():
-    assert np.isfinite(e_value(np.ones(10_000), bound=1).value)
-    assert np.isfinite(e_value(1e6 * np.ones(100_000), scale=1e6).value)
+    assert np.isfinite(e_value(-np.ones(10_000), bound=1))
+    assert np.isfinite(e_value(-1e6 * np.ones(100_000), scale=1e6))
 
 
 @pytest.mark.parametrize(

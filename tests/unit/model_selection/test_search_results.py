@@ -747,7 +747,7 @@ def test_the_lead_is_the_smallest_e_value_over_all_rivals(result):
     candidates = [n for n in result.ranking() if result.cells[n].role != "baseline"]
     best, *rivals = candidates
     wrong = {n: (result.target[n].labels != Y_TARGET[:40]).astype(float) for n in candidates}
-    evidence = {n: e_value(wrong[best] - wrong[n], bound=1.0).first_better for n in rivals}
+    evidence = {n: e_value(wrong[best] - wrong[n], bound=1.0) for n in rivals}
     closest = min(evidence, key=evidence.get)
     assert (lead.best, lead.rival) == (result.labels[best], result.labels[closest])
     assert lead.e_value == pytest.approx(evidence[closest])
