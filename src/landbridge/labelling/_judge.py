@@ -1,6 +1,7 @@
 """Compute the status of labelling from a pool, the rows asked for and a metric."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -201,13 +202,13 @@ class Judge:
         noise, margin = found.error[others], (found.lead + self.planner.gap)[others]
         sure = stats.norm.cdf(margin / np.maximum(noise, 1e-12))
         if self.n >= FEWEST and (sure.size == 0 or sure.min() >= SURE):
-            return status.with_left(None)
+            return _with_left(status, None)
         counts = np.array(
             [self._labels_to_separate(noise, margin, z) for z in (1.0, stats.norm.ppf(SURE), 2.5)]
         )
         counts = np.maximum(np.ceil(counts), FEWEST - self.n)
         beyond = self.n + counts > MOST_BUDGETS * self.planner.budget
-        return status.with_left(np.where(beyond, math.inf, counts).tolist())
+        return _with_left(status, np.where(beyond, math.inf, counts).tolist())
 
     def _labels_to_separate(self, noise: Vector, margin: Vector, z: float) -> float:
         """Labels needed for every margin to exceed z standard errors; ∞ for negative margins."""
@@ -223,7 +224,7 @@ class Judge:
         half, level = (found.high - found.low) / 2, self.planner.level
         width = wanted_width(self.planner.width, found.estimate, self.metric)
         if half <= width and (self.zero_one or self.n >= FEWEST_NUMBERS):
-            return found.with_left(None)
+            return _with_left(found, None)
         rng = np.random.default_rng(0)
         if self.zero_one and (self.is_mean or self.n < FEWEST):
             risk, error = self._risks(cell)[1], 0.1
@@ -238,7 +239,7 @@ class Judge:
             counts = np.maximum(self.n * (factor * half / width) ** 2, fewest) - self.n
         else:
             counts = np.full(1, math.inf)
-        return found.with_left(np.ceil(quantiles(np.maximum(counts, 1.0))).tolist())
+        return _with_left(found, np.ceil(quantiles(np.maximum(counts, 1.0))).tolist())
 
     def _prove(self) -> LabelStatus:
         models = (self.planner.candidate_, self.planner.baseline_)
@@ -279,9 +280,9 @@ class Judge:
         evidence = float(e_value(signs, bound=1.0)) if self.n else 1.0
         status = replace(status, test=test, e_value=evidence)
         if test.rejected:
-            return status.with_left(None)
+            return _with_left(status, None)
         if self.n >= budget:
-            return status.with_left((math.inf, math.inf, math.inf))
+            return _with_left(status, (math.inf, math.inf, math.inf))
         _, share, spread = expected_wins(self.pool, first, second)
         counts = labels_to_prove(
             *updated_wins(share, spread, sum(wins), sum(informative)),
@@ -290,7 +291,7 @@ class Judge:
             batch_size=self.planner.batch_size,
             before=(wins, informative, sizes),
         )
-        return status.with_left(quantiles(counts))
+        return _with_left(status, quantiles(counts))
 
     def _prove_numbers(
         self, status: LabelStatus, difference: Vector, first: int, second: int
@@ -319,7 +320,7 @@ class Judge:
         test = SequentialTest(rejected, wins, self.n, (), spent, p_value)
         status = replace(status, test=test, e_value=evidence)
         if rejected:
-            return status.with_left(None)
+            return _with_left(status, None)
         _, effect, sd = expected_effect(self.pool, first, second)
         counts = labels_to_prove_numbers(
             *updated_effect(effect, sd, statistic / math.sqrt(max(self.n, 1)), self.n),
@@ -328,4 +329,11 @@ class Judge:
             batch_size=self.planner.batch_size,
             before=(statistic, known.sizes),
         )
-        return status.with_left(quantiles(counts))
+        return _with_left(status, quantiles(counts))
+
+
+def _with_left(status: LabelStatus, counts: Sequence[float] | None) -> LabelStatus:
+    """The status with the bounds and median of the labels left; ``None`` if the goal is met."""
+    low, left, high = (0.0, 0.0, 0.0) if counts is None else counts
+    reached = counts is None
+    return replace(status, reached=reached, left_low=low, left=left, left_high=high)

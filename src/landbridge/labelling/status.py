@@ -1,9 +1,7 @@
 """Progress of labelling: a record, and its summary in three sentences."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Self
+from dataclasses import dataclass
 
 from landbridge._html import card, interval_bar, sentence
 from landbridge.labelling.design import Goal
@@ -69,12 +67,6 @@ class LabelStatus:
     left_low: float = math.nan
     left_high: float = math.nan
     worth: float = math.nan
-
-    def with_left(self, counts: Sequence[float] | None) -> Self:
-        """The status with the bounds and median of the labels left; ``None`` if the goal is met."""
-        low, left, high = (0.0, 0.0, 0.0) if counts is None else counts
-        reached = counts is None
-        return replace(self, reached=reached, left_low=low, left=left, left_high=high)
 
     @property
     def sentences(self) -> tuple[str, str, str]:
