@@ -241,6 +241,7 @@ def run_search(
         random_state=asked.seed,
         verbose=1,
     )
+    search._task = problem.task  # type: ignore[assignment]
     try:
         with nullcontext() if asked.dask is None else dask_cluster(asked.dask):
             search.fit(**arguments)

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_groups, check_positive
+from landbridge._validation import Task, check_choice, check_groups, check_positive
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column
@@ -220,6 +220,9 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     'report.html'
     """
 
+    # Set where the task of the default candidates is known; otherwise it is inferred from `y`.
+    _task: Task | None = None
+
     def __init__(
         self,
         candidates: Any = None,
@@ -303,7 +306,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         rows = SearchRows(
             X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
         )
-        task = None if candidates is None else task_of_candidates(candidates)
+        task = self._task if candidates is None else task_of_candidates(candidates)
         data = check_search_data(self, rows, task)
         source_rows = resolve_sources(self.sources, data.groups, data.n_rows)
         given = data
