@@ -73,6 +73,7 @@ def example_summary() -> dict[str, Any]:
             "worth": {"shown": True, "words": f"Transfer beats {EVIL}.", "unbeaten": []},
             "to_decide": None,
             "agreement": None,
+            "only_class": None,
             "labels_needed": None,
             "sampling": None,
             "criterion": {"name": "anchored", "words": "Ranked by the criterion anchored."},

@@ -454,7 +454,7 @@ def adjust_with_unlabelled(
     the cell if the vote were right. It is known for labelled and unlabelled rows; see
     `landbridge.inference.control_variate_interval`.
     """
-    predicted, elsewhere = result.predictions("tlv", cell), _unlabelled(result, cell)
+    predicted, elsewhere = result.predictions("tlv", cell), unlabelled_predictions(result, cell)
     if predicted is None or elsewhere is None or y.size < FEWEST_LABELS:
         return None
     references = _references(result, predicted.seen)
@@ -481,7 +481,7 @@ def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.nd
     if len(voters) < FEWEST_CANDIDATES:
         return None
     if result.classes is None:
-        vote, elsewhere = result.predictions("tlv", VOTE), _unlabelled(result, VOTE)
+        vote, elsewhere = result.predictions("tlv", VOTE), unlabelled_predictions(result, VOTE)
         if vote is None or elsewhere is None or not vote.seen[seen].all():
             return None
         return vote.values[seen], elsewhere.values
@@ -522,7 +522,7 @@ def agreement(
         cells = [cell for cell in cells if self.cells[cell].source_index == source]
     if len(cells) < FEWEST_CANDIDATES:
         return None
-    predicted = np.stack([_unlabelled(self, cell).labels for cell in cells])  # type: ignore[union-attr]
+    predicted = np.stack([unlabelled_predictions(self, cell).labels for cell in cells])  # type: ignore[union-attr]
     return cells, agreement_interval(predicted, level=level)
 
 
@@ -532,7 +532,7 @@ def _voters(result: "SearchResult") -> list[int]:
     return [cell for cell in result._complete() if kept and kept[cell] is not None]
 
 
-def _unlabelled(result: "SearchResult", cell: CellNumber) -> Predictions | None:
+def unlabelled_predictions(result: "SearchResult", cell: CellNumber) -> Predictions | None:
     """Predictions of the kept unlabelled rows."""
     if not result.unlabelled:
         return None

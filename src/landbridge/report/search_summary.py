@@ -13,7 +13,7 @@ from landbridge.inspection.search_displays import best_pairs, scores_by_source
 from landbridge.labelling.forecast import labels_to_decide
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.search_inference import known_interval
+from landbridge.model_selection.search_inference import known_interval, unlabelled_predictions
 from landbridge.model_selection.search_records import VOTE
 from landbridge.model_selection.search_result import SearchResult
 from landbridge.report.blocks import plain, values_of
@@ -67,6 +67,7 @@ def summarise_search(result: SearchResult, *, level: float = 0.95) -> dict[str, 
         "label_check": summarise_label_check(result.label_check_),
         "lead": _lead(result),
         "agreement": None if of_target else _agreement(result),
+        "only_class": None if of_target else _only_class(result),
         "labels_needed": None if of_target else _labels_needed(result),
         "worth": _worth(result) if result.target else None,
         "over_time": None,
@@ -233,6 +234,15 @@ def _agreement(result: SearchResult) -> dict[str, Any] | None:
         **values_of(intervals, "level", rows="n_rows"),
         **{name: of[own] for name, of in figures.items()},
     }
+
+
+def _only_class(result: SearchResult) -> str | None:
+    """Class that the selected model predicts for all unlabelled rows, if there is only one."""
+    found = unlabelled_predictions(result, result.answer)
+    if found is None or result.classes is None:
+        return None
+    predicted = np.unique(found.labels)
+    return str(result.classes[predicted[0]]) if predicted.size == 1 else None
 
 
 def _labels_needed(result: SearchResult) -> dict[str, Any]:

@@ -17,18 +17,27 @@ def verdict_sentences(ranking: dict[str, Any], target: str) -> list[str]:
     check = ranking["label_check"]
     if check is not None and not check["representative"]:
         sentences.append(check["words"])
-    sentences += [words for words in (_one_class(ranking), _ignored_class(ranking)) if words]
+    ignored = _ignored_class(ranking)
+    sentences += [words for words in (_one_class(ranking), ignored) if words]
     sentences.append(_answer(ranking, target))
     if not ranking["of_target"]:
         return [*sentences, *_without_labels(ranking, target)]
+    if ranking["beats_baseline"] is False and not ignored:
+        sentences[-1] += _no_better(ranking)
+    worth = ranking["worth"]  # None if no model was validated by tlv
+    if worth is not None and ranking["interval"]["withheld"]:
+        return [*sentences, worth["words"]]
     if ranking["simplest"] is not None:
         simplest = ranking["simplest"]
         sentences.append(
             f"{simplest} is simpler and not shown to be worse than the best candidate."
         )
-    worth = ranking["worth"]  # None if no model was validated by tlv
     more = (None if worth is None else worth["words"], ranking["to_decide"])
     return sentences + [words for words in more if words]
+
+
+def _no_better(ranking: dict[str, Any]) -> str:
+    return f" It is no better than always predicting the {ranking['baseline']['name']}."
 
 
 def _answer(ranking: dict[str, Any], target: str) -> str:
@@ -47,21 +56,19 @@ def _answer(ranking: dict[str, Any], target: str) -> str:
         found = f"{alone}{ranking['score']} {score} on {target} ({level} interval {low} to {high})"
     elif ranking["interval"]["withheld"]:
         found = f"the labelled rows say {found}, but they are not a random sample of {target}"
-    found += _recall_of_rarest(ranking)
-    baseline = ranking["baseline"]
-    if ranking["beats_baseline"] is False:
-        return (
-            f"{how}: {found}, which is no better than always predicting the {baseline['name']} on "
-            "the same rows."
-        )
-    return f"{how}: {found}."
+    return f"{how}: {found}{_recall_of_rarest(ranking)}."
 
 
 def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
     """Describe the agreement of candidates, its past reliability, and the labels needed."""
     found, needed = ranking["agreement"], ranking["labels_needed"]
     sentences = []
-    if found is not None:
+    if ranking["only_class"] is not None:
+        sentences.append(
+            f'The selected model predicts class "{ranking["only_class"]}" for all unlabelled rows. '
+            "If other classes matter, search with --metric balanced_accuracy or average_precision."
+        )
+    elif found is not None:
         ends = " and ".join(map("{:.2f}".format, (found["low"], found["high"])))
         sentences.append(
             f"Candidates agree with each other on up to {percent(found['agreement'])} of "
@@ -126,7 +133,7 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
         more = f" The same holds for {others} other {'class' if others == 1 else 'classes'}."
     metric = classes["suggested_metric"] or "balanced_accuracy"
     if ranking["beats_baseline"] is False:
-        more += f" It is no better than always predicting the {ranking['baseline']['name']}."
+        more += _no_better(ranking)
     return (
         f'The selected model {how_often} predicts class "{classes["names"][k]}": '
         f"{_found(classes, k)} labelled rows are found.{more} Search with --metric "
