@@ -515,8 +515,11 @@ def test_a_tiny_target_does_not_cost_the_report(landbridge, table):
     frame = make_frame()
     tiny = frame.filter(pl.col("region") == "west").head(3)
     pl.concat([frame.filter(pl.col("region") != "west"), tiny]).write_csv(table)
-    found = landbridge.json("select", table, *SELECT, "--report", "r.html")
-    assert found["shift"] is None
+    done = landbridge("select", table, *SELECT, "--report", "r.html", "--format", "json")
+    assert "sources; with fewer than 5" not in done.stderr  # a check says so
+    assert "two domains" not in done.stderr  # there is no part about features
+    found = json.loads(done.stdout)
+    assert found["shift"] is found["features"] is None
     assert any("no part about shift" in check["text"] for check in found["checks"])
     assert [row["source"] for row in found["sources"]["per_source"]] == ["north", "south"]
     assert (landbridge.folder / "r.html").exists()

@@ -44,6 +44,19 @@ def test_html_is_one_small_file_that_asks_for_nothing():
     assert found.tags.count("svg") == (1 + 8) + 2 * (1 + 10) + (1 + 5) + (1 + 3) + (1 + 2)
 
 
+def test_many_classes_have_their_most_frequent_mistake_instead_of_a_matrix():
+    summary, n = example_summary(), 13
+    confusion = [[0.0] * n for _ in range(n)]
+    confusion[0][:3] = 5.0, 1.0, 2.0
+    names = [f"class {k}" for k in range(n)]
+    figures = {"rows": [8.0] * n, "recall": [0.6] * n, "precision": [0.5] * n}
+    summary["ranking"]["classes"] |= {"names": names, "confusion": confusion, **figures}
+    words = render_markdown(summary)
+    assert "| class 0 | 8 | 0.60 | 0.50 | class 2 | 2 |" in words
+    assert "| class 1 | 8 | 0.60 | 0.50 | – | – |" in words
+    assert "predicted class" not in words
+
+
 def test_text_of_the_user_is_escaped_everywhere():
     page = render_html(example_summary())
     assert EVIL not in page

@@ -1,5 +1,6 @@
 """``landbridge select``: rank sources, algorithms and parameters."""
 
+import warnings
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -27,6 +28,7 @@ from landbridge.cli.diagnose import (
     takes_sparse,
     without_target,
 )
+from landbridge.exceptions import FewSourcesWarning, NothingSelectedWarning
 from landbridge.inference.label_check import check_of_design
 from landbridge.model_selection import TransferSearchCV
 from landbridge.model_selection._sources import POOLED, GroupTimeSeriesSplit
@@ -189,14 +191,17 @@ def report_parts(
     if len(problem.labelled_domains) > 1:
         model = without_target(search.best_estimator_[-1])
         parts["sources"] = attempt(session, "unseen sources", sources_part, problem, model, asked)
-        if problem.has_numeric_response:
+        # In two domains, few effects can be told from chance.
+        if problem.has_numeric_response and len(problem.labelled_domains) > 2:
             parts["features"] = attempt(session, "features", features_part, problem, asked.seed)
     return parts
 
 
 def attempt(session: Session, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
     """Compute a part of the report; on failure, warn and return None."""
-    with Progress(name, None):
+    with Progress(name, None), warnings.catch_warnings():
+        for category in (FewSourcesWarning, NothingSelectedWarning):
+            warnings.simplefilter("ignore", category)  # the sections and the checks say the same
         try:
             return function(*arguments)
         except ValueError as error:

@@ -428,8 +428,9 @@ def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int)
         return _constant(rows)
     model = clone_with_seed(candidate.estimator, seed)
     with warnings.catch_warnings():
-        # Missing classes are a property of the fold, so the user is not warned in every fit.
+        # Missing and tiny classes are a property of the fold: no warnings from every fit.
         warnings.simplefilter("ignore", LandbridgeWarning)
+        warnings.filterwarnings("ignore", "Only one sample available")  # the default discriminant
         try:
             return fit_model(model, rows)
         except ValueError:

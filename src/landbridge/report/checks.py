@@ -225,5 +225,5 @@ def _number_of_sources(sources: dict[str, Any]) -> Found:
     count = len(sources["per_source"])
     if count >= FEW_SOURCES:
         return "ok", f"There are {count} labelled domains."
-    needs = f"an interval about new ones needs {FEW_SOURCES} or more"
+    needs = f"an interval for the score on a new one needs {FEW_SOURCES} or more"
     return "caution", f"There are {count} labelled domains; {needs}."

@@ -25,7 +25,7 @@ from landbridge.report.checks import next_steps
 from landbridge.report.graph import Graph, Marks, interval_graph
 
 MOST_FEATURES = 12
-# Maximum number of columns of a confusion matrix on a page.
+# With more classes, the most frequent mistake of each class replaces the confusion matrix.
 MOST_CLASSES = 12
 Rows = Sequence[dict[str, Any]]
 
@@ -172,15 +172,28 @@ def _classes_blocks(classes: dict[str, Any]) -> list[Block]:
         Column("labelled rows", count),
         Column("recall", ".2f"),
         Column("precision", ".2f"),
-        *(Column(f"predicted {name}", count) for name in classes["names"][:MOST_CLASSES]),
     ]
-    parts = [classes[name] for name in ("names", "rows", "recall", "precision", "confusion")]
-    values = [[*line, *counts[:MOST_CLASSES]] for *line, counts in zip(*parts, strict=True)]
+    names, confusion = classes["names"], classes["confusion"]
+    if len(names) > MOST_CLASSES:
+        columns += [Column("most often mistaken for"), Column("rows", count)]
+        confusion = [_most_frequent_mistake(names, k, line) for k, line in enumerate(confusion)]
+    else:
+        columns += [Column(f"predicted {name}", count) for name in names]
+    parts = [classes[name] for name in ("names", "rows", "recall", "precision")]
+    values = [[*line, *more] for *line, more in zip(*parts, confusion, strict=True)]
     return [
         Text("Recall and precision per class", "heading"),
         Text("Out-of-fold predictions of the labelled target rows."),
         make_table(columns, values),
     ]
+
+
+def _most_frequent_mistake(
+    names: list[str], true: int, counts: list[float]
+) -> tuple[str, float | None]:
+    """The class that is predicted most often instead of the true one, and for how many rows."""
+    count, name = max((n, names[k]) for k, n in enumerate(counts) if k != true)
+    return (name, count) if count else ("–", None)
 
 
 def _matrix_blocks(ranking: dict[str, Any]) -> list[Block]:
