@@ -42,8 +42,8 @@ Question: TypeAlias = Literal["new_source", "population", "fixed"]
 QUESTIONS: tuple[Question, ...] = ("new_source", "population", "fixed")
 # With fewer sources, t_{K−1} is so large that the interval is hardly informative.
 FEW_SOURCES = 5
-# Numbers that would need more decimals have an exponent instead.
-MOST_DECIMALS = 6
+# Numbers that would need more decimals or digits have an exponent instead.
+MOST_DECIMALS, MOST_DIGITS = 6, 15
 # `benchmarks/multisource_population.py`
 TRAINING_VARIANCE = 8.0
 POPULATION_DOUBT = (
@@ -388,19 +388,33 @@ def warn_few_sources(n_sources: int, what: str, *, stacklevel: int) -> None:
 
 
 def decimals(standard_error: float) -> int:
-    """Decimals to show: one significant digit of the standard error, two if it starts with 1."""
+    """Decimals to show: one significant digit of the standard error, two if it starts with 1.
+
+    They are negative for a standard error of more than 20.
+    """
     if not 0 < standard_error < math.inf:
         return 3
     exponent = math.floor(math.log10(standard_error))
     leads_with_one = standard_error / 10.0**exponent < 2
-    return max(0, -exponent + leads_with_one)
+    return -exponent + leads_with_one
 
 
 def with_decimals(shown: int, *values: float) -> tuple[str, ...]:
-    """Format numbers with this many decimals; numbers that need too many have an exponent."""
-    if shown > MOST_DECIMALS:
+    """Format numbers with this many decimals; numbers that need too many have an exponent.
+
+    If ``shown`` is negative, digits that it does not justify are zeros, after the first four.
+    """
+    if shown > MOST_DECIMALS or any(abs(value) >= 10.0**MOST_DIGITS for value in values):
         return tuple(format_number(value) for value in values)
-    return tuple(f"{value:,.{shown}f}".replace(",", " ") for value in values)
+    if shown < 0:
+        values = tuple(round(value, max(shown, _places(value))) for value in values)
+    # A plain space is safe in CSV.
+    return tuple(f"{value:,.{max(0, shown)}f}".replace(",", " ") for value in values)
+
+
+def _places(value: float) -> int:
+    """Decimals of a number with four significant digits; negative above 10 000."""
+    return 3 - math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 0
 
 
 def format_number(value: float) -> str:
@@ -410,13 +424,12 @@ def format_number(value: float) -> str:
     size = abs(float(f"{value:.3e}"))  # 999.96 is rounded to 1000
     if size < 1e-300:  # replaces zero where logarithms are taken
         return "0"
-    if size < 1e-4 or size >= 1e9:
+    if size < 1e-4 or size >= 10.0**MOST_DIGITS:
         return f"{value:.3e}"
-    first = math.floor(math.log10(size))
+    shown = _places(size) - (size < 1)
     if 0.9995 <= size < 1:  # never rounded to 1
-        first = -2
-    shown = 2 - first if size < 1 else max(0, 3 - first)
-    return f"{value:,.{shown}f}".replace(",", " ")  # a plain space is safe in CSV
+        shown = 4
+    return with_decimals(shown, value)[0]
 
 
 @cache

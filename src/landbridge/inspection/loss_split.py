@@ -27,7 +27,7 @@ from landbridge._docstrings import documented
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import Task, stack_rows
-from landbridge.inference.intervals import check_level, decimals
+from landbridge.inference.intervals import check_level, decimals, with_decimals
 from landbridge.inspection._domain_auc import default_classifier
 
 N_REPLICATES, N_TREES = 1000, 100
@@ -117,20 +117,25 @@ class LossSplit:
         level = f"{100 * self.level:.0f} %"
         parts = self.total, self.features, self.relation
         shown = decimals(min(part.high - part.low for part in parts[1:]) / 4)
+        source, target = with_decimals(shown, self.source, self.target)
         total, features, relation = (
-            f"{part.value:+.{shown}f} ({level} between {part.low:+.{shown}f} and "
-            f"{part.high:+.{shown}f})"
+            "{} ({level} between {} and {})".format(*_signed(shown, part), level=level)
             for part in parts
         )
         return (
-            f"The {self.loss_name} of a source-only model goes from {self.source:.{shown}f} in the "
-            f"source to {self.target:.{shown}f} in the target: {total}. Shifted features: "
+            f"The {self.loss_name} of a source-only model goes from {source} in the "
+            f"source to {target} in the target: {total}. Shifted features: "
             f"{features}; changed relation: {relation}. Cause: {self.cause.value}. "
             f"{self.advice.value}"
         )
 
 
 @documented
+def _signed(shown: int, part: LossPart) -> list[str]:
+    numbers = with_decimals(shown, part.value, part.low, part.high)
+    return [number if number.startswith("-") else f"+{number}" for number in numbers]
+
+
 def split_loss(
     X: MatrixLike,
     losses: VectorLike,

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from landbridge.inference.intervals import MOST_DECIMALS
+from landbridge.inference.intervals import with_decimals
 from landbridge.metrics.metric import percent
 from landbridge.report.graph import Graph
 
@@ -39,7 +39,7 @@ SMALLEST_P = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Title of a column and the format of its numbers, ``None`` for text.
+    """Title of a column and the format or decimals of its numbers, ``None`` for text.
 
     A ``minor`` column is omitted if the table is too wide. In HTML, a ``graph`` is drawn before
     the column, and the numbers of a ``shaded`` one are coloured from the first end (faint) to the
@@ -47,7 +47,7 @@ class Column:
     """
 
     title: str
-    format: str | None = None
+    format: str | int | None = None
     minor: bool = False
     graph: Graph | None = None
     shaded: tuple[float, float] | None = None
@@ -112,9 +112,7 @@ def make_table(
 ) -> Table:
     """Table from plain values; missing numbers become dashes, empty columns are omitted."""
     forms = [
-        fixed(three_digits(line[n] for line in values))
-        if column.format == THREE_DIGITS
-        else column.format
+        three_digits(line[n] for line in values) if column.format == THREE_DIGITS else column.format
         for n, column in enumerate(columns)
     ]
     lines = [[_cell(*parts) for parts in zip(columns, forms, line, strict=True)] for line in values]
@@ -139,12 +137,7 @@ def three_digits(values: Iterable[float | None]) -> int:
     return 3 - math.ceil(math.log10(largest)) if largest else 0
 
 
-def fixed(shown: int) -> str:
-    """Format with this many decimals, or with an exponent if they are too many."""
-    return f",.{max(0, shown)}f" if shown <= MOST_DECIMALS else ".3g"
-
-
-def _cell(column: Column, form: str | None, value: Any) -> Cell:
+def _cell(column: Column, form: str | int | None, value: Any) -> Cell:
     if form is None:
         return Cell("" if value is None else str(value), value)
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
@@ -152,7 +145,9 @@ def _cell(column: Column, form: str | None, value: Any) -> Cell:
     return Cell(_shown(form, value), value, _strength(column.shaded, value))
 
 
-def _shown(form: str, value: float) -> str:
+def _shown(form: str | int, value: float) -> str:
+    if isinstance(form, int):
+        return with_decimals(form, value)[0]
     if form == P_VALUE:
         return f"< {SMALLEST_P}" if value < SMALLEST_P else f"{value:.2g}"
     if form.endswith("%"):

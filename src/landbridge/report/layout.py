@@ -16,7 +16,6 @@ from landbridge.report.blocks import (
     Section,
     Table,
     Text,
-    fixed,
     make_table,
     table_of,
     three_digits,
@@ -393,14 +392,14 @@ def _numbered(titles: Sequence[str]) -> dict[Any, Column]:
     return {place: Column(title, THREE_DIGITS) for place, title in enumerate(titles)}
 
 
-def _digits(rows: Rows, key: str) -> str:
-    """Format of scores: the decimals that the narrowest interval justifies, or three digits.
+def _digits(rows: Rows, key: str) -> int:
+    """Decimals of scores: those that the narrowest interval justifies, or three digits.
 
     Models share much of their error, so differences between them are often smaller than the error.
     """
     widths = [r["high"] - r["low"] for r in rows if r["low"] is not None and r["high"] > r["low"]]
     shown = decimals(min(widths) / 4) if widths else 0
-    return fixed(max(shown, three_digits(row[key] for row in rows)))
+    return max(shown, three_digits(row[key] for row in rows))
 
 
 def _full_name(row: dict[str, Any]) -> str:
