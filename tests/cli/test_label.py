@@ -1,13 +1,15 @@
 """``landbridge label``: batches, answers, and what can be wrong with them."""
 
 import json
-from xml.etree import ElementTree
+import re
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from cli.conftest import CANDIDATES, Program, make_frame
+from landbridge.cli.label import _history_table
 
 QUESTION = ["-y", "good", "-d", "region", "-t", "west"]
 OPTIONS = [*QUESTION, "--candidates", "few.yaml", "--folds", 2, "--batch", 5]
@@ -61,7 +63,7 @@ def test_answers_give_a_status_a_picture_and_the_next_batch(asked, landbridge, t
     shown = landbridge("label", asked, *OPTIONS, "--answers", "ask.csv")
     assert "After 5 labels" in shown.stdout
     assert "95 % interval" in shown.stdout
-    assert (tmp_path / "ask.svg").read_text().startswith("<svg xmlns")
+    assert "After 5 labels" in (tmp_path / "ask.html").read_text()
     second = pl.read_csv(tmp_path / "ask.csv", infer_schema=False)
     assert second["good"].null_count() == 5
     assert not set(second["row"]) & set(first["row"])
@@ -96,13 +98,23 @@ def test_goals(table, landbridge, tmp_path, goal):
     fill(tmp_path / "ask.csv", good=["yes"] * (n - 1) + [None])
     done = landbridge("label", table, *OPTIONS, "--goal", goal, "--answers", "ask.csv")
     assert f"{n - 1} label" in done.stdout
-    picture = ElementTree.parse(tmp_path / "ask.svg").getroot()
-    classes = [one.get("class") for one in picture.iter()]
-    assert classes.count("end chosen") == 1
-    (row,) = [one.text for one in picture.iter() if one.get("class") == "end chosen"]
-    assert row.startswith(f"{n - 1} labels")
-    assert ("zero" in classes) is ("e-value" in row) is (goal == "prove")
+    page = (tmp_path / "ask.html").read_text()
+    (last,) = re.findall(r'<tr class="chosen">.*', page)
+    assert f">{n - 1}</td>" in last
+    assert ("e-value</th>" in page) is (goal == "prove")
     assert "1 row has no label" in done.stderr
+
+
+@pytest.mark.parametrize(("goal", "zero"), [("prove", 0.0), ("choose", None)])
+def test_the_history_has_a_graph(goal, zero):
+    status = {"goal": goal, "score": "accuracy", "e_value": 2.0, "n_labels": 9}
+    found = [SimpleNamespace(**status, estimate=x, low=0.1, high=0.9) for x in (np.nan, 0.4)]
+    table = _history_table(found)
+    titles = ["labels", "accuracy", "low", "high", *(["e-value"] if goal == "prove" else [])]
+    assert [column.title for column in table.columns] == titles
+    graph = table.columns[1].graph
+    assert (graph.zero, table.chosen) == (zero, 1)
+    assert ("<circle" in graph.row(0), "<circle" in graph.row(1)) == (False, True)
 
 
 def test_labels_of_a_proof_are_no_sample(table, landbridge, tmp_path):

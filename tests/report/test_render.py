@@ -218,5 +218,5 @@ def test_columns_without_values_are_left_out_and_p_values_are_never_zero():
 def test_the_style_sheet_and_the_displays_have_the_same_colours():
     sheet = files("landbridge.report").joinpath("templates/report.css").read_text()
     names = {"accent": _palette.ACCENT, "strong": _palette.STRONG, "quiet": _palette.QUIET}
-    for name, colour in (names | {"ink": _palette.INK, "line": _palette.LINE}).items():
+    for name, colour in (names | {"ink": _palette.INK}).items():
         assert f"--{name}: {colour};" in sheet

@@ -14,9 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from markupsafe import Markup
 
-from landbridge._palette import ACCENT, INK, LINE, QUIET, STRONG
 from landbridge._storage import whole_file
 from landbridge._version import __version__
 from landbridge.cli._options import Goal, Label
@@ -32,22 +30,12 @@ from landbridge.cli._session import (
 from landbridge.cli.predict import without_formulas, write_answers
 from landbridge.cli.select import run_search
 from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
-from landbridge.metrics.metric import format_number
-from landbridge.report.blocks import THREE_DIGITS, Column, Text, make_table, plain
+from landbridge.report.blocks import THREE_DIGITS, Column, Page, Table, Text, make_table, plain
 from landbridge.report.graph import interval_graph
+from landbridge.report.render import render_page
 
 KIND = "landbridge labelling"
 ROW, WHY = "row", "why"
-# Sizes in the picture, in pixels.
-ROW_HEIGHT, GRAPH_WIDTH, LETTER = 26, 380, 8
-# Graphs of a report are styled by its page; a file of its own needs these rules.
-STYLE = Markup(f"""<style>
-text {{ font: 12px system-ui, sans-serif; fill: {INK} }} text.chosen {{ font-weight: 700 }}
-.middle {{ text-anchor: middle }} .end {{ text-anchor: end }} .quiet {{ fill: {QUIET} }}
-.rule {{ stroke: {LINE} }} .zero {{ stroke: {QUIET}; stroke-width: 1.5 }}
-.range {{ stroke: {ACCENT}; stroke-width: 3 }} .range.chosen {{ stroke: {STRONG} }}
-.dot {{ fill: {ACCENT} }} .dot.chosen {{ fill: {STRONG} }}
-</style>""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,26 +224,34 @@ def _show(
         words = f"{n_open} rows to label are in {asked.output}."
         current.show({"rows": n_open, "output": str(asked.output)}, [Text(words)])
         return
-    history = state.planner.history(search)
+    history = _history_table(state.planner.history(search))
     current.show(
         {**plain(asdict(status)), "sentences": list(status.sentences), "rows": n_open},
-        [*map(Text, status.sentences), _history_table(history)],
+        [*map(Text, status.sentences), history],
     )
-    picture = asked.output.with_suffix(".svg")
-    with whole_file(picture) as file:
-        file.write(label_picture(history).encode())
-    current.wrote("picture", picture)
+    level = f"intervals of {100 * status.level:g} %"
+    page = Page(f"Labels of {asked.target}", level, status.sentences, history)
+    path = asked.output.with_suffix(".html")
+    with whole_file(path) as file:
+        file.write(render_page(page).encode())
+    current.wrote("report", path)
 
 
-def _history_table(history: tuple[LabelStatus, ...]) -> Any:
-    proof = history[-1].goal == "prove"
-    titles = ["labels", history[-1].score, "low", "high", *(["e-value"] if proof else [])]
-    lines = [
-        [one.n_labels, one.estimate, one.low, one.high, *([one.e_value] if proof else [])]
-        for one in history
+def _history_table(history: Sequence[LabelStatus]) -> Table:
+    """Estimate and interval after every batch; for goal "prove", with the e-value."""
+    last = history[-1]
+    proof = last.goal == "prove"
+    ends = [tuple(plain([one.estimate, one.low, one.high])) for one in history]
+    columns = [
+        Column("labels", "d"),
+        Column(last.score, THREE_DIGITS, graph=interval_graph(ends, zero=0.0 if proof else None)),
+        *(Column(title, THREE_DIGITS) for title in ("low", "high", *(["e-value"] * proof))),
     ]
-    columns = [Column("labels", "d"), *(Column(title, THREE_DIGITS) for title in titles[1:])]
-    return make_table(columns, lines)
+    lines = [
+        [one.n_labels, *three, *([one.e_value] * proof)]
+        for one, three in zip(history, ends, strict=True)
+    ]
+    return make_table(columns, lines, chosen=len(lines) - 1)
 
 
 def fingerprint(cells: Sequence[Any]) -> str:
@@ -423,38 +419,3 @@ def with_answers(problem: Problem, path: Path) -> Problem:
     return replace(
         problem, labels=filled, target_weights=weights, n_disputed=len(rows) if disputed else 0
     )
-
-
-def label_picture(history: Sequence[LabelStatus]) -> str:
-    """Draw the estimate and its interval after every batch; for goal "prove", with the e-value."""
-    proof, last = history[-1].goal == "prove", history[-1]
-    ends = [tuple(plain([one.estimate, one.low, one.high])) for one in history]
-    graph = interval_graph(ends, zero=0.0 if proof else None)
-    labels = [
-        f"{one.n_labels} labels" + (f", e-value {one.e_value:.3g}" if proof else "")
-        for one in history
-    ]
-    left, height = 20 + LETTER * max(map(len, labels)), ROW_HEIGHT * len(history)
-    cell = Markup('<svg x="{}" y="{}" width="{}" height="{}">{}</svg>')
-    text = Markup('<text x="{}" y="{}" class="{}">{}</text>')
-    parts = [cell.format(left, height, GRAPH_WIDTH, 20, graph.axis())]
-    for place, (label, (value, _, _)) in enumerate(zip(labels, ends, strict=True)):
-        chosen, y = place == len(history) - 1, ROW_HEIGHT * place
-        kind = "chosen" if chosen else "plain"
-        row = graph.row(place, chosen=chosen)
-        parts += [
-            text.format(left - 10, y + 18, f"end {kind}", label),
-            cell.format(left, y, GRAPH_WIDTH, ROW_HEIGHT, row),
-            text.format(
-                left + GRAPH_WIDTH + 10,
-                y + 18,
-                kind,
-                "–" if value is None else format_number(value),
-            ),
-        ]
-    score = f"{last.score} of {last.candidate}" + (f" over {last.baseline}" if proof else "")
-    title = f"{score[:60]}, {100 * last.level:g} % interval"
-    parts.append(text.format(left + GRAPH_WIDTH / 2, height + 38, "middle quiet", title))
-    picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {} {}" role="img">{}{}</svg>'
-    size = left + GRAPH_WIDTH + 70, height + 50
-    return Markup(picture).format(*size, STYLE, Markup("\n").join(parts))

@@ -10,6 +10,7 @@ from landbridge._docstrings import documented
 from landbridge._extras import import_extra
 from landbridge._html import visible
 from landbridge._storage import whole_file
+from landbridge.report.blocks import Page
 from landbridge.report.layout import lay_out
 
 SUFFIXES = (".html", ".htm", ".md", ".json")
@@ -32,13 +33,18 @@ def render_html(summary: dict[str, Any]) -> str:
     >>> render_html(summary).startswith("<!doctype html>")
     True
     """
+    return render_page(lay_out(summary))
+
+
+def render_page(page: Page) -> str:
+    """Render a page as self-contained HTML."""
     from markupsafe import Markup
 
     return (
         _environment(escape=True)
         .get_template("report.html")
         .render(
-            page=lay_out(summary),
+            page=page,
             style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
             script=Markup((_TEMPLATES / "report.js").read_text(encoding="utf-8")),
         )
