@@ -26,9 +26,9 @@ from benchmarks._trust_cells import DRAWS as ROW_DRAWS
 from benchmarks._trust_cells import LABELS, every_task, predictions, source_candidates
 from benchmarks._trust_labels import PATTERNS, examine, label_tasks
 from benchmarks._trust_losses import losses_of_probabilities, regression_lines, regression_tasks
-from landbridge.inference import control_variate_interval, e_value, score_interval
+from landbridge.inference import e_value, score_interval
 from landbridge.inference.agreement import mean_agreement
-from landbridge.inference.control_variate import fit_slope
+from landbridge.inference.control_variate import adjust_mean
 from landbridge.metrics.metric import CROSS_VALIDATED
 
 LEVEL, DRAWS, UNLABELLED = 0.9, 3, 500
@@ -156,17 +156,12 @@ def control_variates(found: dict[str, Any]) -> dict[str, list[float]]:
             labelled, others = rng.integers(0, len(y), n), rng.integers(0, len(y), UNLABELLED)
             for own in predicted:
                 wrong, proxy = (own != y).astype(float), 1 - vote[rows, own]
-                cv = control_variate_interval(
-                    wrong[labelled], proxy[labelled], proxy[others], level=LEVEL, bounds=(0, 1)
-                )
-                low, high = score_interval(wrong[labelled].mean(), n, LEVEL)
-                truth = wrong.mean()
+                _, effective, moved = adjust_mean(wrong[labelled], proxy[labelled], proxy[others])
+                plain, truth = wrong[labelled].mean(), wrong.mean()
+                least, most = score_interval(plain + moved, effective, LEVEL)
+                low, high = score_interval(plain, n, LEVEL)
                 lines.append(
-                    [
-                        (cv.high - cv.low) / (high - low),
-                        cv.low <= truth <= cv.high,
-                        low <= truth <= high,
-                    ]
+                    [(most - least) / (high - low), least <= truth <= most, low <= truth <= high]
                 )
         means[str(n)] = np.mean(lines, axis=0).round(5).tolist()
     return means
@@ -201,9 +196,8 @@ def _out_of_fold_lines(found: dict[str, Any], n: int) -> list[list[float]]:
         wrong, truth = (own != y).astype(float), np.mean(test[c].argmax(1) != found["y_test"])
         proxy = 1 - votes[0][np.arange(n), own]
         others = 1 - votes[1][np.arange(len(other)), other]
-        slope, effective = fit_slope(wrong, proxy, len(others))
-        everywhere = (proxy.sum() + others.sum()) / (n + len(others))
-        estimate = float(np.clip(wrong.mean() - slope * (proxy.mean() - everywhere), 0, 1))
+        _, effective, moved = adjust_mean(wrong, proxy, others)
+        estimate = float(np.clip(wrong.mean() + moved, 0, 1))
         low, high = score_interval(estimate, effective / CROSS_VALIDATED, LEVEL)
         low_plain, high_plain = score_interval(wrong.mean(), n / CROSS_VALIDATED, LEVEL)
         lines.append(

@@ -4,7 +4,6 @@ from landbridge.inference.agreement import AgreementInterval, agreement_interval
 from landbridge.inference.bounds import Bound, generalization_bound
 from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
-from landbridge.inference.control_variate import ControlVariate, control_variate_interval
 from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import Interval, interval, score_interval, source_intervals
 from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
@@ -16,7 +15,6 @@ __all__ = [
     "AgreementInterval",
     "Bound",
     "ClassBalance",
-    "ControlVariate",
     "FriedmanTest",
     "Interval",
     "LabelCheck",
@@ -26,7 +24,6 @@ __all__ = [
     "agreement_interval",
     "check_labels",
     "class_balance",
-    "control_variate_interval",
     "cv_variance",
     "e_value",
     "friedman_test",

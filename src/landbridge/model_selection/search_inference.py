@@ -452,7 +452,7 @@ def adjust_with_unlabelled(
     The proxy of a loss is its expectation according to the other candidates: the mean over the
     classes, weighted by the average probabilities of the candidates, or, for numbers, the loss of
     the cell if the vote were right. It is known for labelled and unlabelled rows; see
-    `landbridge.inference.control_variate_interval`.
+    `landbridge.inference.control_variate`.
     """
     predicted, elsewhere = result.predictions("tlv", cell), unlabelled_predictions(result, cell)
     if predicted is None or elsewhere is None or y.size < FEWEST_LABELS:
