@@ -15,7 +15,6 @@ FUNCTIONS = [
     ("cv_variance, weighted", "numbers"),
     ("interval", "numbers"),
     ("paired_test", "numbers"),
-    ("source_intervals", "numbers"),
 ]
 SIZES = [
     ("random forest", {"n_sources": 10, "n_rows": 800, "n_features": 20}),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from landbridge.inference import cv_variance, interval, paired_test, source_intervals
+from landbridge.inference import cv_variance, interval, paired_test
 
 
 def floor(losses, other, groups):
@@ -18,9 +18,6 @@ FUNCTIONS = {
     ),
     "interval": lambda losses, other, groups: interval(losses, groups).low,
     "paired_test": lambda losses, other, groups: paired_test(losses, other, groups).p_value,
-    "source_intervals": lambda losses, other, groups: float(
-        source_intervals(losses, groups)[0].sum()
-    ),
 }
 
 

@@ -5,7 +5,7 @@ from landbridge.inference.bounds import Bound, generalization_bound
 from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
 from landbridge.inference.e_process import e_value
-from landbridge.inference.intervals import Interval, interval, score_interval, source_intervals
+from landbridge.inference.intervals import Interval, interval, score_interval
 from landbridge.inference.label_check import LabelCheck, LabelledColumn, check_labels
 from landbridge.inference.ranks import FriedmanTest, friedman_test
 from landbridge.inference.sources import SourceSummary, summarise_sources
@@ -32,6 +32,5 @@ __all__ = [
     "interval",
     "paired_test",
     "score_interval",
-    "source_intervals",
     "summarise_sources",
 ]

@@ -289,49 +289,6 @@ def interval_of(
     )
 
 
-def source_intervals(
-    losses: VectorLike, groups: VectorLike, level: float = 0.95, *, sample_weight: VectorLike = None
-) -> tuple[Vector, Vector]:
-    """Interval for the mean loss of each source, with sources sorted by name.
-
-    Unweighted zero-one losses have the score interval, which is valid for rates of 0 and 1; other
-    losses have m_k ± t_{M_k − 1} √u_k. The interval of a source with one row is (−∞, ∞).
-
-    Parameters
-    ----------
-    losses : array-like
-        Losses, one per row.
-    groups : array-like of shape (n_rows,)
-        Source of each row.
-    level : float, default=0.95
-        Nominal coverage.
-    sample_weight : array-like of shape (n_rows,), optional
-        Weights of the rows.
-
-    Returns
-    -------
-    tuple of ndarray (low, high)
-        Bounds per source.
-
-    Examples
-    --------
-    >>> from landbridge.inference import source_intervals
-    >>> losses, groups = [0, 1, 0, 0, 1, 1, 1, 0], list("aaaabbbb")
-    >>> low, high = source_intervals(losses, groups, level=0.9)
-    >>> low.round(2), high.round(2)
-    (array([0.06, 0.36]), array([0.64, 0.94]))
-    """
-    check_level(level)
-    summary = summarise_sources(losses, groups, sample_weight=sample_weight)
-    if sample_weight is None and np.isin(losses, (0, 1)).all():
-        return score_interval(summary.mean, summary.n_rows, level)
-    unknown = np.isnan(summary.mean_variance)
-    freedom = np.maximum(summary.n_rows - 1, 1)
-    half = stats.t.ppf((1 + level) / 2, freedom) * np.sqrt(summary.mean_variance)
-    half[unknown] = np.inf
-    return summary.mean - half, summary.mean + half
-
-
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
     """Score (Wilson) interval of a rate, clipped at 0 and 1.
 

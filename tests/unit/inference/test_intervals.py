@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import landbridge as lb
-from landbridge.inference import cv_variance, interval, score_interval, source_intervals
+from landbridge.inference import cv_variance, interval, score_interval
 from landbridge.inference.intervals import decimals
 
 RNG = np.random.default_rng(0)
@@ -202,9 +202,8 @@ def test_a_source_of_one_row_leaves_the_questions_about_other_sources():
 
 @pytest.mark.parametrize("level", [0, 1, 95, -0.5, "0.9"])
 def test_bad_levels(level):
-    for function in (interval, source_intervals):
-        with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
-            function(LOSSES, GROUPS, level=level)
+    with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
+        interval(LOSSES, GROUPS, level=level)
     with pytest.raises(ValueError, match="`level` must lie between 0 and 1"):
         score_interval(0.3, 20, level)
 
@@ -212,29 +211,6 @@ def test_bad_levels(level):
 def test_unknown_question():
     with pytest.raises(ValueError, match="`question` must be one of 'new_source'"):
         interval(LOSSES, GROUPS, "next_year")
-
-
-def test_source_intervals_are_t_intervals_of_each_source():
-    low, high = source_intervals(LOSSES, GROUPS, 0.9)
-    for k in range(6):
-        expected = stats.ttest_1samp(PARTS[k], 0).confidence_interval(0.9)
-        assert (low[k], high[k]) == pytest.approx(tuple(expected), rel=1e-12)
-
-
-def test_source_intervals_of_errors_are_score_intervals():
-    losses = np.concatenate([np.zeros(12), np.repeat([0, 1], [5, 3])])
-    groups = np.repeat(["good", "bad"], [12, 8])
-    low, high = source_intervals(losses, groups, 0.95)
-    for position, (wrong, rows) in enumerate([(3, 8), (0, 12)]):
-        expected = stats.binomtest(wrong, rows).proportion_ci(0.95, method="wilson")
-        ends = (max(low[position], 0), high[position])
-        assert ends == pytest.approx((expected.low, expected.high), abs=1e-12)
-    assert high[1] > 0.2  # twelve rows without an error do not prove that there is none
-
-
-def test_source_interval_of_one_row_is_the_whole_line():
-    low, high = source_intervals([0.3, 0.4, 0.7], ["a", "a", "b"])
-    assert (low[1], high[1]) == (-np.inf, np.inf)
 
 
 def test_score_interval_takes_arrays():
