@@ -2,7 +2,6 @@
 
 from landbridge.inference.agreement import AgreementInterval, agreement_interval
 from landbridge.inference.bounds import Bound, generalization_bound
-from landbridge.inference.class_balance import ClassBalance, class_balance
 from landbridge.inference.comparison import PairedTest, holm, paired_test
 from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import Interval, interval, score_interval
@@ -14,7 +13,6 @@ from landbridge.inference.variance import cv_variance
 __all__ = [
     "AgreementInterval",
     "Bound",
-    "ClassBalance",
     "FriedmanTest",
     "Interval",
     "LabelCheck",
@@ -23,7 +21,6 @@ __all__ = [
     "SourceSummary",
     "agreement_interval",
     "check_labels",
-    "class_balance",
     "cv_variance",
     "e_value",
     "friedman_test",

@@ -1,4 +1,7 @@
-"""Confusion matrix, recall and precision per class."""
+"""Confusion matrix, recall and precision per class, and classes that are rare or ignored.
+
+If a class has 1 % of the rows, a model that never predicts it has an accuracy of 0.99.
+"""
 
 from dataclasses import dataclass
 
@@ -6,6 +9,11 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from landbridge._typing import Vector, VectorLike
+
+# Below this share of rows a class is rare.
+RARE = 0.2
+# A class is seldom predicted if its predictions number less than this share of its rows.
+SELDOM = 0.2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +50,43 @@ class ClassReport:
     def precision(self) -> Vector:
         """Share of correct predictions of a class; NaN if it was never predicted."""
         return _share(np.diag(self.confusion), self.n_predicted)
+
+    @property
+    def shares(self) -> Vector:
+        """Share of each class among the rows."""
+        return self.n_rows / self.confusion.sum()
+
+    @property
+    def rarest(self) -> int:
+        """Position of the rarest class that has rows."""
+        return int(np.argmin(np.where(self.n_rows > 0, self.n_rows, np.inf)))
+
+    @property
+    def never(self) -> list[int]:
+        """Positions of classes that have rows but are never predicted."""
+        return np.flatnonzero((self.n_rows > 0) & (self.n_predicted == 0)).tolist()
+
+    @property
+    def seldom(self) -> list[int]:
+        """Positions of classes that are predicted for fewer than a fifth of their rows."""
+        few = (self.n_predicted > 0) & (self.n_predicted < SELDOM * self.n_rows)
+        return np.flatnonzero(few).tolist()
+
+    @property
+    def imbalanced(self) -> bool:
+        """Whether the rarest class has fewer than 20 % of the rows.
+
+        With more than four classes, the limit is half of an equal share.
+        """
+        n_classes = np.sum(self.n_rows > 0)
+        return bool(self.shares[self.rarest] < (RARE if n_classes <= 4 else 0.5 / n_classes))
+
+    @property
+    def suggested_metric(self) -> str | None:
+        """Name of a metric that reflects rare classes; None if classes are balanced."""
+        if not self.imbalanced:
+            return None
+        return "average_precision" if np.sum(self.n_rows > 0) == 2 else "balanced_accuracy"
 
 
 def class_report(

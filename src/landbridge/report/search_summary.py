@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from landbridge._docstrings import documented
-from landbridge.inference import class_balance
 from landbridge.inference.agreement import labels_for_accuracy, labels_for_error
 from landbridge.inference.label_check import LabelCheck
 from landbridge.inspection.search_displays import best_pairs, scores_by_source
@@ -193,13 +192,11 @@ def _classes(result: SearchResult) -> dict[str, Any] | None:
     if report is None:
         return None
     names = [str(name) for name in report.classes]
-    balance = class_balance(report.confusion)
-    figures = ("recall", "precision", "confusion")
+    figures = ("recall", "precision", "confusion", "rarest", "never", "seldom", "suggested_metric")
     return {
         "names": names,
-        **values_of(report, *figures, rows="n_rows", predicted="n_predicted"),
-        "rarest_share": balance.shares[balance.rarest],
-        **values_of(balance, "rarest", "never", "seldom", "suggested_metric", is_rare="imbalanced"),
+        **values_of(report, *figures, rows="n_rows", predicted="n_predicted", is_rare="imbalanced"),
+        "rarest_share": report.shares[report.rarest],
     }
 
 
