@@ -21,6 +21,7 @@ import landbridge as lb
 from benchmarks._fast_nnge import compiled_boxes
 from benchmarks._paper_tasks import PaperTask
 from benchmarks._weka import WekaClassifier
+from landbridge._validation import TransferData
 from landbridge.model_selection import _fit_tasks
 from landbridge.model_selection.candidates import takes_target
 
@@ -116,7 +117,7 @@ def labelled_rows_in_the_source() -> Iterator[None]:
         rows = given(data, estimator, pseudo_labels, test)
         if not takes_target(estimator) or rows.X_target is None:
             return rows
-        return _fit_tasks.Training(rows.rows, rows.labels, X_unlabeled=rows.X_unlabeled)
+        return TransferData(rows.labelled_rows, rows.labels, X_unlabeled=rows.X_unlabeled)
 
     with mock.patch.object(_fit_tasks, "reverse_rows", joined):
         yield

@@ -27,7 +27,8 @@ from sklearn.pipeline import Pipeline
 import landbridge as lb
 from benchmarks._defaults_tasks import Split, pairs_of_domains, regressions, several_sources, split
 from benchmarks._harness import Log, markdown_table, read, write_page
-from landbridge.model_selection._fit_tasks import Training, fit_model
+from landbridge._validation import TransferData
+from landbridge.model_selection._fit_tasks import fit_model
 
 NAME = "defaults"
 N_DRAWS = 3
@@ -177,9 +178,9 @@ def score(model: Any, rows: Split, labels: bool) -> float:
 def fit(model: Any, rows: Split, labels: bool) -> Any:
     """Fit on the rows that the estimator can use."""
     few = (rows.X_target, rows.y_target) if labels else (None, None)
-    training = Training(rows.X, rows.y, *few, X_unlabeled=rows.X_unlabeled)
+    training = TransferData(rows.X, rows.y, *few, X_unlabeled=rows.X_unlabeled)
     if rows.groups is not None and type(model).__name__ in GROUPED:
-        return model.fit(rows.X, rows.y, groups=rows.groups, **training.target)
+        return model.fit(rows.X, rows.y, groups=rows.groups, **training.options)
     return fit_model(model, training)
 
 

@@ -34,7 +34,8 @@ from benchmarks import _data
 from benchmarks._domains import NEWSGROUP_TASKS
 from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge import datasets
-from landbridge.model_selection._fit_tasks import Training, fit_candidate
+from landbridge._validation import TransferData
+from landbridge.model_selection._fit_tasks import fit_candidate
 from landbridge.model_selection.candidates import expand_candidates
 
 NAME = "ensembles"
@@ -193,7 +194,7 @@ def compare(task: Task, draw: int) -> list[dict[str, Any]]:
     order = np.random.default_rng(draw).permutation(task.X_target.shape[0])
     few, rest = order[: task.n_labelled], order[task.n_labelled :]
     labelled = (task.X_target[few], task.y_target[few]) if task.n_labelled else (None, None)
-    rows = Training(task.X, task.y, *labelled, X_unlabeled=task.X_target[rest])
+    rows = TransferData(task.X, task.y, *labelled, X_unlabeled=task.X_target[rest])
     lines = []
     for name, candidate in CANDIDATES[task.family]().items():
         model = fit(candidate, rows, task.groups, draw)
@@ -203,7 +204,7 @@ def compare(task: Task, draw: int) -> list[dict[str, Any]]:
     return lines
 
 
-def fit(candidate: Any, rows: Training, groups: np.ndarray | None, seed: int) -> Any:
+def fit(candidate: Any, rows: TransferData, groups: np.ndarray | None, seed: int) -> Any:
     """With the sources kept apart where there are several and the candidate can tell them."""
     if groups is not None and isinstance(candidate, lb.LocallyWeightedEnsemble):
         candidate.set_params(random_state=seed)

@@ -1,6 +1,6 @@
 """Validation of the arguments of a transfer fit."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from landbridge.exceptions import NoTargetWarning
 
 @dataclass(frozen=True, slots=True)
 class TransferData:
-    """Checked arguments of a transfer fit; ``None`` where nothing was given.
+    """Arguments of a transfer fit; ``None`` where nothing was given.
 
     ``classes`` is the sorted union of source and target labels (``None`` for regression).
     """
@@ -54,7 +54,8 @@ class TransferData:
     @property
     def all_rows(self) -> Matrix:
         """Source rows, labelled target rows and unlabelled target rows."""
-        return self.X if self.target_rows is None else stack_rows([self.X, self.target_rows])
+        parts = (self.X, self.X_target, self.X_unlabeled)
+        return stack_rows([part for part in parts if part is not None])
 
     @property
     def labelled_rows(self) -> Matrix:
@@ -75,6 +76,17 @@ class TransferData:
         return np.concatenate(
             [np.ones(len(y)) if weights is None else weights.astype(float) for y, weights in sides]
         )
+
+    @property
+    def weighted(self) -> bool:
+        """Whether any row has a weight."""
+        return self.sample_weight is not None or self.sample_weight_target is not None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Arguments of ``fit`` besides X and y, as far as they were given."""
+        names = (part.name for part in fields(TransferData)[2:-1])
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def without_zero_weights(self) -> "TransferData":
         """The same arguments without the rows of weight 0."""

@@ -28,7 +28,7 @@ directions. Adding L to the source rows, as for a plain estimator, does not impr
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 from zlib import crc32
 
@@ -42,7 +42,7 @@ from sklearn.utils.validation import _num_samples
 from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
 from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals, working_time
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import plain_numbers, stack_rows
+from landbridge._validation import TransferData, plain_numbers, stack_rows
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
@@ -97,47 +97,6 @@ class FitContext:
     kept_rows: Vector
     kept_unlabelled: Vector
     weight_rows: tuple[Matrix, Matrix] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """Arguments of one call of ``fit``."""
-
-    X: MatrixLike
-    y: Vector
-    X_target: MatrixLike = None
-    y_target: VectorLike = None
-    X_unlabeled: MatrixLike = None
-    sample_weight: VectorLike = None
-    sample_weight_target: VectorLike = None
-
-    @property
-    def labels(self) -> Vector:
-        """Every label of the fit."""
-        return self.y if self.y_target is None else np.concatenate([self.y, self.y_target])
-
-    @property
-    def rows(self) -> MatrixLike:
-        """All labelled rows of the fit, source rows first."""
-        return self.X if self.X_target is None else stack_rows([self.X, self.X_target])
-
-    @property
-    def weights(self) -> VectorLike:
-        """Weights of all labelled rows; ``None`` if no weights were given."""
-        if self.sample_weight is None and self.sample_weight_target is None:
-            return None
-        source = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight
-        if self.y_target is None:
-            return source
-        target = self.sample_weight_target
-        target = np.ones(len(self.y_target)) if target is None else target
-        return np.concatenate([source, target])
-
-    @property
-    def target(self) -> dict[str, Any]:
-        """Arguments of ``fit`` that are not None, except X and y."""
-        named = {part.name: getattr(self, part.name) for part in fields(self)[2:]}
-        return {name: value for name, value in named.items() if value is not None}
 
 
 # Plan
@@ -364,62 +323,59 @@ def _shared_target_fits(
 # Training rows
 
 
-def _take(values: VectorLike, rows: Vector) -> VectorLike:
-    return None if values is None else values[rows]
+def _labelled(X: MatrixLike, y: Vector, weight: VectorLike, rows: Vector) -> TransferData:
+    weight = None if weight is None else weight[rows]
+    return TransferData(_safe_indexing(X, rows), y[rows], sample_weight=weight)
 
 
-def _source_part(data: SearchData, rows: Vector) -> tuple[MatrixLike, Vector, VectorLike]:
-    return _safe_indexing(data.X, rows), data.y[rows], _take(data.sample_weight, rows)
+def source_rows(data: SearchData, rows: Vector) -> TransferData:
+    """Labelled source rows, without the target."""
+    return _labelled(data.X, data.y, data.sample_weight, rows)
 
 
-def forward_rows(data: SearchData, estimator: Any, train: Vector) -> Training:
+def target_alone_rows(data: SearchData, rows: Vector) -> TransferData:
+    """Labelled target rows, without the source."""
+    return _labelled(data.X_target, data.y_target, data.sample_weight_target, rows)
+
+
+def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -> TransferData:
+    """Source rows and the labelled target rows ``train``; all of them for the final fit."""
+    target = TransferData(data.X_target, data.y_target, sample_weight=data.sample_weight_target)
+    if train is not None and data.X_target is not None:
+        target = target_alone_rows(data, train)
+    return replace(
+        source_rows(data, source),
+        X_target=target.X,
+        y_target=target.y,
+        X_unlabeled=data.X_unlabeled,
+        sample_weight_target=target.sample_weight,
+    )
+
+
+def forward_rows(data: SearchData, estimator: Any, train: Vector) -> TransferData:
     """Step 1 of Fig. 1."""
-    if takes_target(estimator):
-        return target_rows(data, train)
-    X, y, weight = _source_part(data, train)
-    return Training(X, y, sample_weight=weight)
+    return target_rows(data, train) if takes_target(estimator) else source_rows(data, train)
 
 
-def reverse_rows(data: SearchData, estimator: Any, pseudo_labels: Vector, test: Vector) -> Training:
+def reverse_rows(
+    data: SearchData, estimator: Any, pseudo_labels: Vector, test: Vector
+) -> TransferData:
     """Step 3 of Fig. 1; for a transfer estimator, the two domains are exchanged."""
-    held_out = _safe_indexing(data.X, test) if takes_target(estimator) else None
-    return Training(
+    return TransferData(
         data.rows_to_label,
         pseudo_labels,
         data.X_target,
         data.y_target,
-        held_out,
+        _safe_indexing(data.X, test) if takes_target(estimator) else None,
         sample_weight_target=data.sample_weight_target,
     )
-
-
-def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -> Training:
-    """Source rows and the labelled target rows ``train``; all of them for the final fit."""
-    X_target, y_target, weight = data.X_target, data.y_target, data.sample_weight_target
-    if X_target is not None and train is not None:
-        X_target, y_target = _safe_indexing(X_target, train), y_target[train]
-        weight = _take(weight, train)
-    X, y, source_weight = _source_part(data, source)
-    return Training(X, y, X_target, y_target, data.X_unlabeled, source_weight, weight)
-
-
-def source_to_target_rows(data: SearchData, source: Vector) -> Training:
-    """Labelled source rows and unlabelled target rows."""
-    X, y, weight = _source_part(data, source)
-    return Training(X, y, X_unlabeled=data.target_rows, sample_weight=weight)
-
-
-def target_alone_rows(data: SearchData, train: Vector) -> Training:
-    """Labelled target rows, without the source."""
-    X, y = _safe_indexing(data.X_target, train), data.y_target[train]
-    return Training(X, y, sample_weight=_take(data.sample_weight_target, train))
 
 
 class OneClass(DummyClassifier):
     """Replacement for a candidate whose training labels have only one class."""
 
 
-def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int) -> Any:
+def fit_candidate(candidate: Candidate, rows: TransferData, *, task: str, seed: int) -> Any:
     """Fit a clone; predict a constant if all labels, such as pseudo-labels, are equal."""
     # A source-only candidate never sees target labels, so they cannot add a second class.
     used = rows.y if candidate.role == "source-only" else rows.labels
@@ -440,51 +396,49 @@ def fit_candidate(candidate: Candidate, rows: Training, *, task: str, seed: int)
             raise
 
 
-def _constant(rows: Training) -> OneClass:
+def _constant(rows: TransferData) -> OneClass:
     # The rows do not matter, and documents or tables need no conversion.
     return OneClass(strategy="most_frequent").fit(np.zeros((len(rows.y), 1)), rows.y)
 
 
-def fit_model(model: Any, rows: Training) -> Any:
+def fit_model(model: Any, rows: TransferData) -> Any:
     """Fit an estimator of any kind on the rows that it can learn from."""
     if not takes_target(model):
-        return _fit_plain(model, rows.rows, rows.labels, rows.weights)
+        return _fit_plain(model, rows.labelled_rows, rows)
     if isinstance(model, Pipeline) and not takes_target(model[-1]) and hasattr(model[-1], "fit"):
         return _fit_mapped(model, rows)
     return fit_with_target(model, rows)
 
 
-def _fit_plain(model: Any, X: MatrixLike, y: Vector, weights: VectorLike) -> Any:
-    if weights is None:
-        return model.fit(X, y)
+def _fit_plain(model: Any, X: MatrixLike, rows: TransferData) -> Any:
+    """Fit with the labels and weights of all labelled rows, which are the rows of X."""
+    if not rows.weighted:
+        return model.fit(X, rows.labels)
     require_sample_weight(model, "the search was given sample weights")
-    return fit_weighted(model, X, y, weights)
+    return fit_weighted(model, X, rows.labels, rows.row_weights)
 
 
-def _fit_mapped(model: Pipeline, rows: Training) -> Pipeline:
+def _fit_mapped(model: Pipeline, rows: TransferData) -> Pipeline:
     """Fit a pipeline that maps the domains onto each other and ends in a plain estimator.
 
     The estimator learns from the mapped source rows and from the labelled target rows, as it would
     without the maps.
     """
     maps, last = model[:-1], model[-1]
-    given = {name: value for name, value in rows.target.items() if "weight" not in name}
+    given = {name: value for name, value in rows.options.items() if "weight" not in name}
     if not given:
-        return _fit_plain(model, rows.X, rows.y, rows.weights)
+        return _fit_plain(model, rows.X, rows)
     mapped = _with_routing(maps, given, "fit_transform", rows.X, rows.y)
     if rows.X_target is not None:
         mapped = stack_rows([mapped, maps.transform(rows.X_target)])
     # `maps` shares its steps with the pipeline, so only the last step has to be restored.
-    model.steps[-1] = (model.steps[-1][0], _fit_plain(last, mapped, rows.labels, rows.weights))
+    model.steps[-1] = (model.steps[-1][0], _fit_plain(last, mapped, rows))
     return model
 
 
-def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
-    """Fit with the available target rows, passed to every pipeline step that accepts them.
-
-    ``options`` are additional arguments of ``fit``.
-    """
-    given = rows.target
+def fit_with_target(model: Any, rows: TransferData) -> Any:
+    """Fit with all given arguments, passed to every pipeline step that accepts them."""
+    given = rows.options
     refused = [name for name in given if "weight" in name and not steps_that_take(model, name)]
     if refused:
         raise ValueError(
@@ -492,20 +446,18 @@ def fit_with_target(model: Any, rows: Training, **options: Any) -> Any:
             f"weights; got {type(model).__name__}, which does not. Leave the candidate out."
         )
     if not given or not isinstance(model, Pipeline):
-        return model.fit(rows.X, rows.y, **given, **options)
-    return _with_routing(model, given, "fit", rows.X, rows.y, **options)
+        return model.fit(rows.X, rows.y, **given)
+    return _with_routing(model, given, "fit", rows.X, rows.y)
 
 
-def _with_routing(
-    model: Pipeline, given: dict[str, Any], method: str, X: Any, y: Any, **options: Any
-) -> Any:
+def _with_routing(model: Pipeline, given: dict[str, Any], method: str, X: Any, y: Any) -> Any:
     """Call a method of a pipeline so that each step gets the arguments accepted by its fit."""
     with config_context(enable_metadata_routing=True):
         model.set_params(transform_input=[name for name in given if name.startswith("X")])
         for name in given:
             for step in steps_that_take(model, name):
                 step.set_fit_request(**{name: True})
-        return getattr(model, method)(X, y, **given, **options)
+        return getattr(model, method)(X, y, **given)
 
 
 class FitRun:
@@ -526,7 +478,7 @@ class FitRun:
             case "source_fold":
                 self._source_fold()
             case "source_to_target":
-                rows = source_to_target_rows(data, source.rows)
+                rows = replace(source_rows(data, source.rows), X_unlabeled=data.target_rows)
                 self._on_target(rows, np.arange(data.n_labelled))
             case stage:
                 train, test = self.context.target_folds.splits[fold]  # type: ignore[union-attr]
@@ -560,7 +512,7 @@ class FitRun:
             back = reverse_rows(self.data, self.candidate.estimator, labels, test)
             self._predict(self._fit(back), X_kept, "reverse")
 
-    def _on_target(self, rows: Training, test: Vector) -> None:
+    def _on_target(self, rows: TransferData, test: Vector) -> None:
         model = self._fit(rows)
         self.arrays["rows"] = test
         names = [name for name in self.task.fills if name != "unlabelled"]
@@ -581,7 +533,7 @@ class FitRun:
             if found.labels is not None:
                 self.arrays[f"{name}.labels"] = found.labels
 
-    def _fit(self, rows: Training) -> Any:
+    def _fit(self, rows: TransferData) -> Any:
         started = working_time()
         model = fit_candidate(
             self.candidate, rows, task=self.data.task, seed=self.context.seeds[self.task.candidate]

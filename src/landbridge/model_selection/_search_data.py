@@ -5,7 +5,6 @@ and lists of documents are passed on unchanged. Only the importance weights need
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from landbridge._sklearn_versions import validate_data
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
+    TransferData,
     check_finite,
     check_groups,
     check_like_source,
@@ -36,22 +36,8 @@ from landbridge._validation import (
 from landbridge.inference.label_check import LabelCheck, check_labels
 
 
-@dataclass(frozen=True)
-class SearchRows:
-    """Rows as given to `TransferSearchCV.fit`; ``None`` for arguments that were not given."""
-
-    X: MatrixLike
-    y: Vector
-    groups: VectorLike
-    X_target: MatrixLike
-    y_target: VectorLike
-    X_unlabeled: MatrixLike
-    sample_weight: VectorLike
-    sample_weight_target: VectorLike
-
-
-@dataclass(frozen=True)
-class SearchData(SearchRows):
+@dataclass(frozen=True, kw_only=True)
+class SearchData(TransferData):
     """Checked rows, as passed to the candidates."""
 
     task: Task
@@ -70,27 +56,9 @@ class SearchData(SearchRows):
         return _num_samples(self.rows_to_label)
 
     @property
-    def rows(self) -> MatrixLike:
-        """All rows: source, labelled target, unlabelled target."""
-        parts = (self.X, self.X_target, self.X_unlabeled)
-        return stack_rows([part for part in parts if part is not None])
-
-    @property
-    def target_rows(self) -> MatrixLike:
-        """All target rows, labelled first."""
-        return stack_rows([part for part in (self.X_target, self.X_unlabeled) if part is not None])
-
-    @property
     def rows_to_label(self) -> MatrixLike:
         """Rows that receive pseudo-labels in reverse validation."""
         return self.X_target if self.X_unlabeled is None else self.X_unlabeled
-
-    @cached_property
-    def classes(self) -> VectorLike:
-        """Labels of source and target, sorted; ``None`` for regression."""
-        if self.task == "regression":
-            return None
-        return np.unique(self.y if self.y_target is None else np.r_[self.y, self.y_target])
 
     def check_finite(self) -> None:
         """Raise if a numeric matrix has NaN or infinity, with the name of the argument.
@@ -131,7 +99,7 @@ def encode_labels(labels: Vector, classes: VectorLike) -> Vector:
     return places
 
 
-def check_search_data(search: Any, given: SearchRows, task: Task | None) -> SearchData:
+def check_search_data(search: Any, given: TransferData, task: Task | None) -> SearchData:
     """Check the arguments of a search; ``task`` is inferred from ``y`` if not given."""
     X_target, y_target, X_unlabeled = given.X_target, given.y_target, given.X_unlabeled
     if X_target is None and X_unlabeled is None and y_target is None:
@@ -156,8 +124,7 @@ def check_search_data(search: Any, given: SearchRows, task: Task | None) -> Sear
             _check_classes(y_target, "y_target")
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
-    if task == "classification":
-        union_of_classes(y, y_target)
+    classes = union_of_classes(y, y_target) if task == "classification" else None
     groups = None if given.groups is None else check_groups(given.groups, y.shape[0])
     weight, target_weight = given.sample_weight, given.sample_weight_target
     if weight is not None:
@@ -169,7 +136,8 @@ def check_search_data(search: Any, given: SearchRows, task: Task | None) -> Sear
                 "target rows. Leave it out, or pass them."
             )
         target_weight = check_sample_weight(target_weight, y_target)
-    return SearchData(X, y, groups, X_target, y_target, X_unlabeled, weight, target_weight, task)
+    rows = (X, y, X_target, y_target, X_unlabeled)
+    return SearchData(*rows, weight, target_weight, groups, classes, task=task)
 
 
 def compare_labelled(

@@ -31,16 +31,11 @@ from landbridge._tasks import (
     task_key,
 )
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, missing_values
+from landbridge._validation import TransferData, check_choice, missing_values
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._fit_tasks import (
-    Training,
-    fit_with_target,
-    predict_rows,
-    without_column,
-)
+from landbridge.model_selection._fit_tasks import fit_with_target, predict_rows, without_column
 from landbridge.model_selection._search_data import check_numbers, plain_labels
 from landbridge.model_selection.candidates import steps_that_take
 from landbridge.model_selection.multi_source_result import Comparison
@@ -433,15 +428,14 @@ def predict_fold(folds: Folds, task: FoldTask) -> dict[str, Any]:
     is_test = folds.fold == task.fold
     train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
     X_test = _safe_indexing(folds.X, test)
-    rows = Training(
+    rows = TransferData(
         _safe_indexing(folds.X, train),
         folds.labels[train],
         X_unlabeled=X_test if folds.unlabeled_target else None,
         sample_weight=folds.sample_weight[train] if folds.sample_weight.size else None,
+        groups=folds.source_names[folds.source[train]] if _takes_groups(estimator) else None,
     )
-    groups = folds.source_names[folds.source[train]]
-    options = {"groups": groups} if _takes_groups(estimator) else {}
-    model = fit_with_target(clone_with_seed(estimator, task.seed), rows, **options)
+    model = fit_with_target(clone_with_seed(estimator, task.seed), rows)
     if not folds.classes.size:
         return {"predicted": predict_rows(model, X_test, None).values, "probabilities": np.nan}
     has_proba = hasattr(model, "predict_proba")

@@ -20,17 +20,12 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import Task, check_choice, check_groups, check_positive
+from landbridge._validation import Task, TransferData, check_choice, check_groups, check_positive
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column
 from landbridge.model_selection._run import run_search
-from landbridge.model_selection._search_data import (
-    SearchData,
-    SearchRows,
-    check_search_data,
-    compare_labelled,
-)
+from landbridge.model_selection._search_data import SearchData, check_search_data, compare_labelled
 from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
 from landbridge.model_selection.candidates import (
     Candidate,
@@ -303,8 +298,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         candidates = None if self.candidates is None else expand_candidates(self.candidates)
-        rows = SearchRows(
-            X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
+        rows = TransferData(
+            X, y, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target, groups
         )
         task = self._task if candidates is None else task_of_candidates(candidates)
         data = check_search_data(self, rows, task)
@@ -398,8 +393,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             The search with refitted models.
         """
         final = self._fits_in_this_process("refit_on")
-        given = SearchRows(
-            X, y, groups, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target
+        given = TransferData(
+            X, y, X_target, y_target, X_unlabeled, sample_weight, sample_weight_target, groups
         )
         data = check_search_data(self, given, self.results_.info.task)
         rows = resolve_sources(self.sources, data.groups, data.n_rows)
@@ -415,7 +410,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 f"{data.classes.tolist()}. Search again with rows of all classes."
             )
         if final.preprocessor is not None:
-            data = data.transformed(final.preprocessor.transform(data.rows))
+            data = data.transformed(final.preprocessor.transform(data.all_rows))
         everything = np.arange(data.n_rows)
         source_rows = [rows.get(source.name, everything) for source in self.results_.sources]
         self._final_fits = replace(final, data=data, source_rows=source_rows)
@@ -589,7 +584,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 "`preprocessor` must be a transformer, an object with fit and transform like "
                 f"StandardScaler(); got {self.preprocessor!r}. Pass an instance."
             )
-        rows = data.rows
+        rows = data.all_rows
         self.preprocessor_ = clone(self.preprocessor).fit(rows)
         return data.transformed(self.preprocessor_.transform(rows))
 

@@ -6,7 +6,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from landbridge import CORAL, ClassifierRatio, Pooled, ReweightedClassifier, SourceOnly
-from landbridge.model_selection._fit_tasks import OneClass, Training, fit_candidate
+from landbridge._validation import TransferData
+from landbridge.model_selection._fit_tasks import OneClass, fit_candidate
 from landbridge.model_selection.candidates import Candidate, role_of
 
 
@@ -21,7 +22,7 @@ from landbridge.model_selection.candidates import Candidate, role_of
 )
 def test_candidates_that_see_one_class_are_constant(estimator, constant):
     X = np.linspace(-9, 9, 20)[:, None]
-    rows = Training(X, np.repeat("high", 20), X[::-4][:4], np.repeat(["low", "high"], 2))
+    rows = TransferData(X, np.repeat("high", 20), X[::-4][:4], np.repeat(["low", "high"], 2))
     candidate = Candidate("one", estimator, {}, role_of(estimator))
     model = fit_candidate(candidate, rows, task="classification", seed=0)
     assert isinstance(model, OneClass) == constant

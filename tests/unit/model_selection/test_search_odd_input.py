@@ -25,8 +25,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import landbridge as lb
+from landbridge._validation import TransferData
 from landbridge.model_selection import SearchResult
-from landbridge.model_selection._search_data import SearchRows, check_search_data, compare_labelled
+from landbridge.model_selection._search_data import check_search_data, compare_labelled
 from landbridge.model_selection._sources import make_folds
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_records import KEPT
@@ -561,7 +562,7 @@ def test_labels_of_one_class_that_differ_from_the_others_are_not_reweighted():
     rows, y = rng.normal(size=(400, 2)), np.arange(400) % 2
     shifted, labels = rows[:60] * 0.8 + 0.35, np.zeros(60, dtype=int)
     for y_target, withheld in ((labels, True), (np.arange(60) % 2, False)):
-        given = SearchRows(rows, y, None, shifted, y_target, rows[60:], None, None)
+        given = TransferData(rows, y, shifted, y_target, rows[60:])
         data = check_search_data(BaseEstimator(), given, None)
         check = compare_labelled(data, 0)
         assert not check.representative
