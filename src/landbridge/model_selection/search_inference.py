@@ -356,25 +356,14 @@ def prob_better(
     return prob_better_paper(np.array(self.scores("trcv", metric))[chosen], rows, level)
 
 
-def score_centre(accuracy: float, n: float, level: float) -> tuple[float, float]:
-    """μ and σ of Eq. (16): centre and half-width of the score interval, Eq. (15)."""
-    low, high = score_interval(accuracy, n, level)
-    return float(low + high) / 2, float(high - low) / 2
-
-
 def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray:
     """Eq. (16): P(row is better than column), each candidate from its own score interval."""
-    known = np.isfinite(accuracies)
-    answer = np.full((accuracies.size, accuracies.size), np.nan)
-    if not known.any():
-        return answer
-    pairs = zip(accuracies[known], n[known], strict=True)
-    centre, half = np.array([score_centre(e, rows, level) for e, rows in pairs]).T
-    difference = centre[:, None] - centre[None, :]
-    probability = stats.norm.cdf(difference / np.sqrt(half[:, None] ** 2 + half[None, :] ** 2))
-    np.fill_diagonal(probability, 0.5)
-    answer[np.ix_(known, known)] = probability
-    return answer
+    low, high = score_interval(accuracies, n, level)
+    centre, half = (low + high) / 2, (high - low) / 2  # μ and σ
+    difference = centre[:, None] - centre
+    probability = stats.norm.cdf(difference / np.hypot(half[:, None], half))
+    np.fill_diagonal(probability, np.where(np.isfinite(accuracies), 0.5, np.nan))
+    return probability
 
 
 def _paired(result: "SearchResult", metric: Metric, chosen: Sequence[int]) -> np.ndarray:

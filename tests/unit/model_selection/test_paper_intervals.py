@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from landbridge.inference import score_interval
-from landbridge.model_selection.search_inference import prob_better_paper, score_centre
+from landbridge.model_selection.search_inference import prob_better_paper
 
 
 @pytest.mark.parametrize(("wrong", "n"), [(0, 20), (3, 20), (19, 20), (150, 400)])
@@ -30,8 +30,8 @@ def test_eq_15_of_an_estimate_outside_the_unit_interval_is_that_of_its_border():
 def test_eq_16_by_hand():
     accuracy, n = np.array([0.8, 0.6]), np.array([100, 100])
     probability = prob_better_paper(accuracy, n, 0.9)
-    (m1, s1), (m2, s2) = (score_centre(e, 100, 0.9) for e in accuracy)
-    expected = stats.norm.cdf((m1 - m2) / np.hypot(s1, s2))
+    (a, b), (c, d) = (score_interval(e, 100, 0.9) for e in accuracy)
+    expected = stats.norm.cdf((a + b - c - d) / np.hypot(b - a, d - c))
     assert probability[0, 1] == pytest.approx(expected)
     assert probability[0, 1] > 0.9
     assert probability[1, 0] == pytest.approx(1 - expected)
