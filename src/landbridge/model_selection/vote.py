@@ -31,6 +31,7 @@ from sklearn.utils import ClassifierTags, RegressorTags, Tags
 from sklearn.utils.metaestimators import available_if
 
 from landbridge._delegate import DelegatingEstimator
+from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows
 from landbridge.model_selection.anchored import kind_sizes, role_groups
@@ -260,15 +261,14 @@ def cross_fitted(
     y: Vector,
     folds: Vector,
     *,
-    roles: Sequence[str],
-    kinds: Sequence[Hashable] | None = None,
     costs: Vector | None = None,
     sample_weight: VectorLike = None,
+    **options: Any,
 ) -> np.ndarray:
     """Predictions of the vote for labelled rows, with weights learned without the row's fold.
 
-    They allow a fair score of the vote in the ranking, which is not biased by weights learned from
-    the same labels.
+    ``options`` are those of `vote_weights`. The predictions allow a fair score of the vote in the
+    ranking, which is not biased by weights learned from the same labels.
 
     >>> y = np.array([1.0, 2.0, 3.0, 4.0])
     >>> cross_fitted(np.stack([y, y]), y, np.array([0, 0, 1, 1]), roles=["pooled", "plain"])
@@ -281,10 +281,9 @@ def cross_fitted(
         weights = vote_weights(
             target[:, ~held_out],
             y[~held_out],
-            roles=roles,
-            kinds=kinds,
             costs=costs,
             sample_weight=None if sample_weight is None else sample_weight[~held_out],
+            **options,
         )
         answer[held_out] = combine(target[:, held_out], members_of(weights, costs))
     return answer
@@ -302,7 +301,7 @@ def disagreement(predictions: np.ndarray, weights: Vector) -> Vector:
     return np.sqrt(np.mean((predictions - vote) ** 2, axis=1))
 
 
-class VotingModel(BaseEstimator):
+class VotingModel(Documented, BaseEstimator):
     """Fitted models that predict by a weighted vote.
 
     Classifiers average class probabilities; a member without ``predict_proba`` gives its class the
@@ -369,27 +368,11 @@ class VotingModel(BaseEstimator):
         ----------
         X, y : array-like, optional
             Ignored.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
         """
         return self
 
     def predict(self, X: MatrixLike) -> Vector:
-        """Class with the largest mean probability, or the mean of numbers.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            Predicted labels.
-        """
+        """Class with the largest mean probability, or the mean of numbers."""
         if self.classes is None:
             return combine(self._predictions(X), self._shares())
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
@@ -400,32 +383,12 @@ class VotingModel(BaseEstimator):
         return combine(self._predictions(X), self._shares())
 
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
-        """Accuracy of classifiers, R² of regressors.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
-        y : array-like of shape (n_rows,)
-            Labels of the rows.
-        sample_weight : array-like of shape (n_rows,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            Accuracy of a classifier, R² of a regressor.
-        """
+        """Accuracy of classifiers, R² of regressors."""
         metric = r2_score if self.classes is None else accuracy_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
     def disagreement(self, X: MatrixLike) -> Vector:
         """Distance of each member from the vote: share of rows, or root mean squared distance.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, n_features)
-            Rows to predict for.
 
         Returns
         -------
