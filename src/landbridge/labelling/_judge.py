@@ -158,7 +158,6 @@ class Judge:
         return LabelStatus(
             goal=self.planner.goal,
             n_labels=self.n,
-            n_batches=len(self.known.sizes),
             budget=self.planner.budget,
             candidate=candidate,
             baseline=baseline,

@@ -17,8 +17,8 @@ class LabelStatus:
     ----------
     goal : str
         Goal of the labelling.
-    n_labels, n_batches : int
-        Number of known labels, and of batches.
+    n_labels : int
+        Number of known labels.
     budget : int
         Planned number of labels.
     candidate, baseline : str
@@ -50,7 +50,6 @@ class LabelStatus:
 
     goal: Goal
     n_labels: int
-    n_batches: int
     budget: int
     candidate: str
     baseline: str = ""
