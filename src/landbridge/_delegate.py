@@ -72,7 +72,7 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
     if sample_weight is None:
         return estimator.fit(X, y)
     if not isinstance(estimator, Pipeline):
-        if isinstance(estimator, BOOSTED) and isinstance(X, np.ndarray):
+        if isinstance(estimator, BOOSTED):
             X = _round_to_quantiles(X, sample_weight, estimator.max_bins)
         return estimator.fit(X, y, sample_weight=sample_weight)
     if isinstance(last_step(estimator), BOOSTED):
@@ -87,20 +87,40 @@ def fit_weighted(estimator: Any, X: Matrix, y: Vector, sample_weight: Vector | N
         return estimator.fit(X, y, **{f"{estimator.steps[-1][0]}__sample_weight": sample_weight})
 
 
-def _round_to_quantiles(X: Matrix, sample_weight: Vector, n_values: int) -> Matrix:
-    """Round every column to at most ``n_values`` of its weighted quantiles.
+def _round_to_quantiles(X: MatrixLike, sample_weight: Vector, n_values: int) -> MatrixLike:
+    """Round every column of numbers to at most ``n_values`` of its weighted quantiles.
 
     Histogram gradient boosting sorts each column once per bin if rows have weights and a column has
     more distinct values than bins, which takes most of the time of a small fit. With fewer values,
     it puts thresholds midway between neighbouring values. A row and its rounded version are on the
     same side of every threshold, so the model can predict rows that are not rounded.
     """
+    if hasattr(X, "columns"):
+        columns = {name: X[name] for name in X.columns}
+        for name, column in columns.items():
+            if _holds_numbers(column):
+                columns[name] = _rounded_column(column, sample_weight, n_values)
+        return type(X)(columns)
     rounded = np.array(X, dtype=np.float64)
     for column in rounded.T:
-        finite = np.isfinite(column)
-        if (np.isnan(column) | finite).all():
-            column[finite] = _nearest_quantile(column[finite], sample_weight[finite], n_values)
+        column[:] = _rounded_column(column, sample_weight, n_values)
     return rounded
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether a column of a table holds numbers, which are not the codes of categories."""
+    dtype = column.dtype
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric())
+    return isinstance(dtype, np.dtype) and dtype.kind in "iuf"
+
+
+def _rounded_column(column: VectorLike, weights: Vector, n_values: int) -> Vector:
+    values = np.array(column, dtype=np.float64)
+    finite = np.isfinite(values)
+    if (np.isnan(values) | finite).all():
+        values[finite] = _nearest_quantile(values[finite], weights[finite], n_values)
+    return values
 
 
 def _nearest_quantile(values: Vector, weights: Vector, n_values: int) -> Vector:

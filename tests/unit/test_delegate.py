@@ -1,5 +1,7 @@
 """Weighted fits of histogram gradient boosting, which round columns to quantiles."""
 
+import importlib
+
 import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -68,3 +70,26 @@ def test_arguments_are_not_changed(rows):
     before = X.copy()
     fit_weighted(HistGradientBoostingRegressor(max_bins=10, max_iter=2), X, y, weight)
     np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_numbers_in_tables_are_rounded_like_those_in_matrices(library, rows):
+    X, y, weight = rows
+    X[3, 0] = np.nan
+    kind = np.where(X[:, 2] > 1, "big", "small")
+    columns = {**{f"x{n}": X[:, n] for n in range(3)}, "kind": kind}
+    table = pytest.importorskip(library).DataFrame(columns)
+    if library == "pandas":
+        table = table.astype({"kind": "category"}).set_index(np.zeros(len(y), dtype=int))
+    else:
+        table = table.cast({"kind": importlib.import_module("polars").Categorical})
+    rounded = _round_to_quantiles(table, weight, 30)
+    np.testing.assert_array_equal(
+        np.column_stack([rounded[f"x{n}"] for n in range(3)]), _round_to_quantiles(X, weight, 30)
+    )
+    assert rounded["kind"].dtype == table["kind"].dtype
+    learner = HistGradientBoostingRegressor(max_bins=30, max_iter=20)
+    model = fit_weighted(learner, table, y, weight)
+    np.testing.assert_array_equal(model.predict(table), model.predict(rounded))
+    assert list(model.feature_names_in_) == list(table.columns)
+    assert np.any(model.predict(table) != learner.fit(table, y, weight).predict(table))
