@@ -375,6 +375,8 @@ class VotingModel(Documented, BaseEstimator):
         """Class with the largest mean probability, or the mean of numbers."""
         if self.classes is None:
             return combine(self._predictions(X), self._shares())
+        if len(self.members) == 1:  # it may have its own threshold
+            return self.members[0][1].predict(X)
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     @available_if(lambda self: self.classes is not None)

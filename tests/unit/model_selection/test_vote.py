@@ -11,7 +11,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.model_selection import KFold
+from sklearn.model_selection import FixedThresholdClassifier, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -140,6 +140,17 @@ def test_weights_of_rows_count_in_the_vote(task):
     )
     nothing = vote_weights(target, y, roles=roles, sample_weight=np.zeros(40))
     assert_allclose(nothing, role_prior(roles), atol=1e-6)
+
+
+def test_a_vote_of_one_member_predicts_as_it_was_validated():
+    X, y, X_target, y_target = two_domains("classification")
+    candidates = {"careful": FixedThresholdClassifier(LogisticRegression(), threshold=0.9)}
+    search = TransferSearchCV(candidates, random_state=0)
+    search.fit(X, y, X_target=X_target, y_target=y_target)
+    np.testing.assert_array_equal(
+        search.predict(X_target), search.best_estimator_.predict(X_target)
+    )
+    assert np.any(search.predict(X_target) != search.predict_proba(X_target).argmax(axis=1))
 
 
 def test_a_search_learns_the_vote_from_weighted_rows():
