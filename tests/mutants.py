@@ -193,7 +193,7 @@ MUTANTS = [
     mutant("labelling/_judge.py", "seen = known.batches <= look",
            "seen = known.batches < look", "unit/labelling"),
     # Files, report and program
-    mutant("model_selection/_saved_result.py", "np.max(array) < end", "np.max(array) <= end",
+    mutant("model_selection/_saved_result.py", "found.max() < end", "found.max() <= end",
            "unit/model_selection/test_search_results.py",
            "unit/model_selection/test_multi_source.py"),
     mutant("report/blocks.py", "(value - faint) / (strong - faint)",

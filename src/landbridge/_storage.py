@@ -23,7 +23,8 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import IO, Any, NoReturn, TypeVar
+from types import NoneType, UnionType
+from typing import IO, Any, Literal, NoReturn, TypeVar, get_args, get_origin
 
 import numpy as np
 
@@ -103,15 +104,18 @@ def unpack(
             f"landbridge {header['landbridge']}. Save it again with landbridge {__version__}."
         )
     try:
-        content = complete(_unpack(header["values"], arrays, parts or {}))
-        record = cls(**content)
+        record = cls(**complete(_unpack(header["values"], arrays, parts or {})))
+        _require_type(record, cls, "")
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(
             f"`{path}` must have the fields of {cls.__name__}; got others ({error}), saved by "
             f"landbridge {header['landbridge']}. Save it again with landbridge {__version__}."
         ) from error
     # Digests show that a file is unchanged, not that its parts fit together.
-    wrong = next(getattr(record, "_contradictions", lambda: iter(()))(), None)
+    try:
+        wrong = next(getattr(record, "_contradictions", lambda: iter(()))(), None)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        wrong = f"its parts do not fit together ({error})"
     if wrong is not None:
         raise ValueError(
             f"`{path}` must hold a consistent {cls.__name__}; {wrong}. Restore it from the "
@@ -129,6 +133,33 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray], parts: Mapping[str, Any])
         return arrays[value[ARRAY]]
     inside = {key: _unpack(item, arrays, parts) for key, item in value.items()}
     return parts[inside.pop(RECORD)](**inside) if RECORD in inside else inside
+
+
+def _require_type(value: Any, kind: Any, name: str) -> None:
+    """Raise a `TypeError` unless a value and the parts in it have the types of their fields."""
+    if isinstance(kind, UnionType):  # a type or None
+        kind = get_args(kind)[0] if value is not None else NoneType
+    outer, inner = get_origin(kind) or kind, get_args(kind)
+    if outer is Literal:
+        fits = value in inner
+    elif outer in (int, float):
+        fits = type(value) in (int, outer)
+    else:
+        fits = outer is Any or isinstance(value, outer)
+    parts: list[tuple[Any, Any, Any]] = []
+    if outer is tuple and inner and fits:
+        kinds = inner[:1] * len(value) if Ellipsis in inner else inner
+        fits = len(value) == len(kinds)
+        parts = list(zip(value, kinds, range(len(kinds)), strict=False))
+    elif outer is dict and inner and fits:
+        parts = [(value[key], inner[1], key) for key in value]
+    elif is_dataclass(outer) and fits:
+        saved = (field for field in fields(outer) if field.metadata.get("saved", True))
+        parts = [(getattr(value, field.name), field.type, field.name) for field in saved]
+    if not fits:
+        raise TypeError(f"{name!r} must be {kind}; got {str(value)[:60]!r}")
+    for part, its_kind, key in parts:
+        _require_type(part, its_kind, f"{name} {key}".strip())
 
 
 def plain_array(array: np.ndarray, name: str) -> np.ndarray:
@@ -307,11 +338,15 @@ def check_archive(archive: zipfile.ZipFile, path: str | os.PathLike[str]) -> Non
         if total > most:
             _refuse(path, f"{total} bytes when decompressed, more than {most}")
         for member in members:
-            if member.filename.endswith(".npy"):
+            is_array = member.filename.endswith(".npy")
+            if is_array:
                 _check_array(inside, member, path)
-            elif member.filename.endswith(".npz"):
+            elif member.filename.endswith(".npz") and inside is archive:
                 waiting.append(zipfile.ZipFile(io.BytesIO(inside.read(member))))
-            elif member.file_size > max(MOST_TEXT, MOST_RATIO * member.compress_size):
+            # The JSON header of results is an array of bytes.
+            is_text = not is_array or member.filename == f"{HEADER}.npy"
+            most_text = max(MOST_TEXT, MOST_RATIO * member.compress_size)
+            if is_text and member.file_size > most_text:
                 _refuse(path, f"{member.file_size} bytes of text in {member.filename!r}")
 
 

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, make_dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ class Result:
     names: np.ndarray
     failures: tuple
     seconds: float
-    note: str | None = None
+    note: Any = None
 
 
 @dataclass(frozen=True)

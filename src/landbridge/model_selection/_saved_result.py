@@ -90,22 +90,35 @@ def find_metrics(
 # What the parts of a loaded result must have in common. Each check yields what is wrong, in words.
 
 
-def wrong_lengths(n_rows: int, arrays: Mapping[str, Any]) -> Iterator[str]:
-    """Arrays without exactly one entry per row; None stands for no array."""
+def wrong_shapes(shape: tuple[int, ...], arrays: Mapping[str, Any]) -> Iterator[str]:
+    """Arrays that do not have this shape; None stands for no array."""
     for name, array in arrays.items():
-        if array is not None and len(array) != n_rows:
-            yield f"{name!r} must have {n_rows} rows; got {len(array)}"
+        if array is not None and np.shape(array) != shape:
+            yield f"{name!r} must have the shape {shape}; got {np.shape(array)}"
 
 
 def wrong_positions(end: int, arrays: Mapping[str, Any], start: int = 0) -> Iterator[str]:
-    """Arrays with a position outside of ``start`` to ``end - 1``."""
+    """Arrays with anything but integers from ``start`` to ``end - 1``."""
     for name, array in arrays.items():
-        if np.size(array) and not start <= np.min(array) <= np.max(array) < end:
+        found = np.empty(0) if array is None else np.asarray(array)
+        if found.size and not (
+            found.dtype.kind in "iu" and start <= found.min() <= found.max() < end
+        ):
             yield f"{name!r} must hold positions from {start} to {end - 1}; got others"
 
 
-def wrong_weights(arrays: Mapping[str, Any]) -> Iterator[str]:
-    """Arrays with a weight that is negative, infinite or missing."""
+def wrong_numbers(arrays: Mapping[str, Any], least: float = -np.inf) -> Iterator[str]:
+    """Arrays with anything but finite numbers of at least ``least``."""
     for name, array in arrays.items():
-        if array is not None and not (np.isfinite(array) & (np.asarray(array) >= 0)).all():
-            yield f"{name!r} must hold finite weights of at least 0; got others"
+        found = np.empty(0) if array is None else np.asarray(array)
+        if found.dtype.kind not in "iuf" or not (np.isfinite(found) & (found >= least)).all():
+            bound = "" if np.isinf(least) else f" of at least {least}"
+            yield f"{name!r} must hold finite numbers{bound}; got others"
+
+
+def wrong_names(arrays: Mapping[str, Any]) -> Iterator[str]:
+    """Arrays with anything but one row of different names."""
+    for name, array in arrays.items():
+        names = np.unique(array)
+        if names.dtype.kind == "V" or names.shape != np.shape(array):
+            yield f"{name!r} must hold different names; got others"

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -34,9 +34,10 @@ from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._saved_result import (
     SavedResult,
-    wrong_lengths,
+    wrong_names,
+    wrong_numbers,
     wrong_positions,
-    wrong_weights,
+    wrong_shapes,
 )
 
 
@@ -73,20 +74,26 @@ class KeptPredictions(SavedResult):
 
     def _contradictions(self) -> Iterator[str]:
         """What is wrong with a loaded result, in words."""
-        n_rows, n_classes = len(self.y), len(self.classes)
-        yield from wrong_lengths(n_rows, {"sample_weight": self.weight})
-        for name, found, expected in (
-            ("source", self.source.shape, (n_rows,)),
-            ("predicted", self.predicted.shape[-1:], (n_rows,)),
-            ("probabilities", self.probabilities.shape[-2:], (n_rows, n_classes)),
-        ):
-            if found != expected:
-                yield f"{name!r} must have the shape {expected}; got {found}"
-        yield from wrong_weights({"sample_weight": self.sample_weight})
+        n_rows, n_classes, cells = len(self.y), len(self.classes), self._cells
+        of_rows = {"y": self.y, "source": self.source, "sample_weight": self.weight}
+        yield from wrong_shapes((n_rows,), of_rows)
+        yield from wrong_shapes((*cells, n_rows), {"predicted": self.predicted})
+        probabilities = self.probabilities
+        yield from wrong_shapes((*cells, n_rows, n_classes), {"probabilities": probabilities})
+        yield from wrong_numbers({"probabilities": probabilities[~np.isnan(probabilities)]})
+        yield from wrong_numbers({"sample_weight": self.weight}, 0)
         yield from wrong_positions(len(self.source_names), {"source": self.source})
+        yield from wrong_names({"classes": self.classes, "source_names": self.source_names})
         if n_classes:
             yield from wrong_positions(n_classes, {"y": self.y})
             yield from wrong_positions(n_classes, {"predicted": self.predicted}, start=-1)
+        else:
+            yield from wrong_numbers({"y": self.y, "predicted": self.predicted[self.there]})
+
+    @property
+    def _cells(self) -> tuple[int, ...]:
+        """Shape of the estimators whose predictions are kept."""
+        return ()
 
     @property
     def task(self) -> Task:
@@ -201,8 +208,14 @@ class MultiSourceResult(KeptPredictions):
     fold: Vector
     seconds: Vector
     failures: tuple[tuple[str, str], ...]
-    scheme: str
+    scheme: Literal["source", "random"]
     estimator: str
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from super()._contradictions()
+        yield from wrong_shapes((len(self.y),), {"fold": self.fold})
+        yield from wrong_positions(len(self.seconds), {"fold": self.fold})
+        yield from wrong_numbers({"seconds": self.seconds})
 
     def losses(self, metric: Any = None) -> Vector:
         """Loss of each row, for a metric that is a mean of losses; NaN for failed fits.
@@ -508,6 +521,17 @@ class Comparison(KeptPredictions):
     names: Vector
     seconds: np.ndarray
     failures: tuple[tuple[str, str, str], ...]
+
+    def _contradictions(self) -> Iterator[str]:
+        yield from wrong_names({"names": self.names})
+        yield from super()._contradictions()
+        times = (*self._cells, len(self.source_names))
+        yield from wrong_shapes(times, {"seconds": self.seconds})
+        yield from wrong_numbers({"seconds": self.seconds})
+
+    @property
+    def _cells(self) -> tuple[int, ...]:
+        return self.names.shape
 
     def source_losses(self, metric: Any = None) -> np.ndarray:
         """Loss of each estimator (row) on each source (column); NaN where there is none.

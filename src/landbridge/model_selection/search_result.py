@@ -22,9 +22,10 @@ from landbridge.model_selection._saved_result import (
     PARTS,
     SavedResult,
     find_metrics,
-    wrong_lengths,
+    wrong_names,
+    wrong_numbers,
     wrong_positions,
-    wrong_weights,
+    wrong_shapes,
 )
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Distance, anchor
@@ -819,30 +820,55 @@ class SearchResult(SavedResult):
 
     def _contradictions(self) -> Iterator[str]:
         """What is wrong with a loaded result, in words."""
-        n_labelled = 0 if self.y_target is None else len(self.y_target)
-        of_target = ("target_folds", "sample_weight_target", "target_groups")
-        yield from wrong_lengths(n_labelled, {name: getattr(self, name) for name in of_target})
-        yield from wrong_lengths(len(self.y), {"sample_weight": self.sample_weight})
+        n_rows, n_labelled = len(self.y), 0 if self.y_target is None else len(self.y_target)
+        of_target = ("y_target", "target_folds", "sample_weight_target", "target_groups")
+        yield from wrong_shapes((n_labelled,), {name: getattr(self, name) for name in of_target})
+        yield from wrong_shapes((n_rows,), {"y": self.y, "sample_weight": self.sample_weight})
         weights = ("sample_weight", "sample_weight_target")
-        yield from wrong_weights({name: getattr(self, name) for name in weights})
-        if self.classes is not None:
-            labels = {"y": self.y, "y_target": () if self.y_target is None else self.y_target}
+        yield from wrong_numbers({name: getattr(self, name) for name in weights}, 0)
+        labels = {"y": self.y, "y_target": self.y_target}
+        if self.classes is None:
+            yield from wrong_numbers(labels)
+        else:
+            yield from wrong_names({"classes": self.classes})
             yield from wrong_positions(len(self.classes), labels)
+        folds = {"target_folds": self.target_folds}
         for number, source in enumerate(self.sources):
             name = f"source {number}"
-            of_source = {f"{name} folds": source.folds, f"{name} weights": source.weights}
-            yield from wrong_lengths(source.rows.size, of_source)
-            yield from wrong_positions(len(self.y), {f"{name} rows": source.rows})
-            yield from wrong_weights({f"{name} weights": source.weights})
+            folds[f"{name} folds"] = source.folds
+            of_source = {"rows": source.rows, "folds": source.folds, "weights": source.weights}
+            arrays = {f"{name} {part}": array for part, array in of_source.items()}
+            yield from wrong_shapes((source.rows.size,), arrays)
+            yield from wrong_positions(n_rows, {f"{name} rows": source.rows})
+            yield from wrong_numbers({f"{name} weights": source.weights}, 0)
+        yield from wrong_positions(n_rows + n_labelled, folds, start=-1)
         indices = [cell.source_index for cell in self.cells]
         yield from wrong_positions(len(self.sources), {"the sources of the cells": indices})
         yield from wrong_positions(len(self.cells), {"failures": [f.cell for f in self.failures]})
+        rows = {"unlabelled_rows": self.unlabelled_rows}
+        yield from wrong_positions(self.info.n_unlabelled, rows)
+        yield from self._wrong_predictions(n_labelled)
+
+    def _wrong_predictions(self, n_labelled: int) -> Iterator[str]:
+        """Missing predictions, and those that do not fit the rows and classes."""
+        classes = () if self.classes is None else self.classes.shape
         for name in KEPT:
-            for cell, found in enumerate(getattr(self, name)):
+            kept = getattr(self, name)
+            if len(kept) not in (0, len(self.cells)):
+                yield f"{name!r} must have predictions of {len(self.cells)} cells; got {len(kept)}"
+            for cell, found in enumerate(kept):
                 if found is not None:
                     n_rows = self._n_rows_of(name, cell, n_labelled)
-                    parts = {f"{name} {cell}": found.values, f"{name} {cell} labels": found.labels}
-                    yield from wrong_lengths(n_rows, parts)
+                    values = {f"{name} {cell}": found.values}
+                    labels = {f"{name} {cell} labels": found.labels}
+                    yield from wrong_shapes((n_rows, *classes), values)
+                    yield from wrong_shapes((n_rows,), labels)
+                    yield from wrong_numbers({f"{name} {cell}": found.values[found.seen]})
+                    yield from wrong_positions(sum(classes), labels, start=-1)
+        for criterion in (self.criterion, *self.info.criteria):
+            for cell, status in enumerate(self.status(criterion)):
+                if status != "failed" and self.predictions(criterion, cell) is None:
+                    yield f"the predictions of cell {cell} are missing"
 
     def _n_rows_of(self, name: str, cell: int, n_labelled: int) -> int:
         """Number of rows for which an array holds predictions of a cell."""

@@ -678,6 +678,12 @@ def test_saved_and_loaded(tmp_path, groups):
         (lambda r: {"probabilities": r.probabilities[:, :1]}, "'probabilities' must have the"),
         (lambda r: {"sample_weight": np.ones(3)}, "'sample_weight' must have"),
         (lambda r: {"sample_weight": -np.ones(len(r.y))}, "'sample_weight' must hold finite"),
+        (lambda r: {"classes": r.classes[[0] * len(r.classes)]}, "'classes' must hold different"),
+        (lambda r: {"fold": r.fold[:3]}, "'fold' must have the shape"),
+        (lambda r: {"fold": r.fold + 1}, "'fold' must hold positions from 0"),
+        (lambda r: {"seconds": r.seconds * np.nan}, "'seconds' must hold finite"),
+        (lambda r: {"probabilities": r.probabilities > 0.5}, "'probabilities' must hold finite"),
+        (lambda r: {"source_names": r.source_names[[0] * len(r.source_names)]}, "'source_names'"),
     ],
 )
 def test_arrays_that_do_not_fit_together_are_refused_by_name(tmp_path, changes, message):
@@ -685,6 +691,18 @@ def test_arrays_that_do_not_fit_together_are_refused_by_name(tmp_path, changes, 
     replace(result, **changes(result)).save(tmp_path / "result.npz")
     with pytest.raises(ValueError, match=f"must hold a consistent MultiSourceResult; {message}"):
         MultiSourceResult.load(tmp_path / "result.npz")
+
+
+def test_a_comparison_whose_arrays_do_not_fit_together_is_refused_by_name(tmp_path):
+    found = lb.compare_estimators(GaussianNB(), DummyClassifier(), X, Y, groups=GROUPS)
+    for changes, name in [
+        ({"names": found.names[[0, 0]]}, "names"),
+        ({"seconds": found.seconds.T}, "seconds"),
+        ({"predicted": found.predicted[:1]}, "predicted"),
+    ]:
+        replace(found, **changes).save(tmp_path / "comparison.npz")
+        with pytest.raises(ValueError, match=f"a consistent Comparison; '{name}' must"):
+            type(found).load(tmp_path / "comparison.npz")
 
 
 def test_results_are_frozen():

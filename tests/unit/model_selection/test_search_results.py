@@ -133,6 +133,22 @@ def edited(path, target, change):
         (lambda a, h: a.pop("y"), "must have the fields of SearchResult; got others .'y'"),
         (lambda a, h: h["values"]["cells"][0].pop("source"), "got others .*'source'"),
         (lambda a, h: h["values"].pop("info"), "got others .*'info'"),
+        (
+            lambda a, h: h["values"]["cells"][1].update(fit_seconds="1"),
+            "got others .'cells 1 fit_seconds' must be <class 'float'>; got '1'",
+        ),
+        (
+            lambda a, h: h["values"]["cells"][0].update(role="best"),
+            "'cells 0 role' must be typing.Literal",
+        ),
+        (
+            lambda a, h: h["values"]["target"].__setitem__(0, 3),
+            "'target 0' must be <class .*Predictions'>; got '3'",
+        ),
+        (
+            lambda a, h: h["values"]["info"]["versions"].update(numpy=2),
+            "'info versions numpy' must be <class 'str'>; got '2'",
+        ),
     ],
 )
 def test_files_of_other_versions_are_refused_with_the_name_of_what_is_wrong(
@@ -153,16 +169,38 @@ def test_files_of_other_versions_are_refused_with_the_name_of_what_is_wrong(
         (lambda a, h: a.update({"sources 0 rows": a["sources 0 rows"] + 999}), "'source 0 rows'"),
         (
             lambda a, h: a.update({"sources 0 weights": a["sources 0 weights"] * np.nan}),
-            "'source 0 weights' must hold finite weights of at least 0",
+            "'source 0 weights' must hold finite numbers of at least 0",
         ),
         (
             lambda a, h: a.update({"sources 0 weights": -a["sources 0 weights"]}),
-            "'source 0 weights' must hold finite weights of at least 0",
+            "'source 0 weights' must hold finite numbers of at least 0",
         ),
         (lambda a, h: a.update({"y": a["y"] + 1}), "'y' must hold positions from 0 to 1"),
         (lambda a, h: a.update({"y_target": a["y_target"] - 1}), "'y_target' must hold positions"),
         (lambda a, h: a.update({"target_folds": a["target_folds"][:3]}), "'target_folds' must"),
         (lambda a, h: h["values"]["cells"][0].update(source_index=9), "the sources of the cells"),
+        (lambda a, h: h["values"]["target"].pop(), "'target' must have predictions of .* cells"),
+        (lambda a, h: h["values"]["target"].__setitem__(0, None), "predictions of cell 0 are miss"),
+        (lambda a, h: h["values"]["info"].update(criterion="x"), "its parts do not fit together"),
+        (lambda a, h: a.update(y=a["y"].astype(float)), "'y' must hold positions from 0 to 1"),
+        (lambda a, h: a.update(y=a["y"][:, None]), "'y' must have the shape"),
+        (lambda a, h: a.update(target_folds=a["target_folds"] + 0.5), "'target_folds' must hold"),
+        (
+            lambda a, h: a.update({"target 0 values": a["target 0 values"][:, :1]}),
+            "'target 0' must have the shape",
+        ),
+        (
+            lambda a, h: a.update({"target 0 values": a["target 0 values"].astype(str)}),
+            "its parts do not fit together",
+        ),
+        (
+            lambda a, h: a.update({"target 0 values": a["target 0 values"] + np.inf}),
+            "'target 0' must hold finite numbers; got others",
+        ),
+        (
+            lambda a, h: a.update({"target 0 labels": a["target 0 labels"] + 1}),
+            "'target 0 labels' must hold positions from -1 to 1",
+        ),
     ],
 )
 def test_arrays_that_do_not_fit_together_are_refused_by_name(result, tmp_path, change, message):
