@@ -5,6 +5,7 @@ without bounds checks. An edited file could cause invalid memory access or endle
 index is checked once, when a model is loaded.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -73,6 +74,11 @@ def _check_tree(tree: Any) -> None:
     features = tree.feature[inner]
     _require((features >= 0) & (features < tree.n_features), tree, "features not in X")
     _require(tree.value.shape[0] == tree.node_count, tree, "values for another number of nodes")
+    depth, level = -1, np.zeros(1, dtype=int)
+    while level.size:
+        level = level[inner[level]]
+        level, depth = np.unique([left[level], right[level]]), depth + 1
+    _require(depth <= tree.max_depth, tree, "a wrong depth")
 
 
 def _check_tree_estimator(model: Any) -> None:
@@ -87,6 +93,15 @@ def _check_forest(model: Any) -> None:
         _require(tree.n_features_in_ == model.n_features_in_, model, "a tree with other features")
 
 
+def _check_gradient_boosting(model: Any) -> None:
+    """Check the columns of the initial predictions, to which each stage adds without bounds."""
+    _check_forest(model)
+    if hasattr(model, "estimators_"):
+        check_parts(model.init_)
+        start = model._raw_predict_init(np.zeros((1, model.n_features_in_)))
+        _require(start.shape[1] == model.estimators_.shape[1], model, "other classes")
+
+
 def _check_histogram_trees(model: Any) -> None:
     for predictor in (p for stage in getattr(model, "_predictors", []) for p in stage):
         nodes = predictor.nodes
@@ -97,8 +112,13 @@ def _check_histogram_trees(model: Any) -> None:
         features = nodes["feature_idx"][inner].astype(np.int64)
         n_features = min(model.n_features_in_, getattr(model, "_n_features", np.inf))
         _require((features >= 0) & (features < n_features), predictor, "features not in X")
-        sets = nodes["bitset_idx"][inner & (nodes["is_categorical"] != 0)].astype(np.int64)
-        _require(sets < len(predictor.raw_left_cat_bitsets), predictor, "unknown categories")
+        of_categories = inner & (nodes["is_categorical"] != 0)
+        if of_categories.any():
+            sets = nodes["bitset_idx"][of_categories].astype(np.int64)
+            n_sets, n_words = predictor.raw_left_cat_bitsets.shape
+            known = n_words == 8 and (sets < n_sets).all()
+            known &= model.is_categorical_[nodes["feature_idx"][of_categories]].all()
+            _require(known, predictor, "unknown categories")
 
 
 def _check_neighbours(tree: Any) -> None:
@@ -108,10 +128,36 @@ def _check_neighbours(tree: Any) -> None:
     _require(
         order.shape == (n_rows,) and n_nodes == nodes.size, tree, "arrays of inconsistent sizes"
     )
-    _require(n_nodes == 2**levels - 1 == bounds.shape[1], tree, "a wrong number of nodes")
+    _require(n_nodes == 2**levels - 1, tree, "a wrong number of nodes")
+    shape = (2 if type(tree).__name__ == "KDTree" else 1, n_nodes, data.shape[1])
+    _require(bounds.shape == shape, tree, "bounds of other nodes or features")
     _require((order >= 0) & (order < n_rows), tree, "rows out of range")
     start, end = nodes["idx_start"], nodes["idx_end"]
     _require((start >= 0) & (start <= end) & (end <= n_rows), tree, "nodes outside its rows")
+    _require(nodes["is_leaf"][n_nodes // 2 :], tree, "children outside the tree")
+
+
+def _check_neighbour_rows(model: Any) -> None:
+    rows = getattr(model, "_fit_X", None)
+    if rows is not None:
+        n_rows, n_features = rows.shape
+        _require(n_rows > 0 and n_features == model.n_features_in_, model, "other rows")
+
+
+def _check_centers(model: Any) -> None:
+    centers = getattr(model, "cluster_centers_", None)
+    if centers is not None:
+        _require(centers.shape[1] == model.n_features_in_, model, "centers with other features")
+
+
+def _check_vocabulary(vectorizer: Any) -> None:
+    """Check the columns of the words, since the sparse matrix of their counts is not checked."""
+    words = getattr(vectorizer, "vocabulary_", {})
+    _require(sorted(words.values()) == list(range(len(words))), vectorizer, "other columns")
+
+
+def _check_hashing(vectorizer: Any) -> None:
+    _require(vectorizer.n_features >= 1, vectorizer, "no columns")
 
 
 def _check_support_vectors(model: Any) -> None:
@@ -119,6 +165,8 @@ def _check_support_vectors(model: Any) -> None:
         return
     n_vectors, counts = len(model.support_), np.asarray(model._n_support)
     _require(counts >= 0, model, "negative numbers of support vectors")
+    inside = (model.support_ >= 0) & (model.support_ < model.shape_fit_[0])
+    _require(inside, model, "support vectors outside its rows")
     if hasattr(model, "classes_"):
         n_classes = len(model.classes_)
         pairs = n_classes * (n_classes - 1) // 2
@@ -126,7 +174,9 @@ def _check_support_vectors(model: Any) -> None:
         _require(counts.size == n_classes and counts.sum() == n_vectors, model, "other counts")
     else:
         pairs, shape = 1, (1, n_vectors)
-    _require(model._dual_coef_.shape == shape, model, "coefficients of the wrong shape")
+    coefficients = model._dual_coef_
+    complete = not sparse.issparse(coefficients) or coefficients.nnz == math.prod(shape)
+    _require(coefficients.shape == shape and complete, model, "coefficients of the wrong shape")
     _require(np.size(model._intercept_) == pairs, model, "a wrong number of intercepts")
     for name in ("_probA", "_probB"):
         _require(np.size(getattr(model, name, ())) in (0, pairs), model, "other probabilities")
@@ -178,13 +228,19 @@ _CHECKS: tuple[tuple[str, Callable[[Any], None]], ...] = (
     ("sklearn.tree._tree.Tree", _check_tree),
     ("sklearn.tree._classes.BaseDecisionTree", _check_tree_estimator),
     ("sklearn.ensemble._forest.BaseForest", _check_forest),
-    ("sklearn.ensemble._gb.BaseGradientBoosting", _check_forest),
+    ("sklearn.ensemble._gb.BaseGradientBoosting", _check_gradient_boosting),
     (
         "sklearn.ensemble._hist_gradient_boosting.gradient_boosting.BaseHistGradientBoosting",
         _check_histogram_trees,
     ),
     ("sklearn.neighbors._kd_tree.KDTree", _check_neighbours),
     ("sklearn.neighbors._ball_tree.BallTree", _check_neighbours),
+    ("sklearn.neighbors._base.NeighborsBase", _check_neighbour_rows),
+    ("sklearn.cluster._kmeans._BaseKMeans", _check_centers),
+    ("sklearn.feature_extraction.text.CountVectorizer", _check_vocabulary),
+    ("sklearn.feature_extraction._dict_vectorizer.DictVectorizer", _check_vocabulary),
+    ("sklearn.feature_extraction.text.HashingVectorizer", _check_hashing),
+    ("sklearn.feature_extraction._hash.FeatureHasher", _check_hashing),
     ("sklearn.svm._base.BaseLibSVM", _check_support_vectors),
     ("sklearn.preprocessing._encoders.OneHotEncoder", _check_one_hot),
     ("landbridge.boosting.tree_growth.Tree", _check_transfer_tree),

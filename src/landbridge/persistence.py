@@ -3,9 +3,11 @@
 The file is a zip archive without pickle. Reading it runs no code of the file: every type in it must
 be an estimator of scikit-learn or skrub, or on the lists below. Sizes are checked before
 decompression, and indices inside trees and arrays before the model is returned. The card is a JSON
-member of the archive and can be read without the model.
+member of the archive and can be read without the model. The comment of the archive is the SHA-256
+of its members, so that an edited file is refused.
 """
 
+import hashlib
 import importlib
 import io
 import json
@@ -26,7 +28,7 @@ from landbridge._storage import check_archive, plain_value, require_regular_file
 from landbridge._version import versions
 
 CARD = "landbridge-card.json"
-FORMAT = 1
+FORMAT = 2
 # Packages whose estimators may be in a file, in addition to the types that skops trusts.
 ESTIMATOR_PACKAGES = ("sklearn", "skrub")
 # Classes of landbridge that a model may contain in addition to the public estimators.
@@ -45,6 +47,7 @@ OWN = {
 # Parts of fitted estimators that are not estimators themselves, by module.
 PARTS = {
     "numpy": "dtype",
+    "scipy.sparse._csr": "csr_array csr_matrix",
     "sklearn.tree._tree": "Tree",
     "sklearn.neighbors._kd_tree": "KDTree",
     "sklearn.neighbors._ball_tree": "BallTree",
@@ -131,6 +134,7 @@ def save_model(
         )
     with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(CARD, text)
+        archive.comment = seal_of(archive)
     with whole_file(path) as file:
         file.write(content.getvalue())
     return card
@@ -190,10 +194,10 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             check_archive(archive, path)
-            damaged = archive.testzip()
             card = json.loads(archive.read(CARD))
-        if damaged:
-            raise zipfile.BadZipFile(f"{damaged} is damaged")
+            _check_card(card, path)
+            if archive.comment != seal_of(archive):
+                raise zipfile.BadZipFile("its content does not match its checksum")
     except (zipfile.BadZipFile, EOFError, NotImplementedError, zlib.error, RuntimeError) as error:
         raise ValueError(
             f"`{path}` must be a complete model saved by landbridge; the file is damaged, "
@@ -204,17 +208,25 @@ def load_card(path: str | os.PathLike[str]) -> dict[str, Any]:
             f"`{path}` must be a model saved by landbridge; got an archive without a card. "
             "Pass a file that save_model or `landbridge select --save` wrote."
         ) from error
-    except ValueError as error:
+    except json.JSONDecodeError as error:
         raise ValueError(
             f"`{path}` must be a model saved by landbridge; its card is not JSON ({error}). "
             f"Restore it from the original."
         ) from error
-    _check_card(card, path)
     return card
 
 
+def seal_of(archive: zipfile.ZipFile) -> bytes:
+    """SHA-256 of the names and contents of all members, as text."""
+    digest = hashlib.sha256()
+    for name in sorted(archive.namelist()):
+        content = archive.read(name)
+        digest.update(f"{len(content)} {name} ".encode() + content)
+    return digest.hexdigest().encode()
+
+
 def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
-    """Raise if the model card is malformed or of a newer format."""
+    """Raise if the model card is malformed or of another format."""
     if not isinstance(card, dict) or not isinstance(card.get("format"), int):
         raise ValueError(
             f"`{path}` must be a model saved by landbridge; got a card without its format. "
@@ -226,11 +238,10 @@ def _check_card(card: Any, path: str | os.PathLike[str]) -> None:
             f"`{path}` must be a model saved by landbridge; got a card whose versions are "
             f"{type(saved_by).__name__}. Restore it from the original."
         )
-    if card["format"] > FORMAT:
+    if card["format"] != FORMAT:
         raise ValueError(
-            f"`{path}` must have format {FORMAT} or older; got format {card['format']}, saved by "
-            f"landbridge {saved_by.get('landbridge', 'of another version')}. Upgrade landbridge "
-            "to read it."
+            f"`{path}` must have format {FORMAT}; got format {card['format']}, saved by landbridge "
+            f"{saved_by.get('landbridge', 'of another version')}. Use that version, or train again."
         )
 
 

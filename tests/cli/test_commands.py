@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from landbridge.cli import _session, main
 from landbridge.cli._options import app
 from landbridge.metrics.metric import format_number
-from landbridge.persistence import CARD, load_card, load_model
+from landbridge.persistence import CARD, load_card, load_model, seal_of
 
 from .conftest import CANDIDATES, Program, make_frame
 
@@ -599,6 +599,7 @@ def edit_card(path, **changes):
     with zipfile.ZipFile("edited.skops", "w") as archive:
         for name, content in members.items():
             archive.writestr(name, content)
+        archive.comment = seal_of(archive)
     return "edited.skops"
 
 
@@ -620,6 +621,20 @@ def test_a_card_of_another_model_is_refused(landbridge, table, model):
     for columns in ([], load_card(model)["columns"][:2]):
         done = landbridge("predict", edit_card(model, columns=columns), table, code=2)
         assert "the model does not accept the columns named in its card" in done.stderr
+
+
+@pytest.mark.parametrize("broken", [{}, {"model": None}])
+def test_a_model_that_fails_or_predicts_nan_is_refused(
+    landbridge, table, model, monkeypatch, broken
+):
+    def answer(rows):
+        return np.full((len(rows), 2), broken["model"], dtype=float)  # KeyError, or NaN
+
+    found = load_model(model)
+    found.model[-1].predict_proba = answer
+    monkeypatch.setattr("landbridge.cli.predict.load_model", lambda path: found)
+    done = landbridge("predict", model, table, code=2)
+    assert ("NaN or infinity for row 0" if broken else "KeyError: 'model'") in done.stderr
 
 
 def test_info_refuses_cards_that_lack_a_part(landbridge, table, model):

@@ -6,6 +6,8 @@ import zipfile
 import numpy as np
 import pytest
 
+from landbridge.persistence import seal_of
+
 from .conftest import QUESTION, run
 
 pytestmark = pytest.mark.slow
@@ -61,6 +63,7 @@ def test_cards_with_any_part_replaced_end_clearly(world):
             with zipfile.ZipFile("m.skops", "w") as archive:
                 for name, content in (members | {"landbridge-card.json": edited}).items():
                     archive.writestr(name, content)
+                archive.comment = seal_of(archive)
             run("info", "m.skops").check_clear()
             if key in ("columns", "label", "domain", "format", "versions"):
                 run("predict", "m.skops", world.folder / "table.csv").check_clear()

@@ -13,11 +13,13 @@ import numpy as np
 import pytest
 import skops.io as sio
 from scipy import sparse
+from sklearn.cluster import KMeans
 from sklearn.ensemble import (
     GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -28,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 import landbridge as lb
 from landbridge import persistence
 from landbridge._model_parts import DamagedPart, check_parts
-from landbridge.persistence import CARD, load_card, load_model, save_model
+from landbridge.persistence import CARD, FORMAT, load_card, load_model, save_model, seal_of
 
 SOURCE = Path(lb.__file__).parents[1]
 
@@ -49,6 +51,7 @@ def rows():
         HistGradientBoostingClassifier(max_iter=3),
         KNeighborsClassifier(3),
         lb.Pooled(LogisticRegression()),
+        make_pipeline(OneHotEncoder(), SVC()),
         lb.ReweightedClassifier(LogisticRegression(), lb.UniformWeights()),
     ],
     ids=lambda model: type(model).__name__,
@@ -101,7 +104,8 @@ def test_types_outside_the_list_are_refused_by_name(tmp_path, rows):
     assert not list(tmp_path.iterdir())
     foreign = io.BytesIO(sio.dumps(model))
     with zipfile.ZipFile(foreign, "a") as archive:
-        archive.writestr(CARD, json.dumps({"format": 1}))
+        archive.writestr(CARD, json.dumps({"format": FORMAT}))
+        archive.comment = seal_of(archive)
     (tmp_path / "m.skops").write_bytes(foreign.getvalue())
     with pytest.raises(ValueError, match="landbridge; got .*harmless. Do not use the file"):
         load_model(tmp_path / "m.skops")
@@ -153,9 +157,9 @@ def test_flipped_bytes_are_noticed(tmp_path, rows):
         load_model(path)
 
 
-def test_a_newer_format_asks_for_an_upgrade(tmp_path, rows):
+def test_another_format_asks_for_its_version(tmp_path, rows):
     save_model(LogisticRegression().fit(*rows), tmp_path / "m.skops", {"format": 99})
-    with pytest.raises(ValueError, match="got format 99.*Upgrade"):
+    with pytest.raises(ValueError, match="must have format 2; got format 99.*Use that version"):
         load_model(tmp_path / "m.skops")
 
 
@@ -208,6 +212,13 @@ def fitted_models(X, y):
     numbers = np.where(y == "yes", 1.0, 0.0)
     return {
         "tree": DecisionTreeClassifier().fit(X, y),
+        "words": CountVectorizer().fit(y),
+        "hashes": HashingVectorizer(n_features=4).fit(y),
+        "brute": KNeighborsClassifier(3, algorithm="brute").fit(X, y),
+        "clusters": KMeans(2, n_init=1).fit(X),
+        "categories": HistGradientBoostingClassifier(
+            max_iter=2, min_samples_leaf=5, categorical_features=[0]
+        ).fit(np.c_[X[:, 0] > 0, X[:, 1:]], y),
         "forest": RandomForestClassifier(n_estimators=2).fit(X, y),
         "boosting": GradientBoostingClassifier(n_estimators=2).fit(X, y),
         "histogram": HistGradientBoostingClassifier(max_iter=2).fit(X, y),
@@ -227,9 +238,10 @@ def test_sound_models_pass_the_check_of_their_parts(rows):
         check_parts([model, {"again": model}])
 
 
-def edit_tree(model, **changes):
+def edit_tree(model, max_depth=None, **changes):
     """Change the nodes of a scikit-learn tree, which cannot be written to from Python."""
     state = model.tree_.__getstate__()
+    state["max_depth"] = state["max_depth"] if max_depth is None else max_depth
     for name, value in changes.items():
         state["nodes"][name][0] = value
     tree = model.tree_.__reduce__()
@@ -237,11 +249,18 @@ def edit_tree(model, **changes):
     model.tree_.__setstate__(state)
 
 
-def edit_neighbours(model, place, value):
+def edit_neighbours(model, place, value, part=slice(None)):
     state = list(model._tree.__getstate__())
-    state[place] = state[place].copy()
+    state[place] = state[place][part].copy()
     state[place][0] = value
     model._tree.__setstate__(tuple(state))
+
+
+def edit_categories(model):
+    """Let all nodes split by categories, whose sets are too small or unknown."""
+    for (predictor,) in model._predictors:
+        predictor.nodes["is_categorical"] = 1
+        predictor.raw_left_cat_bitsets = np.zeros((99, 7), np.uint32)
 
 
 @pytest.mark.parametrize(
@@ -251,6 +270,21 @@ def edit_neighbours(model, place, value):
         ("tree", lambda m: edit_tree(m, right_child=0), "children outside"),
         ("tree", lambda m: edit_tree(m, feature=77), "features not in X"),
         ("tree", lambda m: setattr(m, "n_features_in_", 1), "a tree with other features"),
+        ("tree", lambda m: edit_tree(m, max_depth=0), "a wrong depth"),
+        ("boosting", lambda m: setattr(m, "estimators_", m.estimators_.T), "other classes"),
+        ("words", lambda m: m.vocabulary_.update(yes=10**9), "other columns"),
+        ("hashes", lambda m: setattr(m, "n_features", 0), "no columns"),
+        ("brute", lambda m: setattr(m, "_fit_X", m._fit_X[:0]), "other rows"),
+        ("brute", lambda m: setattr(m, "_fit_X", m._fit_X[:, :1]), "other rows"),
+        (
+            "clusters",
+            lambda m: setattr(m, "cluster_centers_", m.cluster_centers_[:, :1]),
+            "centers with other features",
+        ),
+        ("categories", edit_categories, "unknown categories"),
+        ("neighbours", lambda m: edit_neighbours(m, 2, (0, 0, 0, 0.0)), "children outside the"),
+        ("neighbours", lambda m: edit_neighbours(m, 3, 0, slice(0, 1)), "bounds of other nodes"),
+        ("svc", lambda m: m.support_.fill(10**6), "support vectors outside its rows"),
         ("forest", lambda m: edit_tree(m.estimators_[1], left_child=10**9), "children outside"),
         ("forest", lambda m: setattr(m, "n_features_in_", 1), "a tree with other features"),
         ("boosting", lambda m: edit_tree(m.estimators_[1, 0], feature=9), "features not in X"),
@@ -302,20 +336,21 @@ def test_an_edited_tree_in_a_file_is_refused_when_it_is_loaded(tmp_path, rows):
 
 
 def rewrite(path, **members):
-    """The same archive with other content in some of its members."""
+    """The same archive with other content in some of its members, and a new checksum."""
     with zipfile.ZipFile(path) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in (content | members).items():
             archive.writestr(name, data)
+        archive.comment = seal_of(archive)
 
 
 @pytest.mark.parametrize(
     ("card", "message"),
     [
         (b"[]", "a card without its format"),
-        (b'{"format": "1"}', "a card without its format"),
-        (b'{"format": 1, "versions": 3}', "a card whose versions are int"),
+        (b'{"format": "2"}', "a card without its format"),
+        (b'{"format": 2, "versions": 3}', "a card whose versions are int"),
         (b'{"format": 9}', "got format 9, saved by landbridge of another version"),
         (b"{", "its card is not JSON"),
         (b"[" * 100_000, "damaged, incomplete or of another kind|its card is not JSON"),
@@ -335,6 +370,20 @@ def test_descriptions_of_types_that_were_edited_are_refused(tmp_path, rows):
     for schema in (b"{", b"[]", b'{"__class__": "x", "__module__": "y", "__loader__": "z"}'):
         rewrite(path, **{"schema.json": schema})
         with pytest.raises(ValueError, match="was changed after saving; got|landbridge; got"):
+            load_model(path)
+
+
+def test_a_model_without_the_checksum_of_its_parts_is_refused(tmp_path, rows):
+    path = tmp_path / "m.skops"
+    save_model(LogisticRegression().fit(*rows), path)
+    with zipfile.ZipFile(path) as archive:
+        seal, (first, second, *_) = archive.comment, archive.namelist()
+        swapped = {first: archive.read(second), second: archive.read(first)}
+    for members, comment in [({}, b""), (swapped, seal)]:
+        rewrite(path, **members)
+        with zipfile.ZipFile(path, "a") as archive:
+            archive.comment = comment
+        with pytest.raises(ValueError, match="its content does not match its checksum"):
             load_model(path)
 
 
