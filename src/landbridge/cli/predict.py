@@ -17,6 +17,7 @@ from landbridge.cli._options import Predict
 from landbridge.cli._session import InputError, Session, check_output
 from landbridge.cli._tables import Pieces, require_column
 from landbridge.model_selection import VotingModel
+from landbridge.model_selection._fit_tasks import check_finite
 from landbridge.persistence import load_model
 
 ENDINGS = (".csv", ".tsv", ".parquet")
@@ -68,7 +69,7 @@ def _answers(
             rows = checker.check(piece)
             try:
                 answers = predict_table(model, rows.frame, rows.outside)
-            except (ValueError, AttributeError, TypeError) as error:
+            except (ValueError, AttributeError, TypeError, LookupError, ArithmeticError) as error:
                 raise InputError(
                     f"{asked.model}: the model does not accept the columns named in its card: "
                     f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
@@ -102,6 +103,9 @@ def predict_table(model: Any, frame: pl.DataFrame, outside: Any) -> pl.DataFrame
                 labels = np.asarray(model.classes_)[found.argmax(axis=1)]
     if labels is None:
         labels = np.asarray(model.predict(rows))
+    for values in (labels, *scores.values()):
+        if values.dtype.kind == "f":
+            check_finite(values)
     # polars reads a list of text three times as fast as a numpy array of text.
     shown: Any = labels.tolist() if labels.dtype.kind == "U" else labels
     return pl.DataFrame({"prediction": shown, **scores, "columns_outside": outside})
