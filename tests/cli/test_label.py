@@ -117,6 +117,17 @@ def test_the_history_has_a_graph(goal, zero):
     assert ("<circle" in graph.row(0), "<circle" in graph.row(1)) == (False, True)
 
 
+def test_models_that_agree_leave_nothing_to_label(table, landbridge):
+    roles = ("SourceOnly", "TargetOnly", "Pooled")
+    kinds = {
+        role: {"estimator": role, "params": {"estimator": "DummyClassifier"}} for role in roles
+    }
+    (landbridge.folder / "few.yaml").write_text(json.dumps(kinds))
+    shown = landbridge("label", table, *OPTIONS, "--goal", "prove").stdout
+    assert "nothing to label" in shown
+    assert "agree on all unlabelled rows" in " ".join(shown.split())
+
+
 def test_labels_of_a_proof_are_no_sample(table, landbridge, tmp_path):
     landbridge("label", table, *OPTIONS, "--goal", "prove")
     n = fill(tmp_path / "ask.csv").height

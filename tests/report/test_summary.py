@@ -134,6 +134,11 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
     )
     assert "Search with --metric average_precision" in warning
     assert 'recall 0.00 of the rarest class "True" (10.0 % of the rows, 0 of 10 found)' in headline
+    # Average precision is that of the class True, and ROC AUC does not hide a rare class.
+    warning = sentences(search.fit(X, ~y, X_target=X_target, y_target=~y_target))[0]
+    assert "Search with --metric roc_auc" in warning
+    search.set_params(scoring="roc_auc").fit(X, y, X_target=X_target, y_target=y_target)
+    assert "Use its probability of the class instead of its prediction." in sentences(search)[0]
 
 
 def test_labels_of_one_class_come_first():

@@ -214,7 +214,8 @@ def _words(error: Exception) -> str:
         name = f"{error.filename}: " if error.filename else ""
         return f"{name}{error.strerror}. Check the place, its space and its permissions."
     # Failures of candidates carry the traceback of their worker; --debug shows it.
-    return str(error).partition("\nTraceback (most recent call last)")[0]
+    words = str(error).partition("\nTraceback (most recent call last)")[0]
+    return words.replace("`scoring`", "--metric").replace(", or pass make_scorer(...)", "")
 
 
 def print_block(console: "Console", block: Any) -> None:

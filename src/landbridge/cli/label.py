@@ -222,6 +222,9 @@ def _show(
     n_open = len(state.open_rows())
     if status is None:
         words = f"{n_open} rows to label are in {asked.output}."
+        if not n_open:
+            models = f"{state.planner.candidate_} and {state.planner.baseline_}"
+            words = f"There is nothing to label: {models} agree on all unlabelled rows."
         current.show({"rows": n_open, "output": str(asked.output)}, [Text(words)])
         return
     history = _history_table(state.planner.history(search))

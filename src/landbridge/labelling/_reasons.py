@@ -31,7 +31,7 @@ def reasons(
             told.append(_dispute(pool, row, weights, classes))
         elif planner.goal == "measure":
             said = _said(pool, row, planner.candidate_, classes)
-            told.append(f"{planner.candidate_} may be wrong here: {said}")
+            told.append(f"{planner.candidate_} predicts {said} and may be wrong")
         else:
             told.append("the classes are nearly tied" if classes else "the candidates differ most")
     return told

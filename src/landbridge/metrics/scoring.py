@@ -17,6 +17,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -192,8 +193,10 @@ def _scorer(item: Any) -> Any:
         for name in (item, ALIASES.get(item), f"neg_{item}"):
             if name in known:
                 return get_scorer(name)
+        near = get_close_matches(item, sorted(known), 1)
+        meant = f"Did you mean {near[0]!r}? " if near else ""
         raise ValueError(
-            f"`scoring` must be the name of a metric; got {item!r}. Choose one of "
+            f"`scoring` must be the name of a metric; got {item!r}. {meant}Choose one of "
             "sklearn.metrics.get_scorer_names(), or pass make_scorer(...)."
         )
     if hasattr(item, "_score_func"):

@@ -113,10 +113,10 @@ def _balance(ranking: dict[str, Any]) -> Found | None:
         f'The rarest class "{classes["names"][classes["rarest"]]}" has '
         f"{percent(classes['rarest_share'], 1)} of the labelled target rows"
     )
-    if not classes["is_rare"]:
+    if not classes["is_rare"] or classes["suggested_metric"] is None:
         return "ok", f"{text}."
     return "caution", (
-        f"{text}: accuracy hides how well it is predicted. Consider --metric "
+        f"{text}: {ranking['score']} hides how well it is predicted. Consider --metric "
         f"{classes['suggested_metric']}."
     )
 

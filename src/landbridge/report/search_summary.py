@@ -10,6 +10,7 @@ from landbridge.inference.agreement import labels_for_accuracy, labels_for_error
 from landbridge.inference.label_check import LabelCheck
 from landbridge.inspection.search_displays import best_pairs, scores_by_source
 from landbridge.labelling.forecast import labels_to_decide
+from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import known_interval, unlabelled_predictions
@@ -192,11 +193,18 @@ def _classes(result: SearchResult) -> dict[str, Any] | None:
     if report is None:
         return None
     names = [str(name) for name in report.classes]
-    figures = ("recall", "precision", "confusion", "rarest", "never", "seldom", "suggested_metric")
+    suggested: str | None = report.suggested_metric or "balanced_accuracy"
+    if suggested == "average_precision":
+        (metric,) = check_scoring(suggested, task="classification", classes=result.classes)
+        suggested = suggested if metric.positive == report.rarest else "roc_auc"
+    if result.metric.label != "accuracy" and result.metric.positive in (None, report.rarest):
+        suggested = None  # the metric reflects all classes, or the rarest
+    figures = ("recall", "precision", "confusion", "rarest", "never", "seldom")
     return {
         "names": names,
         **values_of(report, *figures, rows="n_rows", predicted="n_predicted", is_rare="imbalanced"),
         "rarest_share": report.shares[report.rarest],
+        "suggested_metric": suggested,
     }
 
 

@@ -66,7 +66,7 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
     if ranking["only_class"] is not None:
         sentences.append(
             f'The selected model predicts class "{ranking["only_class"]}" for all unlabelled rows. '
-            "If other classes matter, search with --metric balanced_accuracy or average_precision."
+            "If other classes matter, search with --metric balanced_accuracy or roc_auc."
         )
     elif found is not None:
         ends = " and ".join(map("{:.2f}".format, (found["low"], found["high"])))
@@ -131,13 +131,14 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
     more = ""
     if others:
         more = f" The same holds for {others} other {'class' if others == 1 else 'classes'}."
-    metric = classes["suggested_metric"] or "balanced_accuracy"
+    advice = "Use its probability of the class instead of its prediction."
+    if classes["suggested_metric"]:
+        advice = f"Search with --metric {classes['suggested_metric']} to compare models by it."
     if ranking["beats_baseline"] is False:
         more += _no_better(ranking)
     return (
         f'The selected model {how_often} predicts class "{classes["names"][k]}": '
-        f"{_found(classes, k)} labelled rows are found.{more} Search with --metric "
-        f"{metric} to compare models by it."
+        f"{_found(classes, k)} labelled rows are found.{more} {advice}"
     )
 
 

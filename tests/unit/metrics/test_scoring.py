@@ -400,6 +400,7 @@ def test_metrics_survive_pickling():
 @pytest.mark.parametrize(
     ("scoring", "task", "classes", "message"),
     [
+        ("rocauc", "classification", [0, 1], "got 'rocauc'. Did you mean 'roc_auc'?"),
         ("no_such", "classification", [0, 1], "must be the name of a metric; got 'no_such'"),
         (3, "classification", [0, 1], "must be a name, a scorer or a function; got 3"),
         ([], "classification", [0, 1], "must name at least one metric"),
