@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from landbridge.cli import _session, main
 from landbridge.cli._options import app
-from landbridge.metrics.metric import format_number
+from landbridge.inference.intervals import format_number
 from landbridge.persistence import CARD, load_card, load_model, seal_of
 
 from .conftest import CANDIDATES, Program, make_frame
@@ -192,7 +192,7 @@ def test_evaluate_with_metrics_beside_a_constant_guess(landbridge, table):
     shown = landbridge(*asked, "--metric", "roc_auc").stdout
     assert "constant guess" in shown
     assert "ROC AUC" in shown
-    assert "`scoring` must be the name" in landbridge(*asked, "--metric", "auc", code=2).stderr
+    assert "--metric must be the name" in landbridge(*asked, "--metric", "auc", code=2).stderr
     numbers = landbridge.json("evaluate", table, "--label", "noise", "--domain", "region")
     assert numbers["metric"] == "RMSE"
     assert numbers["other_metrics"] == ["MAE", "R²"]

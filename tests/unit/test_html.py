@@ -17,9 +17,9 @@ from landbridge import (
 )
 from landbridge._html import html_table, interval_bar
 from landbridge.datasets import make_covariate_shift
+from landbridge.inference.intervals import format_interval
 from landbridge.inspection import diagnose_shift
 from landbridge.labelling import LabelPlanner
-from landbridge.metrics.metric import format_interval
 
 NAME = "<script>alert(1)</script>"
 

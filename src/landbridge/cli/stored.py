@@ -47,7 +47,7 @@ def _facts(card: dict[str, Any]) -> dict[str, str]:
 
 
 def _expected(card: dict[str, Any]) -> str:
-    from landbridge.metrics.metric import format_interval, format_number
+    from landbridge.inference.intervals import format_interval, format_number
 
     interval = card["interval"]
     if not card["of_target"]:

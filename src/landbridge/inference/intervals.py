@@ -148,8 +148,7 @@ class Interval:
             "population": f"Mean {self.name} over all sources of this kind (approximate)",
             "fixed": f"Mean {self.name} over these {self.n_sources} sources",
         }[self.question]
-        shown = decimals(self.standard_error)
-        estimate, low, high = with_decimals(shown, self.estimate, self.low, self.high)
+        estimate, low, high = format_interval(self.estimate, self.low, self.high)
         answer = f"{subject}: {estimate}, {100 * self.level:g} % between {low} and {high}"
         if not why:
             return answer
@@ -367,6 +366,17 @@ def with_decimals(shown: int, *values: float) -> tuple[str, ...]:
         values = tuple(round(value, max(shown, _places(value))) for value in values)
     # A plain space is safe in CSV.
     return tuple(f"{value:,.{max(0, shown)}f}".replace(",", " ") for value in values)
+
+
+def format_interval(estimate: float, low: float, high: float) -> tuple[str, ...]:
+    """Estimate and bounds with the decimals that the width of the interval justifies.
+
+    These are the decimals of the standard error, a quarter of the width; see `decimals`.
+    """
+    values = estimate, low, high
+    if not 0 < high - low < math.inf:
+        return tuple(map(format_number, values))
+    return with_decimals(decimals((high - low) / 4), *values)
 
 
 def _places(value: float) -> int:

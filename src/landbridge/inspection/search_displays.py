@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from landbridge._palette import ACCENT, NAMES, QUIET, STRONG
 from landbridge._typing import Vector
+from landbridge.inference.intervals import format_number
 from landbridge.inspection._display import Display, draw_matrix, width_of
-from landbridge.metrics.metric import format_number
 from landbridge.model_selection import SearchResult, TransferSearchCV
 from landbridge.model_selection._sources import source_name
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from landbridge._typing import Vector
+from landbridge.inference.intervals import format_number
 from landbridge.labelling.design import Scores
 from landbridge.labelling.pool import Pool
-from landbridge.metrics.metric import format_number
 
 if TYPE_CHECKING:
     from landbridge.labelling.planner import LabelPlanner

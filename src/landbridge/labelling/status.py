@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 from landbridge._html import card, interval_bar, sentence
+from landbridge.inference.intervals import format_interval, format_number
 from landbridge.labelling.design import Goal
 from landbridge.labelling.sequential import SequentialTest
-from landbridge.metrics.metric import format_interval, format_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,16 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
-from landbridge.inference.intervals import check_level, normal_quantile, score_interval, t_quantile
+from landbridge.inference.intervals import (
+    check_level,
+    format_interval,
+    normal_quantile,
+    score_interval,
+    t_quantile,
+)
 from landbridge.inference.sources import summarise_sources
 from landbridge.metrics._kernels import log_losses
-from landbridge.metrics.metric import Metric, format_interval
+from landbridge.metrics.metric import Metric
 
 N_REPLICATES = 1000
 # Metrics that are called once per replicate get fewer replicates; the standard error is accurate to

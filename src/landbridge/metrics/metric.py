@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from landbridge._typing import VectorLike
-from landbridge.inference.intervals import decimals, format_number, with_decimals
+from landbridge.inference.intervals import format_number
 from landbridge.metrics._kernels import Kernel, Pointwise
 
 # Cross-validation does not evaluate the final model itself. On 66 tasks with natural domains, the
@@ -221,17 +221,6 @@ class Metric:
         ['42.13', '0.0512', '12 340', '3.000e-09']
         """
         return format_number(value)
-
-
-def format_interval(estimate: float, low: float, high: float) -> tuple[str, str, str]:
-    """Estimate and bounds with the decimals that the width of the interval justifies.
-
-    These are the decimals of the standard error, a quarter of the width; see `decimals`.
-    """
-    values = estimate, low, high
-    if not 0 < high - low < math.inf:
-        return tuple(map(format_number, values))  # type: ignore[return-value]
-    return with_decimals(decimals((high - low) / 4), *values)  # type: ignore[return-value]
 
 
 def percent(share: float, digits: int = 0) -> str:

@@ -41,9 +41,9 @@ from landbridge.inference import score_interval
 from landbridge.inference.agreement import FEWEST_CANDIDATES, AgreementInterval, agreement_interval
 from landbridge.inference.control_variate import adjust_mean
 from landbridge.inference.e_process import e_value
-from landbridge.inference.intervals import check_level
+from landbridge.inference.intervals import check_level, format_interval
 from landbridge.metrics.inference import metric_interval, paired_probability, reweighted_interval
-from landbridge.metrics.metric import Metric, format_interval
+from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_records import VOTE, CellNumber, Predictions, ValidatedRows
@@ -616,9 +616,9 @@ class Verdict:
                 "so they do not show whether transfer helps there."
             )
         if self.finding is Finding.NO_TRANSFER:
-            return "Cannot compare: `candidates` contains no transfer estimator."
+            return "Cannot compare: `candidates` has no transfer estimator. Add for example Pooled."
         if self.finding is Finding.NO_BASELINE:
-            return "Cannot compare: `candidates` contains no target-only or source-only estimator."
+            return "Cannot compare: `candidates` has no baseline. Add SourceOnly and TargetOnly."
         figures = ", ".join(f"{rival.role}: {_percent(rival.probability)}" for rival in self.rivals)
         if self.finding is Finding.WORTH:
             roles = " and ".join(rival.role for rival in self.rivals)

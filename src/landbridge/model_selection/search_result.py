@@ -141,7 +141,7 @@ class SearchResult(SavedResult):
     >>> result.class_report().recall.round(2), bool(result.prob_better()[0, 1] > 0.99)
     (array([0.91, 0.93]), True)
     >>> print(result.worth_transferring())
-    Cannot compare: `candidates` contains no target-only or source-only estimator.
+    Cannot compare: `candidates` has no baseline. Add SourceOnly and TargetOnly.
     >>> result.lead() is None, result.agreement() is None  # no rivals, no unlabelled rows
     (True, True)
     >>> [result.labels[cell] for cell in result.ranking()]

@@ -89,7 +89,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         A grid is a mapping from parameters to values, or a list of such mappings. Target rows go to
         the estimators whose ``fit`` takes ``X_target``; a plain estimator is trained on source rows
         and labelled target rows together. By default a short list with source-only, target-only and
-        pooled learners. The majority class (or mean) is always a row of the ranking.
+        pooled learners: classifiers for text, booleans and whole numbers with at most 30 different
+        values, otherwise regressors. The majority class (or mean) is always a row of the ranking.
     scoring : str, callable, list, dict or None, default=None
         Names of scikit-learn's scorers, ``make_scorer`` objects, functions
         ``(y_true, y_pred, sample_weight)``, or several of them; the first one is used for

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from landbridge.inference.intervals import decimals
-from landbridge.metrics.metric import format_interval, format_number
+from landbridge.inference.intervals import decimals, format_interval, format_number
 from landbridge.report.blocks import (
     P_VALUE,
     THREE_DIGITS,

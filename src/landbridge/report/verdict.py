@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from landbridge.metrics.metric import format_interval, format_number, percent
+from landbridge.inference.intervals import format_interval, format_number
+from landbridge.metrics.metric import percent
 
 # With this many labels, a single class is not due to chance if the sources have several classes.
 FEWEST_OF_ONE_CLASS = 10

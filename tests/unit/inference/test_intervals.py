@@ -156,7 +156,7 @@ def test_words_for_each_question():
         "Expected error on a new source: 0.5, 90 % between -0.1 and 1.1 (6 sources; "
     )
     population = interval(LOSSES, GROUPS, "population").describe(why=False)
-    mean = "Mean loss over all sources of this kind (approximate): 0.49, 95 % between 0.06 and 0.92"
+    mean = "Mean loss over all sources of this kind (approximate): 0.5, 95 % between 0.1 and 0.9"
     assert population == mean
     assert "too narrow for models that change more" in str(interval(LOSSES, GROUPS, "population"))
     fixed = str(interval(LOSSES, GROUPS, "fixed"))

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer, get_scorer_names, make_scorer
 
-from landbridge.metrics.metric import format_interval, format_number
+from landbridge.inference.intervals import format_interval, format_number
 from landbridge.metrics.scoring import check_scoring
 
 BINARY = [

@@ -705,12 +705,12 @@ def test_a_high_probability_without_a_verdict_is_explained(probability, explaine
 
 
 def test_verdict_where_the_search_cannot_tell():
-    assert "contains no transfer estimator" in str(
+    assert "has no transfer estimator. Add" in str(
         searched({"s": lb.SourceOnly(GaussianNB())}, criterion="tlv").worth_transferring()
     )
     none = searched({"nb": GaussianNB()}, criterion="tlv").worth_transferring()
     assert none.worth is None
-    assert "contains no target-only or source-only estimator" in str(none)
+    assert "has no baseline. Add SourceOnly" in str(none)
 
 
 # The vote
