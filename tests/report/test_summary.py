@@ -90,7 +90,7 @@ def test_an_answer_that_does_not_beat_the_majority_says_so_first():
     constant = DummyClassifier(strategy="constant", constant=False)
     search = fitted({"constant": constant})
     words = sentences(search)
-    assert words[0].startswith('The selected model never predicts class "True": 0 of')
+    assert words[0].startswith('The selected model never predicts class "True": it finds 0 of')
     assert "no better than always predicting the majority class" in words[0]
     assert "no better than" not in words[1]
     assert "no better" not in sentences(fitted({"a": LogisticRegression()}))[0]
@@ -130,7 +130,7 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
     search.fit(X, y, X_target=X_target, y_target=y_target)
     warning, headline = sentences(search)[:2]
     assert warning.startswith(
-        'The selected model never predicts class "True": 0 of 10 labelled rows are found'
+        'The selected model never predicts class "True": it finds 0 of 10 labelled rows.'
     )
     assert "Search with --metric average_precision" in warning
     assert 'recall 0.00 of the rarest class "True" (10.0 % of the rows, 0 of 10 found)' in headline

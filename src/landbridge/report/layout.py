@@ -248,7 +248,7 @@ def shift_section(shift: dict[str, Any]) -> Section:
         "gap_after": Column("gap after", ".2f", minor=True),
     }
     blocks: list[Block] = [Text(shift["note"])] if shift.get("note") else []
-    blocks += [Text(SHIFT_WORDS), table_of(columns, shift["sources"])]
+    blocks += [table_of(columns, shift["sources"]), Text(SHIFT_WORDS)]
     for source in shift["sources"]:
         heading = Text(f"{source['source']} → {shift['target']}", "heading")
         blocks += [heading, Text(source["words"])]
@@ -341,8 +341,8 @@ def features_section(features: dict[str, Any]) -> Section:
             for step, pick in enumerate(picked, start=1)
         ]
         words = (
-            "Effect of every selected feature in each domain (dots) and their mean (tick). Dots on "
-            "both sides of zero mean that the effect changes its sign."
+            "Mean effect of every selected feature, and its effect in each domain. A feature may be "
+            "picked again; its effect is then that on what the earlier steps left unexplained."
         )
         blocks += [Text(words), table_of(columns, rows)]
     return Section("Features that keep their meaning", blocks)

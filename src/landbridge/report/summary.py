@@ -174,13 +174,13 @@ def summarise_features(
             f"{path.n_kept} steps); the effect of {same} of them has the same sign in all "
             f"{len(domains)} domains."
         )
+        words = [
+            found,
+            "T is the mean effect divided by its standard error over domains. It is small where "
+            "domains disagree.",
+        ]
     else:
-        found = f"No feature has a stable effect across {len(domains)} domains."
-    words = [
-        found,
-        "T is the mean effect divided by its standard error over domains. It is small where "
-        "domains disagree.",
-    ]
+        words = [f"No feature has a stable effect across {len(domains)} domains."]
     return plain({"words": words, "domains": domains, "picked": picked})
 
 

@@ -139,7 +139,7 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
         more += _no_better(ranking)
     return (
         f'The selected model {how_often} predicts class "{classes["names"][k]}": '
-        f"{_found(classes, k)} labelled rows are found.{more} {advice}"
+        f"it finds {_found(classes, k)} labelled rows.{more} {advice}"
     )
 
 
