@@ -138,7 +138,7 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
     warning = sentences(search.fit(X, ~y, X_target=X_target, y_target=~y_target))[0]
     assert "Search with --metric roc_auc" in warning
     search.set_params(scoring="roc_auc").fit(X, y, X_target=X_target, y_target=y_target)
-    assert "Use its probability of the class instead of its prediction." in sentences(search)[0]
+    assert "Use the predicted probability of the class" in sentences(search)[0]
 
 
 def test_labels_of_one_class_come_first():

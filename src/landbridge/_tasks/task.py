@@ -68,7 +68,7 @@ class TaskFailure:
     traceback : str
         Text of the traceback of an error.
     exception : BaseException or None
-        The error itself, where it could be sent from its worker.
+        The exception itself, if it could be sent from its worker.
     """
 
     reason: Reason
@@ -202,8 +202,8 @@ class Attempt:
 def call(function: TaskFunction, shared: Any, content: Any) -> Answer:
     """Run the function; any exception becomes a failure.
 
-    A candidate may raise SystemExit or KeyboardInterrupt itself. `unswallowed_signals` raises
-    those of a signal again, and `run_tasks` any interrupt in its own process.
+    A candidate may raise SystemExit or KeyboardInterrupt itself. Those caused by a signal are
+    raised again by `unswallowed_signals`; in its own process, `run_tasks` raises all interrupts.
     """
     started = time.perf_counter()
     outcome, failure = None, None

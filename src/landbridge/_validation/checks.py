@@ -406,7 +406,7 @@ def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
 
 
 def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task: Task) -> Vector:
-    """Check that target labels match the rows, are complete and have the type of the source's."""
+    """Check that target labels match the rows, are complete and have the type of source labels."""
     if task == "regression":
         y_target = check_numeric_labels(y_target, "y_target")
     y_target = check_array(

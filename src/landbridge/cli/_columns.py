@@ -315,7 +315,7 @@ def _in_notation(text: pl.Series, notation: Notation) -> pl.Series:
     if notation.commas == THOUSANDS:
         return _plain(_only(cells, pattern).str.replace_all(",", "", literal=True))
     n_commas, n_dots = (int(cells.str.contains(form).sum()) for form in (",", r"^[^,]*\.[^,]*$"))
-    # One 1.234,56 among many 1.234 says less than they do.
+    # A single 1.234,56 does not make the dot of many 1.234 a thousands separator.
     if n_commas >= n_dots and cells.str.contains(_DOTTED).any():
         pattern = _DOTTED_COMMA
     cells = _only(cells, pattern).str.replace_all(".", "", literal=True)

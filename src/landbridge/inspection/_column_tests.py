@@ -172,7 +172,7 @@ def _decides(codes: Vector, groups: Vector) -> bool:
 
 
 def _purity(codes: Vector, groups: Vector) -> float:
-    """Share of rows in the most frequent group for their value."""
+    """Share of rows that are in the most frequent group of their value."""
     # Count only pairs that occur, since a table of all values and groups may not fit into memory.
     pairs, counts = np.unique(codes * (groups.max() + 1) + groups, return_counts=True)
     starts = np.unique(pairs // (groups.max() + 1), return_index=True)[1]

@@ -161,7 +161,7 @@ def _over_time_blocks(ranking: dict[str, Any]) -> list[Block]:
 
 
 def _classes_blocks(classes: dict[str, Any]) -> list[Block]:
-    """Recall and precision per class, with the confusion matrix."""
+    """Recall and precision per class, with the confusion matrix or the most frequent mistakes."""
     # Rows selected with known probabilities have weights, so counts may be fractional.
     whole = all(float(count).is_integer() for line in classes["confusion"] for count in line)
     count = ",.0f" if whole else ",.1f"
@@ -341,8 +341,8 @@ def features_section(features: dict[str, Any]) -> Section:
             for step, pick in enumerate(picked, start=1)
         ]
         words = (
-            "Mean effect of every selected feature, and its effect in each domain. A feature may be "
-            "picked again; its effect is then that on what the earlier steps left unexplained."
+            "Mean effect of every selected feature, and its effect in each domain. A feature may "
+            "be picked again; its effect is then that on what the earlier steps left unexplained."
         )
         blocks += [Text(words), table_of(columns, rows)]
     return Section("Features that keep their meaning", blocks)

@@ -132,7 +132,7 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
     more = ""
     if others:
         more = f" The same holds for {others} other {'class' if others == 1 else 'classes'}."
-    advice = "Use its probability of the class instead of its prediction."
+    advice = "Use the predicted probability of the class instead of the predicted class."
     if classes["suggested_metric"]:
         advice = f"Search with --metric {classes['suggested_metric']} to compare models by it."
     if ranking["beats_baseline"] is False:
