@@ -66,3 +66,15 @@ def test_figures_are_those_of_the_cited_pages():
         ratio = re.search(rf"n = 10000: CPU of {peer} \| [^|]+ \| ([\d.]+)×", speed)[1]
         less = "less CPU" if peer == "skada" else "less"
         assert f"{float(ratio):.0f} times {less} than {peer}" in words
+
+    index = page("index")
+    assert f"labels {float(vote):.3f} compared with" in index
+    assert f"always pooling: {float(pooled):.3f}" in index
+    covers = [float(x) for x in re.findall(r"interval of the vote covers in ([\d.]+)", regret)]
+    assert f"{min(covers):.2f} to {max(covers):.2f}, by list" in index
+    rows = re.findall(r"\| ([\d.]+) \| ([\d.]+) \| yes \|", page("search_speed"))
+    totals, jobs = zip(*rows, strict=True)
+    assert "{:.2f}× to {:.2f}× in total".format(*sorted(map(float, totals))) in index
+    assert "; {}× and {}× faster on two cores".format(*jobs) in index
+    large = re.search(r"CPU and (\d+) MB.* the rest is ([\d.]+) × one pass", page("scale"))
+    assert f"{large[2]} passes over the table beyond the search, and {large[1]} MB" in index
