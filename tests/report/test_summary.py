@@ -291,7 +291,11 @@ def test_plain_values_are_what_json_can_hold():
     [
         ({}, "caution", "a is not shown to beat b (probability 0.70 on 30 labels): treat them as"),
         ({"decided": True}, "ok", "a leads, next is b (probability 0.70 on 30 labels)"),
-        ({"probability": 0.9999}, "caution", "probability above 0.99 on"),
+        (
+            {"probability": 0.9999},
+            "caution",
+            "a leads b (probability above 0.99 on 30 labels), but",
+        ),
         ({"probability": 0.0001}, "caution", "b does better than a on the labelled rows (probab"),
     ],
 )

@@ -11,8 +11,8 @@ FEW_LABELS = 30
 FAR, APART = 0.65, 0.95
 FEW_SOURCES = 5
 MANY_MISSING = 0.2
-# Below this probability, the labels contradict the lead.
-UNLIKELY = 0.1
+# Below this probability, the labels contradict the lead; above, they support it without proof.
+UNLIKELY, LIKELY = 0.1, 0.95
 MOST_STEPS = 3
 # Recommendation for each check that failed.
 STEPS = {
@@ -171,6 +171,8 @@ def _lead(ranking: dict[str, Any]) -> Found | None:
             f"{rival} does better than {best} on the labelled rows {looked}; "
             f"{best} ranks first because of the unlabelled ones."
         )
+    if lead["probability"] > LIKELY:
+        return "caution", f"{best} leads {rival} {looked}, but the test needs more labels."
     return "caution", f"{best} is not shown to beat {rival} {looked}: treat them as equal."
 
 
