@@ -150,6 +150,25 @@ def test_numeric_source_labels_that_are_not_finite(task):
         check(y=[0.0, np.nan, 1, 1, 0, 0], task=task)
 
 
+def test_infinity_among_objects_is_no_number():
+    labels = np.array([np.inf, 0, 1, 2, 3, 4], dtype=object)
+    with pytest.raises(ValueError, match="Input y contains infinity"):
+        check(y=labels, task="regression")
+
+
+def test_labels_of_several_kinds_are_refused():
+    days = np.arange(6).astype("M8[D]")
+    mixed = np.array([1, "a"] * 3, dtype=object)
+    for y, y_target in [(days, np.arange(6)), (np.arange(6), days), (Y, mixed)]:
+        with pytest.raises(ValueError, match="`y_target` must hold labels of one kind"):
+            check(y=y, X_target=X, y_target=y_target)
+    for y in (days, np.zeros(6, dtype=[("a", int)])):
+        with pytest.raises(ValueError, match="`y` must hold numbers for regression"):
+            check(y=y, task="regression")
+    with pytest.raises(TypeError, match="`y` must be a dense array"):
+        check(y=sparse.csr_array(X), task="regression")
+
+
 @pytest.mark.parametrize("values", [[False, True], [3, 7], [0.0, 1.0]])
 def test_numbers_that_came_as_objects_are_numbers(values):
     labels = np.array(values * 3, dtype=object)

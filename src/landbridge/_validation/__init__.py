@@ -17,6 +17,7 @@ from landbridge._validation.checks import (
     check_new_source,
     check_not_negative,
     check_numeric_labels,
+    check_object_labels,
     check_one_label_each,
     check_positive,
     check_probabilistic,
@@ -37,6 +38,7 @@ from landbridge._validation.checks import (
     stack_rows,
     task_of,
     union_of_classes,
+    without_duplicates,
 )
 from landbridge._validation.transfer import (
     TransferData,

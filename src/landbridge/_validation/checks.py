@@ -180,9 +180,7 @@ def check_finite(
     double precision if their products overflow or vanish in single precision. Several entries of a
     sparse matrix in one cell are summed, because methods square the entries.
     """
-    if sparse.issparse(X) and X.format == "csr" and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
+    X = without_duplicates(X)
     values = X.data if sparse.issparse(X) else X
     if allow_nan:
         values = values[~np.isnan(values)]
@@ -208,6 +206,17 @@ def check_finite(
         "values first, for example with sklearn.impute.SimpleImputer in a Pipeline, or as the "
         "`preprocessor` of a search."
     )
+
+
+def without_duplicates(X: MatrixLike) -> MatrixLike:
+    """The rows, with sorted and summed entries if they are a CSR matrix; never changed in place.
+
+    Comparisons of scipy sum the entries of their argument.
+    """
+    if sparse.issparse(X) and X.format == "csr" and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def check_source_rows(estimator: Any, X: Matrix) -> Matrix:
@@ -383,17 +392,20 @@ def check_labels(y: VectorLike, n_rows: int) -> Vector:
 
 def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
     """Check regression labels: numeric, none missing, none larger than `LARGEST`."""
+    if sparse.issparse(y):
+        raise TypeError(f"`{name}` must be a dense array; got sparse data. Call its toarray().")
     labels = np.asarray(y)
     if labels.dtype == object:
         _check_complete(
             labels, f"`{name}` must hold a number for every row", "Leave out rows without a label."
         )
     objects = labels.ravel().tolist() if labels.dtype == object else []
-    if labels.dtype.kind in "mMUS" or any(isinstance(label, str) for label in objects):
+    if labels.dtype.kind in "mMUSV" or any(isinstance(label, str) for label in objects):
         raise ValueError(
-            f"`{name}` must hold numbers for regression; got {labels.ravel()[0]!r}. Convert the "
-            "labels to numbers, or use a classifier."
+            f"`{name}` must hold numbers for regression; got {labels.ravel().tolist()[0]!r}. "
+            "Convert the labels to numbers, or use a classifier."
         )
+    labels = plain_numbers(labels)
     if labels.dtype.kind in "fiu" and labels.size:
         sizes = np.abs(labels.astype(np.float64))
         if sizes.max() > LARGEST and np.isfinite(sizes.max()):
@@ -471,7 +483,13 @@ def check_one_label_each(y_target: Vector, X_target: Matrix) -> None:
 
 def union_of_classes(y: Vector, y_target: Vector | None, min_classes: int = 2) -> Vector:
     """The sorted labels of source and target."""
-    classes = np.unique(y) if y_target is None else np.union1d(y, y_target)
+    try:
+        classes = np.unique(y) if y_target is None else np.union1d(y, y_target)
+    except TypeError as error:
+        raise ValueError(
+            f"`y` and `y_target` must hold labels of one kind, which can be sorted; got {error}. "
+            "Convert all of them to text or all to numbers."
+        ) from error
     if classes.size < min_classes:
         raise ValueError(
             f"`y` must hold at least {min_classes} classes; got 1 class, {classes.tolist()[0]!r}. "
@@ -572,7 +590,7 @@ def missing_values(names: Vector) -> Vector:
 
 def plain_numbers(labels: Vector) -> Vector:
     """Convert numbers and booleans in an array of Python objects to their type."""
-    given = labels.tolist() if labels.dtype == object else []
+    given = labels.tolist() if labels.dtype == object and labels.ndim == 1 else []
     if not given or not all(isinstance(label, numbers.Number) for label in given):
         return labels
     if any(isinstance(label, numbers.Integral) and abs(int(label)) >= 2**63 for label in given):

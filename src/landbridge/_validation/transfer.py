@@ -230,7 +230,7 @@ def _check_source(
     if task == "classification":
         y = check_object_labels(y)
     elif y is not None:
-        check_numeric_labels(y)
+        y = check_numeric_labels(y)
     options = {"y_numeric": task == "regression", "multi_output": multi_output}
     X, y = validated(estimator, X, y, accept_sparse=accept_sparse, **options)
     if task == "classification":

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from landbridge._typing import Matrix, MatrixLike, Vector
-from landbridge._validation import column_names
+from landbridge._validation import column_names, without_duplicates
 
 # Maximum number of indicators per text column, and of compared columns of a sparse matrix.
 MOST_VALUES, MOST_SPARSE = 10, 2000
@@ -40,7 +40,8 @@ def comparable_rows(
     by the median and marked by an indicator.
     """
     if sparse.issparse(X_labelled) or sparse.issparse(X_unlabelled):
-        return _sparse(sparse.csr_array(X_labelled), sparse.csr_array(X_unlabelled), feature_names)
+        first, second = map(sparse.csr_array, (X_labelled, X_unlabelled))
+        return _sparse(without_duplicates(first), without_duplicates(second), feature_names)
     names = column_names(X_labelled)
     if hasattr(X_labelled, "columns"):
         keys = list(X_labelled.columns)

@@ -23,15 +23,19 @@ from landbridge._validation import (
     check_groups,
     check_like_source,
     check_new_source,
+    check_numeric_labels,
+    check_object_labels,
     check_same_names,
     check_sample_weight,
     check_target_labels,
     missing_values,
+    plain_numbers,
     raise_half_a_target,
     sklearn_errors,
     stack_rows,
     task_of,
     union_of_classes,
+    without_duplicates,
 )
 from landbridge.inference.label_check import LabelCheck, check_labels
 
@@ -116,11 +120,12 @@ def check_search_data(search: Any, given: TransferData, task: Task | None) -> Se
     if task == "classification":
         _check_classes(y, "y")
     else:
-        y = check_numbers(y)
+        y = check_numeric_labels(y)
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
-        y_target = check_target_labels(plain_labels(y_target), X_target, y, task)
+        y_target = check_target_labels(y_target, X_target, y, task)
         if task == "classification":
+            union_of_classes(y, y_target)
             _check_classes(y_target, "y_target")
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
@@ -228,7 +233,8 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
             validate_data(search, X, skip_check_array=True)
         else:
             X = validate_data(search, X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
-        y = plain_labels(column_or_1d(y, warn=True))
+            X = without_duplicates(X)
+        y = plain_numbers(column_or_1d(y, warn=True))
         if _num_samples(X) != y.shape[0]:
             raise ValueError(f"inconsistent numbers of samples: [{_num_samples(X)}, {y.shape[0]}]")
     missing = ~np.isfinite(y) if y.dtype.kind == "f" else missing_values(y)
@@ -237,7 +243,7 @@ def _check_rows_and_labels(search: Any, X: MatrixLike, y: VectorLike) -> tuple[M
             f"`y` must hold a label for every row of X; got {missing.sum()} missing or infinite, "
             f"the first in row {missing.argmax()}. Leave out source rows without a label."
         )
-    return X, y
+    return X, check_object_labels(y)
 
 
 def _check_table(X: MatrixLike, name: str) -> MatrixLike:
@@ -260,26 +266,6 @@ def _check_classes(y: Vector, name: str) -> None:
         ) from error
 
 
-def check_numbers(y: Vector) -> Vector:
-    """Labels of a regression as numbers."""
-    try:
-        return y if y.dtype.kind in "biuf" else y.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"`y` must hold numbers for regressors; got {y.tolist()[0]!r}. Pass classifiers for "
-            "named classes, or convert y."
-        ) from error
-
-
-def plain_labels(y: VectorLike) -> Vector:
-    """Labels as an array; Python objects that are numbers or booleans are converted."""
-    y = np.asarray(y)
-    if y.dtype != object or any(isinstance(label, str) for label in y.ravel().tolist()):
-        return y
-    plain = np.array(y.tolist())
-    return plain if plain.dtype.kind in "biuf" else y
-
-
 def _check_table_like_source(
     search: Any, X: MatrixLike, source: MatrixLike, name: str
 ) -> MatrixLike:
@@ -295,6 +281,7 @@ def _check_table_like_source(
             X = check_array(
                 X, accept_sparse="csr", dtype=None, ensure_all_finite=False, input_name=name
             )
+        X = without_duplicates(X)
     expected = getattr(search, "n_features_in_", None)
     if expected is not None and X.shape[1] != expected:
         raise ValueError(

@@ -31,12 +31,17 @@ from landbridge._tasks import (
     task_key,
 )
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import TransferData, check_choice, missing_values
+from landbridge._validation import (
+    TransferData,
+    check_choice,
+    check_numeric_labels,
+    check_object_labels,
+    missing_values,
+)
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import fit_with_target, predict_rows, without_column
-from landbridge.model_selection._search_data import check_numbers, plain_labels
 from landbridge.model_selection.candidates import steps_that_take
 from landbridge.model_selection.multi_source_result import Comparison
 
@@ -318,7 +323,7 @@ def leave_out_folds(
     names, source = encode_groups(groups, n_rows)
     require_two_sources(names)
     if task == "regression":
-        labels, classes = check_numbers(labels).astype(np.float64), np.array([])
+        labels, classes = check_numeric_labels(labels).astype(np.float64), np.array([])
     else:
         classes = np.unique(labels)
     fold = source if settings.scheme == "source" else random_blocks(n_rows, len(names), rng)
@@ -369,7 +374,7 @@ def leave_out_folds(
 def _check_labels(y: VectorLike, n_rows: int) -> Vector:
     if y is None:
         raise ValueError("`y` must hold the label of each row; got None. Pass y.")
-    labels = without_column(plain_labels(y))
+    labels = without_column(np.asarray(y))
     if labels.shape != (n_rows,):
         raise ValueError(
             f"`y` must have one label for each of the {n_rows} rows of X; got shape "
@@ -381,7 +386,7 @@ def _check_labels(y: VectorLike, n_rows: int) -> Vector:
             f"`y` must have a label for every row; got {missing.sum()} missing. "
             "Drop the rows without a label."
         )
-    return labels
+    return check_object_labels(labels)
 
 
 def random_blocks(n_rows: int, n_blocks: int, rng: np.random.RandomState | None) -> Vector:

@@ -246,7 +246,7 @@ def test_regression_speaks_the_unit_of_the_label():
     assert result.baseline_scores("r2") == pytest.approx(0.0, abs=1e-12)
     with pytest.raises(ValueError, match="must be a regression metric"):
         MultiSourceCV(Ridge(), scoring="accuracy").fit(X, y, groups=GROUPS)
-    with pytest.raises(ValueError, match="`y` must hold numbers for regressors; got 'yes'"):
+    with pytest.raises(ValueError, match="`y` must hold numbers for regression; got 'yes'"):
         MultiSourceCV(Ridge()).fit(X, np.array(["no", "yes"])[Y], groups=GROUPS)
 
 

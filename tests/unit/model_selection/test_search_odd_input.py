@@ -215,10 +215,29 @@ def test_names_of_groups_can_be_saved_and_holes_in_a_tuple_are_seen(tmp_path):
         search().fit(X, Y, groups=(*GROUPS[:-1], np.nan), **TARGET)
 
 
+def test_repeated_and_unsorted_entries_of_sparse_rows_are_summed_in_a_copy():
+    def twice(rows):
+        plain = sparse.csr_matrix(rows)
+        halves = plain.data.repeat(2) / 2, plain.indices.repeat(2)[::-1].copy(), plain.indptr * 2
+        return sparse.csr_matrix(halves, shape=plain.shape)
+
+    rows = {"X": twice(X), "X_target": twice(X_TARGET[:16]), "X_unlabeled": twice(X_TARGET[16:])}
+    for matrix in rows.values():
+        for part in (matrix.data, matrix.indices, matrix.indptr):
+            part.flags.writeable = False
+    candidates = {"lr": LogisticRegression()}
+    found = search(candidates).fit(**rows, y=Y, y_target=Y_TARGET[:16]).results_
+    summed = {name: matrix.toarray() for name, matrix in rows.items()}
+    plain = search(candidates).fit(**summed, y=Y, y_target=Y_TARGET[:16]).results_
+    assert repr(found) == repr(plain)
+    with pytest.raises(ValueError, match="must hold text in every row or numbers in every row"):
+        search().fit(X, np.array([1, "a"] * 30, dtype=object), X_unlabeled=X_TARGET)
+
+
 def test_labels_of_the_other_task_are_refused():
     with pytest.raises(ValueError, match="`y_target` must hold classes.*got numbers like"):
         search().fit(X, Y, **OF_NUMBERS)
-    with pytest.raises(ValueError, match="`y` must hold numbers for regressors; got 'yes'"):
+    with pytest.raises(ValueError, match="`y` must hold numbers for regression; got 'yes'"):
         search({"r": Ridge()}).fit(X, np.where(Y, "yes", "no"), X_unlabeled=X_TARGET)
     with pytest.raises(ValueError, match=r"`y` must hold one label per row; got .*\(60, 2\)"):
         search({"r": Ridge()}).fit(X, np.c_[NUMBERS, NUMBERS], X_unlabeled=X_TARGET)
