@@ -17,7 +17,7 @@ from landbridge.cli._options import Predict
 from landbridge.cli._session import InputError, Session, check_output
 from landbridge.cli._tables import Pieces, require_column
 from landbridge.model_selection import VotingModel
-from landbridge.model_selection._fit_tasks import check_finite
+from landbridge.model_selection._fit_tasks import check_predictions
 from landbridge.persistence import load_model
 
 ENDINGS = (".csv", ".tsv", ".parquet")
@@ -105,7 +105,7 @@ def predict_table(model: Any, frame: pl.DataFrame, outside: Any) -> pl.DataFrame
         labels = np.asarray(model.predict(rows))
     for values in (labels, *scores.values()):
         if values.dtype.kind == "f":
-            check_finite(values)
+            check_predictions(values)
     # polars reads a list of text three times as fast as a numpy array of text.
     shown: Any = labels.tolist() if labels.dtype.kind == "U" else labels
     return pl.DataFrame({"prediction": shown, **scores, "columns_outside": outside})

@@ -567,7 +567,7 @@ def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
             f"`estimator` must give one probability per row and class, shape {n_rows, columns.size}"
             f"; got shape {found.shape}. Check its predict_proba."
         )
-    check_finite(found)
+    check_predictions(found)
     values[:, columns] = found
     return Predictions(values, labels)
 
@@ -581,7 +581,7 @@ def _checked_labels(model: Any, X: MatrixLike) -> Vector:
             f"of shape {labels.shape}. Check its predict."
         )
     if labels.dtype.kind == "f":
-        check_finite(labels)
+        check_predictions(labels)
     return labels
 
 
@@ -590,7 +590,7 @@ def without_column(labels: Any) -> Any:
     return labels.ravel() if np.ndim(labels) == 2 and labels.shape[1] == 1 else labels
 
 
-def check_finite(values: np.ndarray) -> None:
+def check_predictions(values: np.ndarray) -> None:
     finite = np.isfinite(values)
     if not finite.all():
         row = int(np.argwhere(~finite)[0][0])
