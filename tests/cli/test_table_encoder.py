@@ -135,3 +135,11 @@ def test_numbers_alone_are_encoded_as_the_vectorizer_would(columns, monkeypatch)
     both = direct.transform(table[:9]), vectorized.transform(table[:9])
     np.testing.assert_allclose(*both, atol=1e-6)
     assert direct.get_feature_names_out().tolist() == columns
+
+
+@pytest.mark.parametrize("texts", [["007", "7", "7.0"], ["01/02/2020", "2020-02-01"], ["?", "n/a"]])
+@pytest.mark.parametrize("n_more", [0, MOST_CATEGORIES])
+def test_text_is_never_read_as_numbers_dates_or_missing_values(texts, n_more):
+    frame = pl.DataFrame({"code": 3 * (texts + [str(100 + k) for k in range(n_more)])})
+    X = TableEncoder().fit_transform(frame)
+    assert len(np.unique(X[: len(texts)], axis=0)) == len(texts)

@@ -142,7 +142,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         import polars.selectors as cs
 
         rows = X.select(self.other_columns_)
-        return rows.cast({cs.float(): pl.Float32}).to_numpy() if self.numbers_only_ else rows
+        if self.numbers_only_:
+            return rows.cast({cs.float(): pl.Float32}).to_numpy()
+        # skrub would read text like 007 or 01/02/2020 as numbers and dates.
+        return rows.cast({cs.string(): pl.Categorical})
 
     @property
     def _is_sparse(self) -> bool:
