@@ -612,9 +612,22 @@ def edit_card(path, **changes):
      [{"name": "size", "type": "text", "missing": False}] * 2],
 )  # fmt: skip
 def test_cards_that_were_edited_are_refused(landbridge, table, model, columns):
-    edited = edit_card(model, columns=columns)
-    done = landbridge("predict", edited, table, code=2)
-    assert "the columns on its card must be as" in " ".join(done.stderr.split())
+    for name in ("columns", "missing", "text"):
+        done = landbridge("predict", edit_card(model, **{name: columns}), table, code=2)
+        assert "the columns on its card must be as" in " ".join(done.stderr.split())
+
+
+def test_columns_read_as_text_and_marks_are_the_same_in_new_rows(landbridge, table):
+    rng = np.random.default_rng(0)
+    made = make_frame().with_columns(pl.Series("code", rng.choice([1, 2, 3, -9], 120)))
+    made.write_csv(table)
+    landbridge("select", table, *SELECT, "--text", "code", "--missing", "-9", "--save", "c.skops")
+    made.write_parquet("new.parquet")
+    made.with_columns(pl.col("code").cast(pl.Float64)).write_parquet("floats.parquet")
+    made.write_ndjson("new.jsonl")
+    expected = landbridge.json("predict", "c.skops", table)
+    for path in ("new.parquet", "floats.parquet", "new.jsonl"):
+        assert landbridge.json("predict", "c.skops", path) == expected
 
 
 def test_a_card_of_another_model_is_refused(landbridge, table, model):

@@ -10,7 +10,7 @@ from landbridge.cli._more_rows import Cost, predicted
 from landbridge.cli._options import Select, bytes_of
 from landbridge.cli._problem import read_problem
 from landbridge.cli._session import InputError
-from landbridge.cli._tables import ROW, Sampler, find_large, shares
+from landbridge.cli._tables import ROW, Sampler, find_large, read_data, shares
 
 from .conftest import make_frame
 
@@ -175,6 +175,21 @@ def test_tables_by_name_are_one_large_table(tmp_path, monkeypatch):
     assert find_large([data[0], str(tmp_path / "west")], "region") is None
     frame.write_csv(tmp_path / "all.csv")
     assert find_large([str(tmp_path / "all.csv")], "region") is None
+
+
+def test_large_tables_are_read_like_small_ones(tmp_path, monkeypatch):
+    path = [str(tmp_path / "t.parquet")]
+    made = {"x": [1.0, -999.0, 2.0], "k": [7, 8, 9], "y": ["a", "?", ""], "where": ["n", "n", "s"]}
+    pl.DataFrame(made).write_parquet(path[0])
+    how = {"missing": ["?", "-999"], "text": ["k"]}
+    small = read_data(path, "where", **how)
+    assert small.null_count().row(0) == (1, 0, 2, 0)
+    monkeypatch.setattr(_tables, "LARGE", 0)
+    large = find_large(path, "where", **how)
+    found, _ = large.draw("y", 5, seed=0, labels_first=True)
+    assert_frame_equal(found.drop(ROW), small)
+    assert_frame_equal(pl.concat(large.pieces(small.columns)), small)
+    assert large.counts("y") == {"n": 1}
 
 
 def test_large_text_files_are_better_saved_as_parquet(landbridge, tmp_path):

@@ -2,15 +2,19 @@
 
 import os
 import warnings
+from datetime import time, timedelta
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 import polars as pl
 import pytest
+import xlsxwriter
 
+from landbridge.cli._columns import column_kind
 from landbridge.cli._files import TextFile, check_rectangular
 from landbridge.cli._session import InputError
-from landbridge.cli._tables import read_data, read_table
+from landbridge.cli._tables import Pieces, read_data, read_table
 
 GOOD = "a,b,where\n1,x,red\n2,,white\n"
 
@@ -30,8 +34,9 @@ def write(path: Path, text: str | bytes) -> Path:
         ("t.csv", GOOD.replace("\n", "\r\n")),
         ("t.csv", GOOD + "\n\n"),
         ("t.csv", GOOD.replace("x", '"x"')),
+        ("t.csv", GOOD.replace("2,,", "2,NA,")),
     ],
-    ids=["comma", "tab", "semicolon", "mark", "windows", "blank lines", "quotes"],
+    ids=["comma", "tab", "semicolon", "mark", "windows", "blank lines", "quotes", "marks"],
 )
 def test_text_files_of_all_kinds_give_the_same_table(tmp_path, name, text):
     frame = read_table(write(tmp_path / name, text))
@@ -354,10 +359,17 @@ def test_times_of_day_and_numbers_too_long_for_any_type(tmp_path):
             read_table(write(tmp_path / "t.csv", f"n,k\n{long},1\n2,3\n"))
 
 
-def test_an_empty_row_inside_the_table_is_announced(tmp_path):
-    with pytest.warns(UserWarning, match="1 rows are empty and left out, the first is row 2"):
-        frame = read_table(write(tmp_path / "t.csv", "a,b\n1,2\n,\n3,4\n"))
-    assert frame.height == 2
+@pytest.mark.parametrize("text", ["1,2\n,\n3,4\n", "1,2\nNA,\n3,4\n\n", "1,2\n,\n,\n\n"])
+def test_empty_rows_are_announced_but_no_blank_lines_at_the_end(tmp_path, text):
+    with pytest.warns(UserWarning, match="[12] rows are empty and left out, the first is row 2"):
+        frame = read_table(write(tmp_path / "t.csv", f"a,b\n{text}"))
+    assert frame["a"].to_list() == ([1, 3] if "3" in text else [1])
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet"])
+def test_empty_rows_of_other_formats_are_rows(tmp_path, suffix):
+    path = write_as(suffix, pl.DataFrame({"a": [1, None, 2, None]}), tmp_path)
+    assert sum(piece.height for piece in Pieces.open(path)) == 4
 
 
 def test_other_encodings_are_read_and_named(tmp_path):
@@ -402,13 +414,94 @@ def test_text_of_json_lines_gets_types_as_in_other_text_files(tmp_path):
     assert frame.dtypes == [pl.Float64, pl.Date, pl.String]
 
 
-@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
-def test_marks_of_missing_values_are_known_in_all_formats(tmp_path, suffix):
-    frame = pl.DataFrame({"x": ["a", "?", "b"], "k": [1, 2, 3]})
+def write_as(suffix, frame, path):
     write = {"jsonl": "write_ndjson", "xlsx": "write_excel"}.get(suffix, f"write_{suffix}")
-    getattr(frame, write)(tmp_path / f"t.{suffix}")
-    for missing, n_missing in (((), 0), (("?", "-"), 1)):
-        assert read_table(tmp_path / f"t.{suffix}", missing=missing)["x"].null_count() == n_missing
+    getattr(frame, write)(path / f"t.{suffix}")
+    return path / f"t.{suffix}"
+
+
+FORMATS = pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+
+
+@FORMATS
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical])
+def test_marks_of_missing_values_are_known_in_all_formats(tmp_path, suffix, dtype):
+    frame = pl.DataFrame({"x": ["a", "?", "NA", ""], "k": [1, 2, -999, 4], "f": [1.5, -999, 2, 3]})
+    path = write_as(suffix, frame.cast({"x": dtype}), tmp_path)
+    for missing, n_missing in (((), (2, 0, 0)), (("?", "-999"), (3, 1, 1))):
+        table = read_table(path, missing=missing)
+        assert table.null_count().row(0) == n_missing
+        assert table.dtypes[1:] == [pl.Int64, pl.Float64]
+
+
+@FORMATS
+@pytest.mark.parametrize("empty", [[], [None]])
+def test_columns_are_read_as_text_in_all_formats(tmp_path, suffix, empty):
+    path = write_as(suffix, pl.DataFrame({"k": [*empty, 7, -12], "x": [1, 2, *empty]}), tmp_path)
+    assert read_table(path, text=["k"])["k"].to_list() == [*empty, "7", "-12"]
+    if suffix == "parquet":  # as other programs write integers beside empty cells
+        pl.read_parquet(path).cast(pl.Float64).write_parquet(path)
+        assert read_table(path, text=["k"])["k"].to_list() == [*empty, "7", "-12"]
+
+
+def test_rare_types_of_parquet_become_numbers_and_text(tmp_path):
+    made = pl.DataFrame(
+        {
+            "lasted": [timedelta(seconds=1.5), None],
+            "at": [time(9, 30), None],
+            "kind": pl.Series(["a", None], dtype=pl.Enum(["a"])),
+            "none": [None, None],
+            "bytes": [b"\xff", None],
+        }
+    )
+    made.write_parquet(tmp_path / "t.pq")
+    frame = read_table(tmp_path / "t.pq")
+    assert frame.row(0) == (1.5, "09:30:00", "a", None, b"\xff")
+    kinds = ["number", "text", "text", "text", "other"]
+    assert [column_kind(column) for column in frame] == kinds
+
+
+@pytest.mark.parametrize(
+    ("names", "kind"),
+    [
+        (["1", "01"], pl.String),
+        (["1", "1.0"], pl.String),
+        (["true", "True"], pl.String),
+        (["a b", "é"], pl.String),
+        (["7", "12"], pl.Int64),
+        (["0.5", "1.0"], pl.Float64),
+        (["2020-01-31", "2020-02-01"], pl.Date),
+    ],
+)
+def test_folders_that_are_named_differently_are_different(tmp_path, names, kind):
+    for name in [*names, "__HIVE_DEFAULT_PARTITION__"]:
+        folder = tmp_path / "data" / f"k={quote(name)}"
+        folder.mkdir(parents=True)
+        pl.DataFrame({"x": [1]}).write_parquet(folder / "t.parquet")
+    column = read_table(tmp_path / "data")["k"]
+    assert column.dtype == kind
+    assert sorted(column.drop_nulls().cast(pl.String).to_list()) == sorted(names)
+    assert column.null_count() == 1
+
+
+def test_other_sheets_of_a_workbook_are_named(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        for sheet in ("2019", "2020"):
+            pl.DataFrame({"a": [1, 2]}).write_excel(book, sheet)
+    with pytest.warns(UserWarning, match="only the sheet '2019' is read.* Save the others, '2020'"):
+        assert read_table(tmp_path / "t.xlsx").height == 2
+
+
+@pytest.mark.parametrize(
+    ("header", "names"),
+    [
+        ('"a;b;c",x', ["a;b;c", "x"]),
+        ('"a,b,c";"d"', ["a,b,c", "d"]),
+        ('"a|""b|\n|c"\te', ['a|"b|\n|c', "e"]),
+    ],
+)
+def test_separators_inside_quoted_names_do_not_count(tmp_path, header, names):
+    assert TextFile.open(write(tmp_path / "t.csv", f"{header}\n")).names == names
 
 
 def test_parquet_columns_must_have_names(tmp_path):

@@ -242,14 +242,9 @@ def read_dates(text: pl.Series) -> pl.Series | None:
             continue
         if (values.dt.year() < TWO_DIGITS).all():  # or no cell could be read
             continue
-        return without_zone(values)
+        is_zoned = isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None
+        return values.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if is_zoned else values
     return None
-
-
-def without_zone(column: pl.Series) -> pl.Series:
-    """Times in UTC, for a column of times with a time zone."""
-    is_zoned = isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone is not None
-    return column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if is_zoned else column
 
 
 def share_read(text: pl.Series, values: pl.Series) -> float:
@@ -338,8 +333,9 @@ def column_kind(column: pl.Series) -> str:
     """The type of a column in words."""
     if column.dtype.is_numeric():
         return "number"
-    kinds = {pl.Boolean: "true or false", pl.Date: "date", pl.Datetime: "time"}
-    return next((words for kind, words in kinds.items() if column.dtype == kind), "text")
+    kinds: dict[Any, str] = {pl.Boolean: "true or false", pl.Date: "date", pl.Datetime: "time"}
+    kinds |= {pl.String: "text", pl.Null: "text"}
+    return next((words for kind, words in kinds.items() if column.dtype == kind), "other")
 
 
 def describe_columns(frame: pl.DataFrame) -> list[dict[str, Any]]:
@@ -352,9 +348,11 @@ def check_card(card: dict[str, Any], path: object) -> list[dict[str, Any]]:
     columns = card.get("columns")
     if columns is None:
         raise InputError(f"{path}: must be a model that `landbridge select --save` wrote.")
-    names = [card.get(name, "") for name in ("label", "domain")]
+    names = [[card.get(name, "")] for name in ("label", "domain")]
+    names += [card.get(name, []) for name in ("missing", "text")]
     whole = isinstance(columns, list) and all(map(_is_description, columns))
-    whole = whole and all(isinstance(name, str) for name in names)
+    whole = whole and all(isinstance(own, list) for own in names)
+    whole = whole and all(isinstance(name, str) for own in names for name in own)
     if not whole or len({column["name"] for column in columns}) < len(columns):
         raise InputError(
             f"{path}: the columns on its card must be as `landbridge select --save` wrote them; "

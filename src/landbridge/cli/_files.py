@@ -13,16 +13,19 @@ import errno
 import glob
 import io
 import os
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn, TypeVar
+from urllib.parse import unquote
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from landbridge.cli._session import InputError, listing, nearest
 
@@ -32,11 +35,15 @@ JSON_SUFFIXES = {".jsonl", ".ndjson"}
 EXCEL_SUFFIXES = {".xlsx", ".xls", ".ods"}
 SUFFIXES = TEXT_SUFFIXES | PARQUET_SUFFIXES | JSON_SUFFIXES | EXCEL_SUFFIXES
 SEPARATORS = ",;\t|"
-# Cells that are read as missing; all other cells are kept unchanged.
+# Cells that are read as missing in all formats; all other cells are kept unchanged.
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
+# Folder of rows without a value, as in region=__HIVE_DEFAULT_PARTITION__.
+EMPTY_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 # Bytes that are read at once, and most bytes of one record.
 BLOCK = 4 << 20
 MOST_OF_A_RECORD = 64 << 20
+
+Table = TypeVar("Table", pl.DataFrame, pl.LazyFrame)
 
 
 def find_files(path: Path) -> list[Path]:
@@ -87,13 +94,67 @@ def is_parquet(files: Sequence[Path]) -> bool:
     return all(file.suffix.lower() in PARQUET_SUFFIXES for file in files)
 
 
-def scan_parquet(files: Sequence[Path]) -> pl.LazyFrame:
+def scan_parquet(
+    files: Sequence[Path], missing: Sequence[str] = (), text: Collection[str] = ()
+) -> pl.LazyFrame:
     """The table in the order of the files; folders like ``region=north`` become a column."""
     # Limit how many row groups polars reads ahead, so that memory depends on the size of a piece.
     # Reading takes only a small part of the time.
     os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
-    in_folders = any("=" in part for file in files for part in file.parent.parts)
-    return pl.scan_parquet(list(files), hive_partitioning=in_folders)
+    types = _types_of_folders(files)
+    table = pl.scan_parquet(list(files), hive_partitioning=bool(types), hive_schema=types or None)
+    return with_plain_types(table, missing, text)
+
+
+def _types_of_folders(files: Sequence[Path]) -> dict[str, Any]:
+    """Types of the columns whose values are folders like ``region=north``.
+
+    Only numbers and dates in their usual form are read as such: ``01``, ``1`` and ``1.0`` are
+    different names.
+    """
+    names: dict[str, set[str]] = {}
+    for part in {part for file in files for part in file.parent.parts if "=" in part}:
+        column, _, name = part.partition("=")
+        names.setdefault(column, set()).update({unquote(name)} - {EMPTY_FOLDER})
+    return {column: _type_of_names(pl.Series(sorted(own))) for column, own in names.items()}
+
+
+def _type_of_names(names: pl.Series) -> Any:
+    text = names.cast(pl.String)
+    casts = [text.cast(kind, strict=False) for kind in (pl.Int64, pl.Float64)]
+    for values in (*casts, text.str.to_date("%Y-%m-%d", strict=False)):
+        if values.cast(pl.String).equals(text):
+            return values.dtype
+    return pl.String
+
+
+def with_plain_types(
+    table: Table, missing: Sequence[str] = (), text: Collection[str] = ()
+) -> Table:
+    """Convert rare types to numbers, text and times, and empty cells that mark missing values.
+
+    Columns named in ``text`` become text, with whole numbers as ``7``. A mark that is a number also
+    stands for equal numbers. Only columns that need it are converted, because polars takes seconds
+    to plan a query over tens of thousands.
+    """
+    schema = table.collect_schema()
+    table = table.with_columns(
+        (cs.decimal() | cs.by_dtype(pl.Int128)).cast(pl.Float64),
+        cs.duration().dt.total_microseconds() / 1e6,
+        (cs.time() | cs.categorical() | cs.enum() | cs.by_dtype(pl.Null)).cast(pl.String),
+        cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None),
+    )
+    table = table.with_columns(
+        pl.col(name).cast(pl.String).str.replace(r"^(-?\d+)\.0$", "$1")
+        for name in text
+        if schema.get(name, pl.String) != pl.String
+    )
+    numbers = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
+    if len(numbers):
+        numeric = cs.integer() | cs.float()
+        is_mark = numeric.cast(pl.Float64).is_in(numbers.to_list())
+        table = table.with_columns(pl.when(~is_mark).then(numeric))
+    return table.with_columns(pl.when(~cs.string().is_in([*MISSING, *missing])).then(cs.string()))
 
 
 def check_file(path: Path) -> None:
@@ -163,7 +224,7 @@ class TextFile:
             header = _first_record(next(file.blocks(), b"")).decode()
         except UnicodeDecodeError:
             file.raise_not_utf8()
-        first = header.partition("\n")[0]
+        first = re.sub('"[^"]*"', "", header)  # a quoted name may contain separators
         separator = "\t" if path.suffix.lower() == ".tsv" else max(SEPARATORS, key=first.count)
         names = next(_records(path, header, separator), (1, []))[1]
         return cls(path, names, separator, encoding, missing)
@@ -189,8 +250,10 @@ class TextFile:
         rest, line = b"", 1
         for block in self._decoded():
             rest += block
-            end = _end_of_records(rest)
-            if end:
+            # Blank lines wait for the next record, because those at the end are no rows.
+            filled = len(rest[: _end_of_records(rest)].rstrip(b"\r\n"))
+            if filled:
+                end = rest.index(b"\n", filled) + 1
                 yield rest[:end]
                 line += rest.count(b"\n", 0, end)
                 rest = rest[end:]
@@ -200,7 +263,7 @@ class TextFile:
                     f"{MOST_OF_A_RECORD >> 20} MB. Check its quotes: a quote inside a cell is "
                     "written twice."
                 )
-        if rest:
+        if rest.strip(b"\r\n"):
             yield rest
 
     def _decoded(self) -> Iterator[bytes]:
@@ -360,7 +423,8 @@ def read_excel(path: Path) -> pl.DataFrame:
             "'landbridge[excel]', or save the sheet as CSV."
         ) from error
     try:
-        sheet = fastexcel.read_excel(path).load_sheet(0, dtypes="string")
+        book = fastexcel.read_excel(path)
+        sheet = book.load_sheet(0, dtypes="string")
         frame = sheet.to_polars()
     except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
         raise InputError(
@@ -368,42 +432,14 @@ def read_excel(path: Path) -> pl.DataFrame:
             "sheet as CSV."
         ) from error
     check_names(path, [str(column.name) for column in sheet.selected_columns])
-    frame = frame.with_columns(pl.all().replace(dict.fromkeys(MISSING)))
-    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
-
-
-class BlankRows:
-    """Track the empty rows that polars reads from blank lines; trailing ones are ignored."""
-
-    def __init__(self, place: object):
-        self.place = place
-        self.n_inner = self.n_waiting = 0
-        self.first: int | None = None
-
-    def drop(self, piece: pl.DataFrame, start: int) -> pl.DataFrame:
-        """The rows of the table from ``start`` on without the empty ones."""
-        blank = piece.select(pl.all_horizontal(pl.all().is_null())).to_series()
-        n_blank = int(blank.sum())
-        if not n_blank and not self.n_waiting:
-            return piece
-        if n_blank and self.first is None:
-            self.first = start + (blank.arg_max() or 0) + 1
-        last = (~blank).arg_true().max()
-        before = 0 if last is None else int(blank[:last].sum())
-        if last is not None:
-            self.n_inner += self.n_waiting + before
-            self.n_waiting = 0
-        self.n_waiting += n_blank - before
-        return piece.filter(~blank)
-
-    def warn(self) -> None:
-        """Warn about empty rows between filled ones."""
-        if self.n_inner:
-            warnings.warn(
-                f"{self.place}: {self.n_inner} rows are empty and left out, the first is row "
-                f"{self.first}.",
-                stacklevel=3,
-            )
+    others = [name for name in book.sheet_names if name != sheet.name]
+    if others:
+        warnings.warn(
+            f"{path}: only the sheet {sheet.name!r} is read, which is the first. Save the others, "
+            f"{listing(others)}, as files if they belong to the table.",
+            stacklevel=2,
+        )
+    return frame
 
 
 @contextmanager

@@ -79,7 +79,8 @@ def with_more_rows(study: Study, problem: Problem, asked: Select, session: Sessi
 
     budget, spent = seconds_of(asked.budget), study.search.results_.info.seconds
     deadline = time.monotonic() + budget - spent if budget else inf
-    large = find_large(asked.data, asked.domain)
+    how: dict[str, Any] = {"missing": asked.missing or (), "text": asked.text or ()}
+    large = find_large(asked.data, asked.domain, **how)
     members, others = members_that_learn(study.search, problem) if large else ([], ["all"])
     reason, learnt = "", None
     if large is not None and not others:

@@ -12,6 +12,7 @@ from landbridge.cli._columns import (
     LARGEST,
     MOST_CELLS,
     announce_notation,
+    column_kind,
     read_dates,
     read_numbers,
     strays,
@@ -241,21 +242,16 @@ def _read_rows(
     table: TableOptions, note: Note, *, labels_first: bool, memory: int
 ) -> tuple[pl.DataFrame, Sample | None]:
     """All rows of the table, or a sample of a large one that need not be read whole."""
-    large = find_large(table.data, table.domain) if table.max_rows else None
+    how: dict[str, Any] = {"missing": table.missing or (), "text": table.text or ()}
+    large = find_large(table.data, table.domain, **how) if table.max_rows else None
     if large is not None:
         return large.draw(table.label, table.max_rows, seed=table.seed, labels_first=labels_first)
     advice = advice_on_text(table.data, memory)
     if advice:
         note(advice)
     # Labels and domains are names and are read as text.
-    label = () if table.label is None else (table.label,)
-    frame = read_data(
-        table.data,
-        table.domain,
-        text=(*label, *(table.text or ())),
-        encoding=table.encoding,
-        missing=table.missing or (),
-    )
+    names = () if table.label is None else (table.label,)
+    frame = read_data(table.data, table.domain, names=names, encoding=table.encoding, **how)
     return frame, None
 
 
@@ -270,11 +266,11 @@ def _select_features(
             "The table must have columns to learn from, besides the label and the domain; got "
             "none. Check --drop and the separator of the file."
         )
-    nested = [column.name for column in features if column.dtype.is_nested()]
-    if nested:
+    other = [column.name for column in features if column_kind(column) == "other"]
+    if other:
         raise InputError(
-            f"Every cell must hold one value; {listing(nested)} hold lists or records. Leave them "
-            f"out with --drop {nested[0]}."
+            f"Every cell must hold one value; {listing(other)} hold lists, records or bytes. Leave "
+            f"them out with --drop {other[0]}."
         )
     return features
 
@@ -404,8 +400,9 @@ def _check_columns(frame: pl.DataFrame, domain: str, table: TableOptions) -> Non
                 "column to learn."
             )
         labels = frame[table.label]
-        if labels.dtype.is_nested() or _holds_dates(labels):
-            kind = "dates" if not labels.dtype.is_nested() else str(labels.dtype)
+        is_other = column_kind(labels) == "other"
+        if is_other or _holds_dates(labels):
+            kind = str(labels.dtype) if is_other else "dates"
             raise InputError(
                 f"--label must hold numbers, text or true and false; {table.label!r} holds "
                 f"{kind}. Name another column, or convert this one."

@@ -10,6 +10,7 @@ One pass over two columns is enough, only the sample is kept in memory, and the 
 depend on the pieces in which the table was read.
 """
 
+import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,11 +21,10 @@ import numpy as np
 import polars as pl
 
 from landbridge._tasks import Progress
-from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code, without_zone
+from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code
 from landbridge.cli._files import (
     EXCEL_SUFFIXES,
     TEXT_SUFFIXES,
-    BlankRows,
     TextFile,
     check_encoding,
     check_names,
@@ -35,6 +35,7 @@ from landbridge.cli._files import (
     read_json_lines,
     readable,
     scan_parquet,
+    with_plain_types,
 )
 from landbridge.cli._session import InputError, listing, nearest
 
@@ -51,6 +52,7 @@ _WORDS = {
     "date": "dates",
     "time": "times",
     "true or false": "true and false",
+    "other": "lists, records or bytes",
 }
 # Tables with more cells than this (160 MB of numbers) are read in pieces.
 LARGE = 20_000_000
@@ -72,6 +74,7 @@ def read_data(
     data: list[str],
     domain: str | None,
     *,
+    names: Collection[str] = (),
     text: Collection[str] = (),
     encoding: str | None = None,
     missing: Sequence[str] = (),
@@ -79,48 +82,46 @@ def read_data(
     """Read the table of all domains: one table, or several given as ``name=path``.
 
     With several tables the name of each goes into the column ``domain``; Parquet files without
-    names are one table. Columns named in ``text`` are read as they are written; cells that are in
-    ``missing`` are empty.
+    names are one table. Text in the columns ``names`` stays as it is written; the columns ``text``
+    become text in all formats. Cells that are in ``missing`` are empty.
     """
-    how: dict[str, Any] = {"encoding": encoding, "missing": missing}
+    how: dict[str, Any] = {"text": text, "encoding": encoding, "missing": missing}
     named = [split_name(argument) for argument in data]
     if len(named) == 1 and named[0][0] is None:
-        return read_table(named[0][1], text={domain or DEFAULT_DOMAIN, *text}, **how)
+        return read_table(named[0][1], names={domain or DEFAULT_DOMAIN, *names}, **how)
     unnamed = [str(path) for name, path in named if name is None]
     files = [file for name, path in named if name is None for file in find_files(path)]
     if len(unnamed) == len(named) and is_parquet(files):
-        return Pieces.of_parquet(files, unnamed[0], missing).whole()
+        return Pieces.of_parquet(files, unnamed[0], missing, text).whole()
     if unnamed:
         raise InputError(
             "Several files must each be given as name=path, with the name of the domain; got "
             f"{unnamed[0]!r} without a name. Write for example "
             f"{Path(unnamed[0]).stem}={unnamed[0]}."
         )
-    names = [name for name, _ in named if name is not None]
-    if len(set(names)) < len(names):
-        raise InputError(f"Every file must have a different name; got {listing(names)}.")
     paths = {name: path for name, path in named if name is not None}
-    tables = {n: read_table(p, text=text, **how) for n, p in paths.items()}
+    if len(paths) < len(named):
+        domains = [name for name, _ in named]
+        raise InputError(f"Every file must have a different name; got {listing(domains)}.")
+    tables = {n: read_table(p, names=names, **how) for n, p in paths.items()}
     codes = {name for table in tables.values() for name in _codes(table)}
     # A column with codes like 007 in one file is read as codes in all files.
     for name, table in tables.items():
         if any(c in table.columns and table[c].dtype.is_numeric() for c in codes):
-            tables[name] = read_table(paths[name], text={*text, *codes}, **how)
+            tables[name] = read_table(paths[name], names={*names, *codes}, **how)
     return _stack(tables, domain)
 
 
 def read_table(
     path: Path,
     *,
+    names: Collection[str] = (),
     text: Collection[str] = (),
     encoding: str | None = None,
     missing: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Read a whole table; raise with a clear message if it is malformed.
-
-    Columns named in ``text`` stay as they are written in text files and spreadsheets.
-    """
-    return Pieces.open(path, encoding, missing).whole(text)
+    """Read a whole table as in `read_data`; raise with a clear message if it is malformed."""
+    return Pieces.open(path, encoding, missing, text).whole({*names, *text})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,35 +132,49 @@ class Pieces:
     names: list[str]
     read: Callable[[int], Iterator[pl.DataFrame]]
     is_text: bool = False
+    has_blanks: bool = False  # rows without any cell
     file: TextFile | None = None
     missing: Sequence[str] = ()
 
     @classmethod
-    def open(cls, path: Path, encoding: str | None = None, missing: Sequence[str] = ()) -> "Pieces":
+    def open(
+        cls,
+        path: Path,
+        encoding: str | None = None,
+        missing: Sequence[str] = (),
+        text: Collection[str] = (),
+    ) -> "Pieces":
         """Read the header, and check that all lines of a text file have equally many cells."""
         files, place = find_files(path), str(path)
         suffix = files[0].suffix.lower()
         check_encoding(files[0], encoding)
         if is_parquet(files):
-            return cls.of_parquet(files, place, missing)
+            return cls.of_parquet(files, place, missing, text)
         if suffix in TEXT_SUFFIXES:
             file = TextFile.open(path, encoding, missing)
             check_names(path, file.names)
             with readable(path, file):
                 check_rectangular(file)
-            return cls(place, file.names, file.frames, True, file)
+            return cls(place, file.names, file.frames, True, True, file, missing)
         is_sheet = suffix in EXCEL_SUFFIXES
         frame = read_excel(path) if is_sheet else read_json_lines(path)
-        return cls(place, frame.columns, frame.iter_slices, True, missing=missing)
+        frame = with_plain_types(frame, missing, text)
+        return cls(place, frame.columns, frame.iter_slices, True, is_sheet, missing=missing)
 
     @classmethod
-    def of_parquet(cls, files: Sequence[Path], place: str, missing: Sequence[str] = ()) -> "Pieces":
+    def of_parquet(
+        cls,
+        files: Sequence[Path],
+        place: str,
+        missing: Sequence[str] = (),
+        text: Collection[str] = (),
+    ) -> "Pieces":
         """Several Parquet files as one table."""
-        table = scan_parquet(files)
         with readable(place):
+            table = scan_parquet(files, missing, text)
             names = list(table.collect_schema())
         check_names(Path(place), names)
-        return cls(place, names, partial(batches, table), missing=missing)
+        return cls(place, names, partial(batches, table))
 
     @property
     def comma_separated(self) -> bool:
@@ -167,15 +182,15 @@ class Pieces:
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         """Pieces with at least one row; raise for a table without any."""
-        return self._filled(self.read(rows_per_piece(len(self.names))), drop_blank=True)
+        return self._filled(self.read(rows_per_piece(len(self.names))))
 
-    def whole(self, text: Collection[str] = ()) -> pl.DataFrame:
-        """All rows; cells that are text get types, except in the columns named in ``text``."""
-        (frame,) = self._filled(self._joined(), drop_blank=self.is_text)
+    def whole(self, names: Collection[str] = ()) -> pl.DataFrame:
+        """All rows; cells that are text get types, except in the columns ``names``."""
+        (frame,) = self._filled(self._joined())
         if not self.is_text:
             return frame
-        frame = find_types(frame, self.place, keep=set(text), comma=self.comma_separated)
-        return plain_numbers(frame, self.place)
+        frame = find_types(frame, self.place, keep=set(names), comma=self.comma_separated)
+        return plain_numbers(with_plain_types(frame, self.missing), self.place)
 
     def _joined(self) -> Iterator[pl.DataFrame]:
         """All rows as one piece, if there are any."""
@@ -183,27 +198,30 @@ class Pieces:
         if pieces:
             yield pl.concat(pieces, rechunk=True)
 
-    def _filled(
-        self, pieces: Iterable[pl.DataFrame], *, drop_blank: bool
-    ) -> Iterator[pl.DataFrame]:
-        blank, n_rows, n_filled = BlankRows(self.place), 0, 0
+    def _filled(self, pieces: Iterable[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Pieces without the empty rows of text files and spreadsheets, which are announced."""
+        n_rows, blanks = 0, []
         with readable(self.place, self.file):
             for piece in pieces:
                 filled = plain_numbers(piece, self.place, n_rows)
-                if self.missing:
-                    marks = dict.fromkeys(self.missing)
-                    filled = filled.with_columns(pl.col(pl.String).replace(marks))
-                filled = blank.drop(filled, n_rows) if drop_blank else filled
+                if self.has_blanks:
+                    is_blank = filled.select(pl.all_horizontal(pl.all().is_null())).to_series()
+                    blanks += (is_blank.arg_true() + n_rows + 1).to_list()
+                    filled = filled.filter(~is_blank)
                 n_rows += piece.height
-                n_filled += filled.height
                 if filled.height:
                     yield filled
-        if not n_filled:
+        if n_rows == len(blanks):
             raise InputError(
                 f"{self.place}: the table must have rows below its header; got none. "
                 "Check how the file was exported."
             )
-        blank.warn()
+        if blanks:
+            warnings.warn(
+                f"{self.place}: {len(blanks)} rows are empty and left out, the first is row "
+                f"{blanks[0]}.",
+                stacklevel=2,
+            )
 
 
 def rows_per_piece(n_columns: int) -> int:
@@ -247,16 +265,10 @@ def split_name(argument: str) -> tuple[str | None, Path]:
 
 
 def plain_numbers(frame: pl.DataFrame, place: object, first_row: int = 0) -> pl.DataFrame:
-    """Convert decimals to floats, NaN to missing values and times to UTC.
-
-    Raise for infinite or huge numbers.
-    """
+    """Convert NaN to missing values; raise for infinite or huge numbers."""
     columns = []
     # Column by column: polars takes seconds to plan one query over tens of thousands of columns.
     for column in frame:
-        if column.dtype.is_decimal() or column.dtype == pl.Int128:
-            column = column.cast(pl.Float64)
-        column = without_zone(column)
         if column.dtype.is_float():
             column = column.fill_nan(None)
             _check_size(column, place, first_row)
@@ -559,7 +571,13 @@ class LargeTable:
         return numbered.join(wanted, on=ROW, how="semi").collect(engine="streaming").sort(ROW)
 
 
-def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
+def find_large(
+    data: Sequence[str],
+    domain: str | None,
+    *,
+    missing: Sequence[str] = (),
+    text: Collection[str] = (),
+) -> LargeTable | None:
     """The table given by the arguments, if it is Parquet and too large to be read whole."""
     named = [split_name(argument) for argument in data]
     files = [find_files(path) for _, path in named]
@@ -568,10 +586,10 @@ def find_large(data: Sequence[str], domain: str | None) -> LargeTable | None:
     domain, place = domain or DEFAULT_DOMAIN, str(named[0][1])
     with readable(place):
         if named[0][0] is None:
-            table = scan_parquet([file for part in files for file in part])
+            table = scan_parquet([file for part in files for file in part], missing, text)
         else:
             tables = [
-                scan_parquet(part).with_columns(pl.lit(name).alias(domain))
+                scan_parquet(part, missing, text).with_columns(pl.lit(name).alias(domain))
                 for (name, _), part in zip(named, files, strict=True)
             ]
             # Tables with different columns or duplicate names are rejected when they are read.

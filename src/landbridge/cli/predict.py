@@ -37,7 +37,8 @@ def run_predict(asked: Predict, current: Session) -> None:
     known = [column["name"] for column in columns]
     keep = list(dict.fromkeys(asked.keep or ()))
     # Read every column as text; types are those of the training data, not inferred again.
-    pieces = Pieces.open(asked.new, asked.encoding, saved.card.get("missing", ()))
+    how = [saved.card.get(name, ()) for name in ("missing", "text")]
+    pieces = Pieces.open(asked.new, asked.encoding, *how)
     require_columns(known, pieces.names)
     for name in keep:
         require_column(pieces.names, name, "--keep")

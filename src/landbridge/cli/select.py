@@ -360,6 +360,7 @@ def make_card(
         "columns": describe_columns(problem.rows(used | problem.is_target)),
         "seed": asked.seed,
         "missing": asked.missing or [],
+        "text": asked.text or [],
         "command": command,
         "verdict": summary["verdict"],
     }
