@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, TimeSeriesSplit
 
+from landbridge.cli._columns import warn_similar_names
 from landbridge.cli._options import Select
 from landbridge.cli._problem import find_task, read_problem
 from landbridge.cli.diagnose import column_cautions
@@ -159,11 +160,61 @@ def test_columns_that_cannot_be_what_they_are_named_as(ask, message):
         ask(**WRONG[message])
 
 
-def test_labels_with_currency_signs_are_numbers():
-    labels = pl.Series("price", [f"${1000 + 37 * k:,}" for k in range(40)])
-    with pytest.warns(UserWarning, match="label: 'price' holds numbers with currency signs"):
-        assert find_task(labels, None) == "regression"
-    assert find_task(pl.Series("kind", ["$ a", "$ b"]), None) == "classification"
+@pytest.mark.parametrize("task", [None, "regression"])
+@pytest.mark.parametrize(
+    ("separator", "form", "words", "first"),
+    [
+        (",", "${:,}", "currency signs and thousands separators", 1000),
+        (",", "{:,}", "thousands separators", 1000),
+        (";", "{:,}", "a decimal comma", 1),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*'x' holds numbers")
+def test_numbers_in_labels_are_read_like_those_in_features(
+    tmp_path, separator, form, words, first, task
+):
+    cells = [form.format(1000 + 37 * k) for k in range(40)]
+    frame = pl.DataFrame({"x": cells, "label": cells, "domain": ["a", "b"] * 20})
+    frame.write_csv(tmp_path / "t.csv", separator=separator)
+    asked = Select(data=[str(tmp_path / "t.csv")], label="label", target="b")
+    with pytest.warns(UserWarning, match=f"^label: 'label' holds numbers with {words}"):
+        problem = read_problem(asked, lambda note: None, target="b", task=task)
+    assert problem.labels.to_list() == problem.features["x"].to_list()
+    assert problem.labels[0] == first
+    assert problem.read_labels(pl.Series(cells[:1])).to_list() == [first]
+
+
+@pytest.mark.parametrize(
+    ("labels", "task"),
+    [
+        (["$ a", "$ b"], "classification"),
+        ([f"{k:03d}" for k in range(200)], "classification"),
+        ([f"{k}" for k in range(200)], "regression"),
+        (["0", "1", "?", "?"], "classification"),
+    ],
+)
+def test_codes_and_marks_of_missing_labels_are_no_numbers(labels, task):
+    labels = pl.Series("y", labels)
+    numbers = labels.cast(float, strict=False)
+    assert find_task(labels, numbers, None) == task
+    if task == "regression":
+        more = [pl.concat([column, column.clear(200)]) for column in (labels, numbers)]
+        with pytest.raises(ValueError, match="--label must hold numbers or classes; .*--missing"):
+            find_task(more[0].fill_null("?"), more[1], None)
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        (["a", "?"], "holds '.', which are read as names of classes"),
+        (["a", " "], "holds ' ', which are read as names of classes"),
+        (["caf\u00e9", "cafe\u0301"], "are read as 2 different classes"),
+        (["1", "\uff11"], "are read as 2 different classes"),
+    ],
+)
+def test_odd_names_of_classes_are_announced(names, words):
+    with pytest.warns(UserWarning, match=words):
+        warn_similar_names(pl.Series("y", names), "classes")
 
 
 def test_too_few_groups_are_refused(ask):

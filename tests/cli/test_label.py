@@ -77,6 +77,11 @@ def test_answers_give_a_status_a_picture_and_the_next_batch(asked, landbridge, t
     found = landbridge.json("select", asked, *few)
     assert found["ranking"]["label_check"]["labelled"] == 25
     assert "were chosen with known probabilities" in found["verdict"][0]
+    # Labels never go to other rows.
+    pl.read_csv(asked, infer_schema=False).reverse().write_csv(tmp_path / "sorted.csv")
+    assert "has changed or moved" in landbridge("select", "sorted.csv", *few, code=2).stderr
+    dropped = landbridge("select", "sorted.csv", *few, "--drop", "noise")
+    assert "it is not checked that the table is the one" in dropped.stderr
     # Answers that are known already change nothing.
     first.write_csv(tmp_path / "old.csv")
     assert landbridge.json("label", asked, *OPTIONS, "--answers", "old.csv")["n_labels"] == 5
@@ -160,10 +165,10 @@ def test_numbers(landbridge, tmp_path):
     batch.with_columns(pl.col("x").alias("y")).write_csv("ask.csv")
     found = landbridge.json("label", "numbers.csv", *question, "--answers", "ask.csv")
     assert found["score"] == "RMSE"
-    for text in ("many", "inf"):
+    for text in ("many", "inf", "1,234", "1_000"):
         batch.with_columns(pl.lit(text).alias("y")).write_csv("ask.csv")
         failed = landbridge("label", "numbers.csv", *question, "--answers", "ask.csv", code=2)
-        assert "ask.csv: labels must be finite numbers; row " in failed.stderr
+        assert "labels must be finite numbers, written as in the table; row " in failed.stderr
 
 
 def wrong(batch, change):

@@ -329,8 +329,9 @@ def test_codes_with_leading_zeros_are_text(tmp_path):
         frame = read_table(path)
     assert frame["zip"].to_list() == ["007", "101"]
     assert frame["size"].to_list() == [0.5, 1.5]
-    mixed = write(tmp_path / "m.csv", "zip,b\n" + "007,1\n" * 20 + "A1,2\n")
-    assert read_table(mixed)["zip"].dtype == pl.String
+    mixed = write(tmp_path / "m.csv", "zip,word,b\n" + "007,x,1\n" * 20 + "A1,01,2\n")
+    with pytest.warns(UserWarning, match="leading zeros are read as text in 'zip'\\."):
+        assert read_table(mixed).dtypes == [pl.String, pl.String, pl.Int64]
 
 
 def test_codes_in_one_file_are_codes_in_the_others(tmp_path):

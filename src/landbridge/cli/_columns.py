@@ -10,6 +10,7 @@ fit, the column is taken to be a different one and the table is refused.
 """
 
 import contextlib
+import unicodedata
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -126,11 +127,12 @@ def find_types(frame: pl.DataFrame, place: str, *, keep: set[str], comma: bool) 
             columns.append(column)
             continue
         numbers = _in_digits(column)
-        if numbers is None:
-            columns.append(find_type(column, place, comma_separated=comma))
-        elif numbers.dtype == pl.Int64 and column.str.contains(LEADING_ZERO).any():
+        if (numbers is None or numbers.dtype == pl.Int64) and is_code(column.drop_nulls()):
             columns.append(column)
-            codes.append(column.name)
+            if share_read(column, _plain(column)) >= MANY_CELLS:
+                codes.append(column.name)
+        elif numbers is None:
+            columns.append(find_type(column, place, comma_separated=comma))
         else:
             columns.append(numbers)
     if codes:
@@ -157,7 +159,7 @@ def find_type(text: pl.Series, place: str, *, comma_separated: bool = True) -> p
     Marks of missing values, such as ``n/a`` or ``-``, say nothing about the type.
     """
     filled = text.drop_nulls()
-    if not len(filled) or is_code(filled):
+    if not len(filled):
         return text
     numbers = read_numbers(text, comma_separated=comma_separated)
     n_marks = int(filled.str.strip_chars().str.to_lowercase().is_in(MISSING_MARKS).sum())
@@ -265,10 +267,22 @@ def strays(text: pl.Series, values: pl.Series, limit: int = 3) -> str:
 
 
 def warn_similar_names(values: pl.Series, what: str) -> None:
-    """Warn about names that differ only in spaces, capitals or the way a number is written."""
+    """Warn about names that are nearly the same, or look like a mark of a missing value.
+
+    Names are nearly the same if they differ only in spaces, capitals, the way a number is written
+    or the way an accent is stored.
+    """
     groups: dict[object, list[str]] = {}
-    for name in values.drop_nulls().unique(maintain_order=True).to_list():
-        key: object = name.strip().casefold()
+    known = values.drop_nulls().unique(maintain_order=True).to_list()
+    marks = [name for name in known if name.strip().lower() in {"", *MISSING_MARKS}]
+    if marks:
+        warnings.warn(
+            f"{values.name!r} holds {listing(marks)}, which are read as names of {what}. If they "
+            "mark missing values, pass them as --missing.",
+            stacklevel=2,
+        )
+    for name in known:
+        key: object = unicodedata.normalize("NFKC", name).strip().casefold()
         with contextlib.suppress(ValueError):
             key = float(name)
         groups.setdefault(key, []).append(name)

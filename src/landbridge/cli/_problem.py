@@ -11,8 +11,12 @@ from landbridge._validation import task_of
 from landbridge.cli._columns import (
     LARGEST,
     MOST_CELLS,
+    PLAIN,
+    Notation,
+    Numbers,
     announce_notation,
     column_kind,
+    is_code,
     read_dates,
     read_numbers,
     strays,
@@ -27,9 +31,11 @@ from landbridge.cli._tables import (
     Sampler,
     advice_on_text,
     find_large,
+    is_comma_separated,
     read_data,
     require_column,
 )
+from landbridge.inspection._column_tests import MISSING_MARKS
 from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
 from landbridge.model_selection._sources import POOLED, source_name
 
@@ -61,6 +67,7 @@ class Problem:
     sample: Sample | None = None
     target_weights: np.ndarray | None = None  # design weights of labelled rows
     n_disputed: int = 0  # number of labels chosen because two models disagree
+    notation: Notation | None = None  # how labels that are numbers are written
 
     @property
     def is_target(self) -> np.ndarray:
@@ -93,7 +100,7 @@ class Problem:
     def with_numeric_labels(self) -> "Problem":
         """Convert classes to numbers if all of them are written as numbers."""
         assert self.labels is not None
-        numbers = _as_numbers(self.labels)
+        numbers = self.read_labels(self.labels)
         if self.labels.dtype.is_numeric() or numbers.null_count() > self.labels.null_count():
             return self
         return replace(self, labels=numbers)
@@ -123,7 +130,11 @@ class Problem:
 
     def as_labels(self, column: pl.Series) -> pl.Series:
         """Convert labels of additional rows; numbers for regression."""
-        return _as_numbers(column) if self.task == "regression" else column
+        return self.read_labels(column) if self.task == "regression" else column
+
+    def read_labels(self, column: pl.Series) -> pl.Series:
+        """Labels as numbers in the notation of the table; missing where they are not."""
+        return _as_numbers(column, notation=self.notation).values
 
     def transfer_arguments(self) -> dict[str, Any]:
         """The arguments of ``fit``: source, labelled target, unlabelled target."""
@@ -217,10 +228,12 @@ def read_problem(
     features = _select_features(frame, domain, table, group)
     warn_similar_names(frame[domain].cast(str), "domains")
     domains = frame[domain].cast(str).to_numpy().astype(str)
-    labels = None
+    labels = notation = None
     if table.label is not None:
-        task = task or find_task(frame[table.label], note if announce_task else None)
-        labels = _check_labels(frame[table.label], task)
+        column = frame[table.label]
+        numbers = _as_numbers(column, is_comma_separated(table.data, table.encoding))
+        task = task or find_task(column, numbers.values, note if announce_task else None)
+        labels, notation = _check_labels(column, numbers, task), numbers.notation
     audit = audit_features(features, domains, labels)
     identifiers = [*(table.id or ()), *audit.with_finding(Finding.IDENTIFIER)]
     return Problem(
@@ -235,6 +248,7 @@ def read_problem(
         None if group is None else frame[group].cast(str).to_numpy().astype(str),
         None if time is None else _check_times(frame[time]),
         sample,
+        notation=notation,
     )
 
 
@@ -329,21 +343,22 @@ def _check_filled(frame: pl.DataFrame, name: str, option: str) -> None:
         )
 
 
-def find_task(labels: pl.Series, note: Note | None) -> str:
-    """Classification or regression, by the library's rule for labels."""
-    converted = _as_numbers(labels)
-    lost = len(labels.filter(labels.is_not_null() & converted.is_null()))
-    known = (labels if lost else converted).drop_nulls()
+def find_task(labels: pl.Series, numbers: pl.Series, note: Note | None) -> str:
+    """Classification or regression, by the library's rule for labels and their numbers.
+
+    Numbers with leading zeros are codes, hence classes.
+    """
+    strange = labels.filter(labels.is_not_null() & numbers.is_null())
+    is_names = len(strange) or (labels.dtype == pl.String and is_code(labels.drop_nulls()))
+    known = (labels if is_names else numbers).drop_nulls()
     task = task_of(np.asarray(known.to_list())) if len(known) else "classification"
-    if lost and lost <= (1 - MOST_CELLS) * len(known):
-        _refuse_stray_labels(labels, converted)
+    n_marks = int(strange.cast(str).str.to_lowercase().is_in(MISSING_MARKS).sum())
+    if 0 < len(strange) <= n_marks + (1 - MOST_CELLS) * (len(known) - n_marks):
+        _refuse_stray_labels(labels, numbers)
     what = f"{labels.drop_nulls().n_unique()} different values in {labels.name!r}"
     other = "regression" if task == "classification" else "classification"
     if note is not None:
         note(f"{what}: this is a {task} task (--task {other} to change it)")
-    if task == "regression" and labels.dtype == pl.String:
-        numbers = read_numbers(labels, comma_separated=True)
-        announce_notation(numbers, labels, "label", "--task classification to use classes")
     return task
 
 
@@ -352,18 +367,20 @@ def _refuse_stray_labels(labels: pl.Series, numbers: pl.Series) -> None:
     if task_of(numbers.drop_nulls().to_numpy()) == "regression":
         raise InputError(
             f"--label must hold numbers or classes; {labels.name!r} holds numbers except for "
-            f"{strays(labels.cast(str), numbers)}. Leave those cells empty, or pass "
-            "--task classification if they are classes."
+            f"{strays(labels.cast(str), numbers)}. Leave those cells empty, or pass them as "
+            "--missing, or --task classification if they are classes."
         )
 
 
-def _as_numbers(labels: pl.Series) -> pl.Series:
+def _as_numbers(
+    labels: pl.Series, comma_separated: bool = True, notation: Notation | None = None
+) -> Numbers:
     """Labels as numbers; other labels become missing."""
     if labels.dtype == pl.String:
-        return read_numbers(labels, comma_separated=True).values
-    if labels.dtype.is_numeric():
-        return labels
-    return pl.Series(labels.name, [None] * len(labels), dtype=pl.Float64)
+        return read_numbers(labels, comma_separated=comma_separated, notation=notation)
+    if not labels.dtype.is_numeric():
+        labels = pl.Series(labels.name, [None] * len(labels), dtype=pl.Float64)
+    return Numbers(labels, PLAIN, len(labels) - labels.null_count())
 
 
 def require_labels(problem: Problem, *, least: int) -> None:
@@ -422,7 +439,7 @@ def _holds_dates(labels: pl.Series) -> bool:
     if labels.dtype != pl.String:
         return labels.dtype.is_temporal()
     known = labels.drop_nulls()
-    if _as_numbers(known).null_count() < len(known):
+    if _as_numbers(known).values.null_count() < len(known):
         return False
     dates = read_dates(known)
     return dates is not None and not dates.null_count()
@@ -472,13 +489,13 @@ def _announce_sample(sample: Sample, note: Note) -> None:
         note(f"{name}: {sample.drawn[name]} of {sample.rows[name]} rows are used (--max-rows)")
 
 
-def _check_labels(labels: pl.Series, task: str) -> pl.Series:
+def _check_labels(labels: pl.Series, read: Numbers, task: str) -> pl.Series:
     """Classes as they are written, or numbers for regression."""
     if task == "classification":
         if labels.dtype == pl.String:
             warn_similar_names(labels, "classes")
         return labels
-    numbers = _as_numbers(labels)
+    numbers = read.values
     wrong = labels.filter(labels.is_not_null() & numbers.is_null())
     if len(wrong):
         raise InputError(
@@ -491,4 +508,5 @@ def _check_labels(labels: pl.Series, task: str) -> pl.Series:
             f"Labels must be finite numbers of at most {LARGEST:g} in absolute value; "
             f"{labels.name!r} holds {large[0]}. Replace it, or leave the cell empty."
         )
+    announce_notation(read, labels, "label", "--task classification to use classes")
     return numbers

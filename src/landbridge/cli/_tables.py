@@ -606,6 +606,15 @@ def find_large(
     return LargeTable(place, table, domain, columns, n_rows)
 
 
+def is_comma_separated(data: Sequence[str], encoding: str | None = None) -> bool:
+    """Whether the cells of all files are separated by commas, so that one in a cell is no decimal
+    comma."""
+    paths = [split_name(argument)[1] for argument in data]
+    if any(path.suffix.lower() not in TEXT_SUFFIXES for path in paths):
+        return False
+    return all(TextFile.open(path, encoding).separator == "," for path in paths)
+
+
 def advice_on_text(data: Sequence[str], memory: int) -> str:
     """Advice on text files that may need more bytes of memory than this; otherwise empty."""
     files = [file for argument in data for file in find_files(split_name(argument)[1])]

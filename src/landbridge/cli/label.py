@@ -7,6 +7,7 @@ in.
 import hashlib
 import json
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -42,8 +43,8 @@ ROW, WHY = "row", "why"
 class State:
     """A planner and its rows, stored as one readable JSON file.
 
-    ``about`` contains the label, the target and the goal; ``rows`` contains the name in the table
-    and a fingerprint of the cells for each selected row.
+    ``about`` contains the label, the target, the goal and the columns of the pool; ``rows``
+    contains the name in the table and a fingerprint of these columns for each selected row.
     """
 
     about: dict[str, Any]
@@ -78,7 +79,7 @@ class State:
                 f"{path}: the state must be a file that `landbridge label` wrote; got another "
                 "file. Name one with --state."
             )
-        about = {name: state.get(name) for name in ("label", "target", "goal")}
+        about = {name: state.get(name) for name in ("label", "target", "goal", "columns")}
         return cls(about, state.get("rows", {}), LabelPlanner.from_dict(state.get("planner", {})))
 
     def open_rows(self) -> list[int]:
@@ -101,7 +102,7 @@ def run_label(asked: Label, current: Session) -> None:
     state = _state(asked)
     table, names = _pool(asked, problem, state)
     if asked.answers is not None:
-        _take(asked, state, table, names, current)
+        _take(asked, problem, state, table, names, current)
     search = _search(asked, problem, state, current)
     status = _next(asked, state, search, table, names, current)
     _show(asked, state, search, status, current)
@@ -163,9 +164,11 @@ def _unlabelled(problem: Problem, state: State) -> Any:
     return ~problem.has_label | np.array([name in asked for name in problem.row_names])
 
 
-def _take(asked: Label, state: State, table: Any, names: list[str], current: Session) -> None:
+def _take(
+    asked: Label, problem: Problem, state: State, table: Any, names: list[str], current: Session
+) -> None:
     assert asked.answers is not None
-    rows, labels, empty = read_answers(asked.answers, state, table, names)
+    rows, labels, empty = read_answers(asked.answers, problem, state, table, names)
     state.planner.tell(rows, labels)
     state.save(asked.state_path)  # before slow steps
     current.note(f"{len(rows)} labels are in {asked.state_path}")
@@ -204,6 +207,7 @@ def _next(
     if not rows and not (status is not None and status.reached):
         batch = planner.ask(search)
         rows = batch.rows.tolist()
+        state.about["columns"] = table.columns
         for row in rows:
             state.rows[str(row)] = {"name": names[row], "cells": fingerprint(table.row(row))}
         state.save(asked.state_path)
@@ -282,7 +286,7 @@ def write_batch(
 
 
 def read_answers(
-    path: Path, state: State, table: pl.DataFrame, names: Sequence[str]
+    path: Path, problem: Problem, state: State, table: pl.DataFrame, names: Sequence[str]
 ) -> tuple[list[int], list[Any], int]:
     """Read labels, and the number of rows without one; raise if anything is inconsistent."""
     label = state.about["label"]
@@ -328,7 +332,7 @@ def read_answers(
     ]
     if not filled:
         raise InputError(f"{path}: the column {label!r} must hold labels; it is empty. Fill it in.")
-    answers = [_answer(path, name, text, state) for name, text in filled]
+    answers = [_answer(path, name, text, problem, state) for name, text in filled]
     return [places[name] for name, _ in filled], answers, len(given) - len(filled)
 
 
@@ -356,15 +360,15 @@ def _check_cells(
             )
 
 
-def _answer(path: Path, name: str, text: str, state: State) -> Any:
+def _answer(path: Path, name: str, text: str, problem: Problem, state: State) -> Any:
     classes = state.planner.classes_
     if classes is None:
-        try:
-            number = float(text.replace(",", "."))
-        except ValueError:
-            number = math.nan
-        if not math.isfinite(number):
-            raise InputError(f"{path}: labels must be finite numbers; {name} has {text!r}.")
+        number = problem.read_labels(pl.Series([text]))[0]
+        if number is None or not math.isfinite(number):
+            raise InputError(
+                f"{path}: labels must be finite numbers, written as in the table; {name} has "
+                f"{text!r}."
+            )
         return number
     known = [str(one) for one in np.asarray(classes).tolist()]
     if text not in known:
@@ -399,6 +403,21 @@ def with_answers(problem: Problem, path: Path) -> Problem:
         raise InputError(
             f"{path}: the table must hold the rows of the state; {gone[0]} is missing."
         )
+    columns = state.about["columns"] or []
+    unknown = [name for name in columns if name not in problem.features.columns]
+    if unknown:
+        warnings.warn(
+            f"{path}: it is not checked that the table is the one of `landbridge label`, because "
+            f"{listing(unknown)} {'is' if len(unknown) == 1 else 'are'} left out here.",
+            stacklevel=2,
+        )
+    for name, one in answered.items() if not unknown else ():
+        cells = problem.features.select(columns).row(places[name])
+        if fingerprint(cells) != state.rows[str(one.row)]["cells"]:
+            raise InputError(
+                f"{path}: the table must be the one of `landbridge label`; {name} has changed or "
+                "moved. Restore it, or name the rows by a column with --id from the start."
+            )
     labels, first = problem.labels.to_list(), problem.is_target & problem.has_label
     rows = [places[name] for name in answered]
     for row, one in zip(rows, answered.values(), strict=True):
