@@ -98,6 +98,8 @@ def test_other_order_extra_columns_and_convertible_types_are_accepted():
         (pl.Series("size", ["2", "big", None]), "'size' must hold numbers.*got 'big'"),
         (pl.Series("size", [True, False, None]), "'size' must hold numbers.*got True"),
         (pl.Series("when", ["soon", None, None]), "'when' must hold.*date.*got 'soon'"),
+        (pl.Series("colour", [None, ["red"], ["a"]]), "'colour' must hold.*'text'.*got .'red'."),
+        (pl.Series("colour", [b"red", None, None]), "'colour' must hold.*'text'.*got b'red'"),
     ],
 )
 def test_types_that_do_not_fit_are_refused(change, message):

@@ -345,7 +345,7 @@ def test_labels_and_columns_of_kinds_that_cannot_be_learnt(landbridge, table):
     made = make_frame().with_columns(pl.Series("pairs", [[1, 2]] * 120))
     made.write_parquet("wines.parquet")
     words = landbridge("select", "wines.parquet", *SELECT, code=2).stderr
-    assert "'pairs' hold lists or records. Leave them out with --drop pairs" in words
+    assert "'pairs' hold lists, records or bytes. Leave them out with --drop pairs" in words
     landbridge("select", "wines.parquet", *SELECT, "--drop", "pairs")
     done = landbridge("select", table, *SELECT, "--label", "when", code=2)
     assert "--label must hold numbers, text or true and false; 'when' holds dates" in done.stderr
@@ -676,6 +676,17 @@ def test_columns_of_the_answer_cannot_be_kept(landbridge, table, model):
     make_frame(seed=1).with_columns(prediction=1).write_csv("new.csv")
     done = landbridge("predict", model, "new.csv", "--keep", "prediction", code=2)
     assert "--keep must not name an output column; got 'prediction'" in done.stderr
+
+
+@pytest.mark.parametrize("cell", [[1.0, float("nan")], {"a": 1}, b"\xff"], ids=repr)
+def test_lists_and_bytes_are_kept_in_parquet_only(landbridge, model, cell):
+    make_frame(seed=1).with_columns(pl.Series("k", [cell] * 120)).write_parquet("new.parquet")
+    asked = ("predict", model, "new.parquet", "--keep", "k")
+    for more in ((), ("--format", "json"), ("-o", "o.csv")):
+        done = landbridge(*asked, *more, code=2)
+        assert "--keep must name columns with one value per cell; 'k' holds lists" in done.stderr
+    landbridge(*asked, "-o", "o.parquet")
+    assert str(pl.read_parquet("o.parquet")["k"].to_list()[0]) == str(cell)
 
 
 def test_names_cannot_steer_the_terminal(landbridge, table):

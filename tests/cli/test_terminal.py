@@ -1,12 +1,14 @@
 """Tables and words in a terminal of any width, and in a pipe."""
 
 import io
+import json
 import re
+import sys
 
 import pytest
 from rich.console import Console
 
-from landbridge.cli._session import print_block
+from landbridge.cli._session import command_line, print_block, session
 from landbridge.report.blocks import Column, Text, make_table
 
 from .test_commands import SELECT
@@ -75,3 +77,22 @@ def test_failed_candidates_point_to_an_option_that_shows_why(landbridge, table):
     assert "results_" not in said
     assert "Traceback" not in said
     assert "Traceback" in landbridge("select", table, *SELECT, "--debug").stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
+@pytest.mark.parametrize("as_json", [True, False])
+def test_signs_that_the_output_cannot_encode_are_escaped(monkeypatch, encoding, as_json):
+    file = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(file, encoding=encoding))
+    name = "größe – →"
+    with session(as_json, debug=False) as current:
+        current.show({"name": name}, [Text(name)])
+        sys.stdout.flush()
+    shown = file.getvalue().decode(encoding)
+    assert not as_json or json.loads(shown) == {"name": name}
+    assert as_json or shown.strip() == name.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def test_a_file_name_outside_utf8_is_escaped_in_the_command(monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["landbridge", "t\udcff.csv"])
+    assert command_line() == "landbridge 't\\udcff.csv'"

@@ -543,7 +543,7 @@ def _convert(
 def _refuse_misfits(given: pl.Series, column: pl.Series, known: dict[str, Any]) -> None:
     wanted = known["type"]
     kind = "numbers" if wanted == "number" else f"values of the type {wanted!r}"
-    wrong = given[unreadable(given, column)[0]]
+    wrong = given.filter(given.is_not_null() & column.is_null()).to_list()[0]
     raise InputError(
         f"Column {given.name!r} must hold {kind} as in training; got {wrong!r}. "
         "Check the column, or train a model on data like these."

@@ -138,6 +138,9 @@ def with_plain_types(
     to plan a query over tens of thousands.
     """
     schema = table.collect_schema()
+    durations = [name for name, kind in schema.items() if kind == pl.Duration]
+    if durations:
+        warnings.warn(f"Durations in {listing(durations)} are read as seconds.", stacklevel=2)
     table = table.with_columns(
         (cs.decimal() | cs.by_dtype(pl.Int128)).cast(pl.Float64),
         cs.duration().dt.total_microseconds() / 1e6,

@@ -5,6 +5,7 @@ usage or input, 1 anything unexpected, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import difflib
+import io
 import json
 import logging
 import os
@@ -59,6 +60,9 @@ class Session:
         from rich.console import Console
 
         self.as_json = as_json
+        # An encoding like cp1252 lacks signs that names and tables may contain.
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
         # In a pipe, rich uses the width in COLUMNS, or 80. Programs should use --format json.
         self.out = Console(highlight=False)
         self.out.on_broken_pipe = _raise_broken_pipe  # type: ignore[method-assign]
@@ -80,7 +84,7 @@ class Session:
     def show(self, data: Any, blocks: "Sequence[Block]") -> None:
         """Print the result: the data as JSON, or the text and tables of the blocks."""
         if self.as_json:
-            sys.stdout.write(json.dumps(data, indent=1, allow_nan=False, ensure_ascii=False) + "\n")
+            sys.stdout.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
             return
         for block in blocks:
             print_block(self.out, block)
@@ -191,8 +195,8 @@ def check_distinct(**paths: Path | None) -> None:
 
 
 def command_line() -> str:
-    """The command line, quoted so that it can be run again."""
-    return shlex.join(["landbridge", *sys.argv[1:]])
+    """The command line, quoted so that it can be run again; bytes outside UTF-8 are escaped."""
+    return shlex.join(["landbridge", *sys.argv[1:]]).encode(errors="backslashreplace").decode()
 
 
 def _caution(message: Warning | str) -> str:

@@ -12,7 +12,7 @@ from sklearn.pipeline import Pipeline
 
 from landbridge._storage import whole_file
 from landbridge._tasks import Progress
-from landbridge.cli._columns import RowChecker, check_card, require_columns
+from landbridge.cli._columns import RowChecker, check_card, column_kind, require_columns
 from landbridge.cli._options import Predict
 from landbridge.cli._session import InputError, Session, check_output
 from landbridge.cli._tables import Pieces, require_column
@@ -76,6 +76,12 @@ def _answers(
                     f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
                     "from where it was saved."
                 ) from error
+            other = [name for name in keep if column_kind(piece[name]) == "other"]
+            if other and (asked.output is None or asked.output.suffix.lower() != ".parquet"):
+                raise InputError(
+                    f"--keep must name columns with one value per cell; {other[0]!r} holds lists, "
+                    "records or bytes. Leave it out, or pass an --output that ends in .parquet."
+                )
             taken = [name for name in keep if name in answers.columns]
             if taken:
                 raise InputError(
