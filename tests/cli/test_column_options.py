@@ -147,6 +147,9 @@ WRONG = {
     "--time must hold dates, times or numbers": {"time": "site"},
     "--id must name a feature": {"id": ["label"]},
     "--keep must name a column": {"keep": ["nothing"]},
+    "--group must name a feature; got 'label'": {"group": "label"},
+    "--time must name a feature; got 'domain'": {"time": "domain"},
+    "--exclude must name a source; got the target 'b'": {"exclude": ["b"]},
     "--group must have a value in every row; 'size' is empty in row 1": {
         "group": "size",
         "missing": ["?"],

@@ -495,6 +495,34 @@ def test_other_sheets_of_a_workbook_are_named(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([["a", "a"], [1, 2]], "'a' more than once"),
+        ([["a", None], [1, 2]], "column 2 has none"),
+        ([["a", "b"]], "must have rows below its header"),
+        ([], "the first line must hold the names of the columns"),
+        ([[None, None, None], ["a", None, "b"], [1, None, 2], [None, None, 3]], None),
+    ],
+)
+def test_names_of_columns_in_a_workbook_are_not_changed(tmp_path, rows, message):
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        for number, cells in enumerate(rows):
+            sheet.write_row(number, 0, cells)
+    if message is None:
+        frame = read_table(tmp_path / "t.xlsx")
+        assert frame.to_dict(as_series=False) == {"a": [1, None], "b": [2, 3]}
+    else:
+        with pytest.raises(InputError, match=message):
+            read_table(tmp_path / "t.xlsx")
+
+
+def test_json_lines_may_begin_with_a_byte_order_mark(tmp_path):
+    path = write(tmp_path / "t.jsonl", '\ufeff{"a": 1}\r\n{"a": 2}\r\n')
+    assert read_table(path)["a"].to_list() == [1, 2]
+
+
+@pytest.mark.parametrize(
     ("header", "names"),
     [
         ('"a;b;c",x', ["a;b;c", "x"]),

@@ -408,7 +408,8 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 def read_json_lines(path: Path) -> pl.DataFrame:
     try:
-        return pl.read_ndjson(path, infer_schema_length=None)
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+        return pl.read_ndjson(text, infer_schema_length=None)
     except pl.exceptions.PolarsError as error:
         raise InputError(
             f"{path}: must hold one JSON object per line, with the same type in every line of a "
@@ -427,14 +428,17 @@ def read_excel(path: Path) -> pl.DataFrame:
         ) from error
     try:
         book = fastexcel.read_excel(path)
-        sheet = book.load_sheet(0, dtypes="string")
+        # With a header, fastexcel would rename columns of the same name.
+        sheet = book.load_sheet(0, header_row=None, dtypes="string")
         frame = sheet.to_polars()
     except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
             "sheet as CSV."
         ) from error
-    check_names(path, [str(column.name) for column in sheet.selected_columns])
+    frame = frame[[column.name for column in frame if column.null_count() < frame.height]]
+    names = [name or "" for name in frame.row(0)] if frame.height else []
+    check_names(path, names)
     others = [name for name in book.sheet_names if name != sheet.name]
     if others:
         warnings.warn(
@@ -442,7 +446,7 @@ def read_excel(path: Path) -> pl.DataFrame:
             f"{listing(others)}, as files if they belong to the table.",
             stacklevel=2,
         )
-    return frame
+    return frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
 
 
 @contextmanager

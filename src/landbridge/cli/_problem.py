@@ -207,10 +207,7 @@ def read_problem(
     """
     domain = table.domain or DEFAULT_DOMAIN
     frame, sample = _read_rows(table, note, labels_first=spare_labels, memory=memory)
-    _check_columns(frame, domain, table)
-    for option, name in (("--group", group), ("--time", time)):
-        if name is not None:
-            _check_filled(frame, name, option)
+    _check_columns(frame, domain, table, group=group, time=time)
     if ROW not in frame.columns:
         frame = frame.with_row_index(ROW, offset=1)
     frame = _keep_domains(frame, domain, target, table.exclude or [], note)
@@ -332,14 +329,13 @@ def _check_times(column: pl.Series) -> pl.Series:
     )
 
 
-def _check_filled(frame: pl.DataFrame, name: str, option: str) -> None:
-    """Raise if a column is missing or has empty cells."""
-    require_column(frame.columns, name, option)
-    if frame[name].null_count():
-        row = (frame[name].is_null().arg_max() or 0) + 1
+def _check_filled(column: pl.Series, option: str) -> None:
+    """Raise if a column has empty cells."""
+    if column.null_count():
+        row = (column.is_null().arg_max() or 0) + 1
         raise InputError(
-            f"{option} must have a value in every row; {name!r} is empty in row {row}. Fill it in, "
-            "or remove the row."
+            f"{option} must have a value in every row; {column.name!r} is empty in row {row}. Fill "
+            "it in, or remove the row."
         )
 
 
@@ -406,7 +402,9 @@ def require_labels(problem: Problem, *, least: int) -> None:
             )
 
 
-def _check_columns(frame: pl.DataFrame, domain: str, table: TableOptions) -> None:
+def _check_columns(
+    frame: pl.DataFrame, domain: str, table: TableOptions, **settled: str | None
+) -> None:
     """Raise if a named column is missing or unsuitable."""
     require_column(frame.columns, domain, "--domain")
     if table.label is not None:
@@ -426,13 +424,18 @@ def _check_columns(frame: pl.DataFrame, domain: str, table: TableOptions) -> Non
             )
     for name in table.text or ():
         require_column(frame.columns, name, "--text")
-    for option, names in (("--drop", table.drop), ("--id", table.id), ("--keep", table.keep)):
+    options = {"--drop": table.drop, "--id": table.id, "--keep": table.keep}
+    options |= {f"--{name}": [column] for name, column in settled.items() if column is not None}
+    for option, names in options.items():
         for name in names or ():
             require_column(frame.columns, name, option)
             if name in (table.label, domain):
                 raise InputError(
-                    f"{option} must name a feature; got {name!r}, the label or the domain."
+                    f"{option} must name a feature; got {name!r}, the label or the domain. Name "
+                    "another column."
                 )
+            if option[2:] in settled:
+                _check_filled(frame[name], option)
 
 
 def _holds_dates(labels: pl.Series) -> bool:
@@ -462,6 +465,8 @@ def _keep_domains(
                 f"{option} must be one of the names in {domain!r}; got {name!r}."
                 f"{nearest(name, names)} The names are {listing(names)}."
             )
+    if target in exclude:
+        raise InputError(f"--exclude must name a source; got the target {target!r}.")
     frame = frame.filter(~pl.col(domain).cast(str).is_in(exclude))
     counts = frame[domain].cast(str).value_counts()
     for name, count in sorted(counts.iter_rows()):
