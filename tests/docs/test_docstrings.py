@@ -115,7 +115,6 @@ def test_a_wrong_default_is_found():
 
 # Their input is a search, a diagnosis or a table that takes longer than an example should.
 SHOWN_ELSEWHERE = {
-    "split_loss",
     "summarise_data",
     "summarise_features",
     "summarise_search",

@@ -4,7 +4,7 @@ from landbridge.inference.label_check import LabelCheck, check_labels
 from landbridge.inspection.audit import AuditedColumn, ColumnAudit, Finding, audit_columns
 from landbridge.inspection.feature_stability import FeatureStabilityDisplay
 from landbridge.inspection.kernel_alignment import EigenfunctionDisplay, KernelAlignmentDisplay
-from landbridge.inspection.loss_split import Advice, Cause, LossSplit, explain_loss, split_loss
+from landbridge.inspection.loss_split import Advice, Cause, LossSplit, explain_loss
 from landbridge.inspection.multi_source_display import MultiSourceDisplay
 from landbridge.inspection.search_displays import (
     CriteriaDisplay,
@@ -40,5 +40,4 @@ __all__ = [
     "check_labels",
     "diagnose_shift",
     "explain_loss",
-    "split_loss",
 ]

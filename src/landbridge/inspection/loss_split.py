@@ -130,53 +130,25 @@ class LossSplit:
         )
 
 
-@documented
 def _signed(shown: int, part: LossPart) -> list[str]:
     numbers = with_decimals(shown, part.value, part.low, part.high)
     return [number if number.startswith("-") else f"+{number}" for number in numbers]
 
 
 def split_loss(
-    X: MatrixLike,
-    losses: VectorLike,
-    X_target: MatrixLike,
-    losses_target: VectorLike,
+    X: Matrix,
+    losses: Vector,
+    X_target: Matrix,
+    losses_target: Vector,
     *,
-    level: float = 0.9,
-    loss_name: str = "loss",
-    random_state: RandomState = None,
+    level: float,
+    loss_name: str,
+    seed: int,
 ) -> LossSplit:
-    """Split the change of a model's mean loss into shifted features and a changed relation.
-
-    Parameters
-    ----------
-    X : array-like or CSR
-        Numeric source rows.
-    losses : array-like of shape (n_source,)
-        Out-of-fold losses of a model trained only on source rows.
-    X_target : array-like or CSR
-        Labelled target rows, with the same columns.
-    losses_target : array-like of shape (n_target,)
-        Losses of the same model on the target rows.
-    loss_name : str, default="loss"
-        Name of the loss in sentences.
-
-    Returns
-    -------
-    LossSplit
-        Change of the loss with its parts.
-    """
-    check_level(level)
-    parts = [np.asarray(part, dtype=np.float64) for part in (losses, losses_target)]
-    for rows, part, name in ((X, parts[0], "losses"), (X_target, parts[1], "losses_target")):
-        if part.shape != (rows.shape[0],) or len(part) < FEWEST:
-            raise ValueError(
-                f"`{name}` must contain one loss per row, for at least {FEWEST} rows; got shape "
-                f"{part.shape} for {rows.shape[0]} rows. Label more rows, or pass all losses."
-            )
-    seeds = spawn_seeds(random_state, 2)
+    """Split the change of the mean loss of a model that was trained on other source rows."""
+    parts, seeds = (losses, losses_target), spawn_seeds(seed, 2)
     share = target_share(X, X_target, seeds[0])
-    weights = share[: len(parts[0])], 1 - share[len(parts[0]) :]
+    weights = share[: len(losses)], 1 - share[len(losses) :]
     values, replicates = _parts(parts, weights, seeds[1])
     tails = 100 * (1 - level) / 2, 100 * (1 + level) / 2
     total, features, relation = (
@@ -263,8 +235,15 @@ def explain_loss(
     >>> found.cause.name, found.advice.name
     ('RELATION', 'LABEL')
     """
-    seeds = spawn_seeds(random_state, 2)
+    check_level(level)
     y, y_target = np.asarray(y), np.asarray(y_target)
+    for name, labels, rows in (("y", y, X), ("y_target", y_target, X_target)):
+        if labels.shape != (rows.shape[0],) or labels.size < FEWEST:
+            raise ValueError(
+                f"`{name}` must contain one label per row, for at least {FEWEST} rows; got shape "
+                f"{labels.shape} for {rows.shape[0]} rows. Label more rows."
+            )
+    seeds = spawn_seeds(random_state, 2)
     classify = task == "classification"
     if estimator is None:
         forest = RandomForestClassifier if classify else RandomForestRegressor
@@ -283,5 +262,5 @@ def explain_loss(
         losses[1],
         level=level,
         loss_name="error rate" if classify else "mean absolute error",
-        random_state=seeds[1],
+        seed=seeds[1],
     )

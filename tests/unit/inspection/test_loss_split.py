@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from landbridge.inspection import explain_loss, split_loss
+from landbridge.inspection import explain_loss
 from landbridge.inspection import loss_split as module
 from landbridge.inspection.loss_split import Advice, Cause, LossPart, LossSplit
 
@@ -25,13 +25,17 @@ def test_the_parts_add_up_and_use_the_weights_of_the_shared_rows():
     assert replicates[0].std() == pytest.approx(expected, rel=0.1)
 
 
+def split_of(*rows_and_losses):
+    return module.split_loss(*rows_and_losses, level=0.9, loss_name="loss", seed=0)
+
+
 def test_source_rows_like_the_target_weigh_most(monkeypatch):
     # One column decides everything: losses differ by its value alone, so nothing but X moved.
     X, T = np.repeat([0.0, 1.0], [40, 10])[:, None], np.repeat([0.0, 1.0], [10, 40])[:, None]
     # P(target | x) between balanced domains: 0.2 at x = 0, 0.8 at x = 1.
     share = np.where(np.concatenate([X, T]).ravel() == 0, 0.2, 0.8)
     monkeypatch.setattr(module, "target_share", lambda *arguments: share)
-    found = split_loss(X, X.ravel(), T, T.ravel(), random_state=0)
+    found = split_of(X, X.ravel(), T, T.ravel())
     assert found.total.value == pytest.approx(0.6)
     assert found.relation.value == pytest.approx(0)
     assert found.features.value == pytest.approx(0.6)
@@ -44,9 +48,7 @@ def test_source_rows_like_the_target_weigh_most(monkeypatch):
 def test_a_change_at_the_same_rows_is_one_of_the_relation():
     rng = np.random.default_rng(0)
     X, T = rng.normal(size=(200, 2)), rng.normal(size=(100, 2))
-    found = split_loss(
-        X, (rng.random(200) < 0.1) * 1.0, T, (rng.random(100) < 0.5) * 1.0, random_state=0
-    )
+    found = split_of(X, (rng.random(200) < 0.1) * 1.0, T, (rng.random(100) < 0.5) * 1.0)
     assert found.cause is Cause.RELATION
     assert found.advice is Advice.LABEL
     assert "changed relation" in str(found)
@@ -54,12 +56,8 @@ def test_a_change_at_the_same_rows_is_one_of_the_relation():
     assert f": {ends.value:+.3f} (90 % between {ends.low:+.3f} and {ends.high:+.3f}). " in str(
         found
     )
-    same = split_loss(
-        sparse.csr_matrix(X),
-        np.tile([0.0, 1], 100),
-        sparse.csr_matrix(T),
-        np.tile([1.0, 0], 50),
-        random_state=0,
+    same = split_of(
+        sparse.csr_matrix(X), np.tile([0.0, 1], 100), sparse.csr_matrix(T), np.tile([1.0, 0], 50)
     )
     assert same.cause is Cause.NONE
     assert same.advice is Advice.STOP
@@ -112,8 +110,8 @@ def test_a_source_only_model_is_fitted_and_split(task, monkeypatch):
     assert found.source < 0.2 < found.target
 
 
-@pytest.mark.parametrize(("n", "n_losses"), [(9, 9), (20, 19)])
-def test_too_few_losses_are_refused(n, n_losses):
-    X = np.zeros((n, 1))
-    with pytest.raises(ValueError, match="`losses` must contain one loss per row, for at least 10"):
-        split_loss(X, np.zeros(n_losses), X, np.zeros(n))
+@pytest.mark.parametrize(("n", "n_labels"), [(9, 9), (20, 19)])
+def test_too_few_labels_are_refused(n, n_labels):
+    X, y = np.zeros((20, 1)), np.zeros(20)
+    with pytest.raises(ValueError, match="`y_target` must contain one label per row, for at least"):
+        explain_loss(X, y, X[:n], y[:n_labels], task="regression")
