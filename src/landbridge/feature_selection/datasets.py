@@ -4,7 +4,7 @@ Each piece is a separate task. The moments are merged in the order of the pieces
 not depend on which task finishes first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,9 +37,17 @@ class Sums:
         return Sums(self.names, self.moments.merge(theirs), labels)
 
 
-def sums_of_batch(batch: Batch, labels: Labels) -> Sums:
-    """Moments of one batch; ``labels`` are those of the earlier batches."""
-    parts = []
+def total_of(parts: Iterable[Sums]) -> Sums | None:
+    """Sums of all parts, None without any."""
+    total: Sums | None = None
+    for part in parts:
+        total = part if total is None else total.add(part)
+    return total
+
+
+def sums_of_batch(batch: Batch) -> Sums:
+    """Moments of one batch."""
+    labels, parts = Labels(), []
     for rows, y in batch.parts:
         labels = labels.extend(y)
         parts.append((rows, labels.encode(y)))
@@ -110,11 +118,7 @@ def _sums_of_pandas(part: Any, how: dict[str, Any]) -> dict[str, Any]:
 
 def _as_outcome(table: Any, how: dict[str, Any]) -> dict[str, Any]:
     """Convert to the arrays and JSON values that a task returns; an empty piece has no names."""
-    found: Sums | None = None
-    for batch in batches_of(table.lazy(), **how):
-        here = sums_of_batch(batch, Labels() if found is None else found.labels)
-        moments = here.moments if found is None else found.moments.merge(here.moments)
-        found = Sums(here.names, moments, here.labels)
+    found = total_of(map(sums_of_batch, batches_of(table.lazy(), **how)))
     if found is None:
         return {"names": []}
     moments, labels = found.moments, found.labels

@@ -57,6 +57,8 @@ class Moments:
 
     def map_label(self, scale: float, offset: float) -> "Moments":
         """The moments with ``scale · y + offset`` instead of y."""
+        if (scale, offset) == (1.0, 0.0):
+            return self
         factors = np.ones(self.means.shape[1])
         factors[-1] = scale
         means = self.means * factors

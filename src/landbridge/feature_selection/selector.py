@@ -1,6 +1,6 @@
 """`TGreedySelector`, which selects features with the same effect in every domain."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +32,7 @@ from landbridge._validation import (
 )
 from landbridge._warn import warn_caller
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
-from landbridge.feature_selection.datasets import Sums, sums_of_batch, sums_of_dataset
+from landbridge.feature_selection.datasets import Sums, sums_of_batch, sums_of_dataset, total_of
 from landbridge.feature_selection.files import count_rows, read_batches, with_progress
 from landbridge.feature_selection.labels import Labels
 from landbridge.feature_selection.moments import Moments, moments_of
@@ -230,7 +230,9 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
             X, y, groups = self._check_first(X, y, groups)
             self._forget()
         labels = getattr(self, "_labels", Labels()).extend(y)
-        return self._add(moments_of(X, labels.encode(y), groups), labels)
+        moments = moments_of(X, labels.encode(y), groups)
+        before = getattr(self, "moments_", None)
+        return self._set(moments if before is None else before.merge(moments), labels)
 
     def merge(self, other: "TGreedySelector") -> Self:
         """Add the moments accumulated by another selector, for example on another machine.
@@ -273,7 +275,6 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         """
         self._check_parameters()
         check_count(batch_size, "batch_size")
-        self._forget()
         batches = read_batches(
             path,
             label=label,
@@ -284,17 +285,8 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         )
         if progress:
             batches = with_progress(batches, count_rows(path), Path(path).name)
-        try:
-            with closing(batches):
-                for batch in batches:
-                    self._name_features(batch.names)
-                    sums = sums_of_batch(batch, getattr(self, "_labels", Labels()))
-                    self._add(sums.moments, sums.labels)
-        except BaseException:
-            self._forget()  # A partially read file must not be mistaken for the whole file.
-            raise
-        self._solved()
-        return self
+        with closing(batches):
+            return self._fit_sums(map(sums_of_batch, batches))
 
     def fit_dataset(
         self,
@@ -322,24 +314,26 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         """
         self._check_parameters()
         check_count(batch_size, "batch_size")
-        self._forget()
-        columns = None if features is None else list(features)
-        found: Sums | None = None
-        for sums in sums_of_dataset(
+        sums = sums_of_dataset(
             dataset,
             n_jobs=n_jobs,
             progress=progress,
             label=label,
             domain=domain,
-            features=columns,
+            features=None if features is None else list(features),
             dtype=self.dtype,
             batch_size=batch_size,
-        ):
-            found = sums if found is None else found.add(sums)
-        if found is None:
+        )
+        return self._fit_sums(sums)
+
+    def _fit_sums(self, parts: Iterable[Sums]) -> Self:
+        self._forget()
+        sums = total_of(parts)
+        if sums is None:
             raise ValueError("`dataset` must have at least one row; got none.")
-        self._name_features(found.names)
-        self._set(found.moments, found.labels)
+        self.n_features_in_ = len(sums.names)
+        self.feature_names_in_ = np.array(sums.names, dtype=object)
+        self._set(sums.moments, sums.labels)
         self._solved()
         return self
 
@@ -456,18 +450,10 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         for name in ("moments_", "_labels", "_solution"):
             self.__dict__.pop(name, None)
 
-    def _add(self, moments: Moments, labels: Labels) -> Self:
-        before: Moments | None = getattr(self, "moments_", None)
-        return self._set(moments if before is None else before.merge(moments), labels)
-
     def _set(self, moments: Moments, labels: Labels) -> Self:
         self.moments_, self._labels = moments, labels
         self.__dict__.pop("_solution", None)
         return self
-
-    def _name_features(self, names: list[str]) -> None:
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.array(names, dtype=object)
 
     def _solved(self) -> _Solution:
         """The solution; after `partial_fit` it is computed on first use."""
