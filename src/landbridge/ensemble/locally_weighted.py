@@ -23,7 +23,7 @@ correspond to classes. This is checked on the sources, where labels are known. B
 the models are averaged with equal weights.
 """
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -31,12 +31,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble._base import _BaseHeterogeneousEnsemble
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils import get_tags
 from sklearn.utils._tags import Tags
-from sklearn.utils.metaestimators import _BaseComposition
 
 from landbridge._delegate import check_learns, clone_with_seed, linear_learner
 from landbridge._tasks import map_tasks, spawn_seeds
@@ -123,7 +123,7 @@ def default_estimators() -> list[tuple[str, Any]]:
     return [("linear", linear_learner()), ("trees", trees)]
 
 
-class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseComposition):
+class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseHeterogeneousEnsemble):
     """Average models by how well each agrees with the clusters around a target row.
 
     Every estimator is fitted on every source. For each row, the models are weighted by the
@@ -359,36 +359,11 @@ class LocallyWeightedEnsemble(ClassifierMixin, SourcesEstimator, _BaseCompositio
         for _, member in self.estimators:
             check_learns(member, "classifier")
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Get the parameters, including those of the named estimators.
-
-        Parameters
-        ----------
-        deep : bool, default=True
-            Include the parameters of nested estimators.
-
-        Returns
-        -------
-        dict
-            Names and values.
-        """
-        return self._get_params("estimators", deep=deep)
-
-    def set_params(self, **params: Any) -> Self:
-        """Set parameters, including those of the named estimators as ``name__parameter``.
-
-        Returns
-        -------
-        self
-            The estimator.
-        """
-        self._set_params("estimators", **params)
-        return self
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         members = [] if self.estimators is None else self.estimators
         tags.input_tags.sparse = all(get_tags(member).input_tags.sparse for _, member in members)
+        tags.input_tags.allow_nan = False  # clusters need complete rows
         return tags
 
 
