@@ -38,16 +38,13 @@ class FeaturePath:
     weight : ndarray
         Weight of the feature after the step.
     loss : ndarray
-        Squared loss in each domain after the step, steps × domains.
+        Squared loss in each domain after 0, 1, … steps, (steps + 1) × domains.
     held_out_loss : ndarray
-        Squared loss on each domain of a path fitted without it, steps × domains; NaN unless
-        ``stop="domain"``.
+        The same on each domain of a path fitted without it; NaN unless ``stop="domain"``.
     bound : ndarray
         Bound of Corollary 3 for the features chosen so far, in units of the squared loss.
     bound_holds : ndarray
         Whether the condition of the bound holds.
-    start_loss, start_held_out_loss : ndarray
-        The losses of the model without features, for each domain.
     domains : ndarray
         Names of the domains, in the order of the columns above.
     n_kept : int
@@ -66,8 +63,6 @@ class FeaturePath:
     held_out_loss: np.ndarray
     bound: Vector
     bound_holds: Vector
-    start_loss: Vector
-    start_held_out_loss: Vector
     domains: Vector
     n_kept: int
 
@@ -125,12 +120,10 @@ def follow_path(
         effects=walk.effects,
         delta=walk.delta,
         weight=walk.weights[np.arange(n_steps), place],
-        loss=walk.losses[1:],
-        held_out_loss=held_out[1:],
+        loss=walk.losses,
+        held_out_loss=held_out,
         bound=bound,
         bound_holds=holds,
-        start_loss=walk.losses[0],
-        start_held_out_loss=held_out[0],
         domains=domains,
         n_kept=kept,
     )

@@ -8,7 +8,7 @@ from scipy import stats
 
 from landbridge._palette import ACCENT, QUIET, STRONG
 from landbridge._typing import Vector
-from landbridge.feature_selection import FeaturePath, TGreedySelector
+from landbridge.feature_selection import TGreedySelector
 from landbridge.inspection._display import Display
 
 
@@ -16,7 +16,7 @@ from landbridge.inspection._display import Display
 class FeatureStabilityDisplay(Display):
     """Plot the T statistics, effects per domain, and loss curves of a feature path.
 
-    Create it with `from_estimator` or `from_path`, which draw. The panels follow Figures 2 to 4 of
+    Create it with `from_estimator`, which draws. The panels follow Figures 2 to 4 of
     Foster, Kakade, Salakhutdinov, "Domain Adaptation: A Small Sample Statistical Approach", with
     the effects on which T is based.
 
@@ -35,8 +35,6 @@ class FeatureStabilityDisplay(Display):
         Number of steps in the model.
     threshold : float or None
         ``|T|`` drawn as a line.
-    ylabel : str, default="squared loss"
-        Label of the loss axis.
     n_features : int, default=12
         Maximum number of features whose effects are drawn.
 
@@ -52,8 +50,6 @@ class FeatureStabilityDisplay(Display):
     >>> display = FeatureStabilityDisplay.from_estimator(selector)
     >>> display.ax_[2].get_ylabel()
     'squared loss'
-    >>> FeatureStabilityDisplay.from_path(selector.path_).n_kept == display.n_kept
-    True
     """
 
     T: Vector
@@ -63,7 +59,6 @@ class FeatureStabilityDisplay(Display):
     held_out: np.ndarray
     n_kept: int
     threshold: float | None = None
-    ylabel: str = "squared loss"
     n_features: int = 12
 
     @classmethod
@@ -79,43 +74,16 @@ class FeatureStabilityDisplay(Display):
         n_features : int, default=12
             Maximum number of features to draw.
         """
-        names = selector.__dict__.get("feature_names_in_")
-        return cls.from_path(
-            selector.path_, names=names, alpha=selector.alpha, n_features=n_features, ax=ax
-        )
-
-    @classmethod
-    def from_path(
-        cls,
-        path: FeaturePath,
-        *,
-        names: Any = None,
-        alpha: float = 0.05,
-        n_features: int = 12,
-        ax: Any = None,
-    ) -> Self:
-        """Draw a feature path.
-
-        Parameters
-        ----------
-        path : FeaturePath
-            The path of a fitted selector.
-        names : sequence of str, optional
-            Names of all features; their indices by default.
-        alpha : float, default=0.05
-            Level of the t test whose threshold is drawn.
-        n_features : int, default=12
-            Maximum number of features to draw.
-        """
+        path, names = selector.path_, selector.__dict__.get("feature_names_in_")
         labels = [str(i) if names is None else str(names[i]) for i in path.feature]
         display = cls(
             path.T,
             path.effects,
             labels,
-            np.vstack([path.start_loss, path.loss]),
-            np.vstack([path.start_held_out_loss, path.held_out_loss]),
+            path.loss,
+            path.held_out_loss,
             n_kept=path.n_kept,
-            threshold=float(stats.t.ppf(1 - alpha / 2, path.domains.size - 1)),
+            threshold=float(stats.t.ppf(1 - selector.alpha / 2, path.domains.size - 1)),
             n_features=n_features,
         )
         return display.plot(ax)
@@ -171,5 +139,5 @@ class FeatureStabilityDisplay(Display):
             axis.plot(steps, middle, color=STRONG, label="held-out domains")
             axis.fill_between(steps, middle - error, middle + error, color=STRONG, alpha=0.2, lw=0)
         axis.axvline(self.n_kept, color="0.6", lw=0.8, ls=":")
-        axis.set(title="Loss along the path", xlabel="step", ylabel=self.ylabel)
+        axis.set(title="Loss along the path", xlabel="step", ylabel="squared loss")
         axis.legend(frameon=False)

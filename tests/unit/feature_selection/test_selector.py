@@ -73,16 +73,15 @@ def test_path_is_complete():
     path = TGreedySelector().fit(X, y, groups=groups).path_
     n = len(path)
     assert path.step.tolist() == list(range(1, n + 1))
-    for name in ("effects", "loss", "held_out_loss"):
-        assert getattr(path, name).shape == (n, 6)
-        assert np.isfinite(getattr(path, name)).all()
+    for values, n_rows in ((path.effects, n), (path.loss, n + 1), (path.held_out_loss, n + 1)):
+        assert values.shape == (n_rows, 6)
+        assert np.isfinite(values).all()
     np.testing.assert_allclose(path.effects.mean(axis=1), path.effect)
     assert (path.bound > 0).all()
     assert not path.bound_holds.any()
     assert path.domains.tolist() == [f"site {k}" for k in range(6)]
     assert "7 steps" in repr(path)
-    curve = np.r_[path.start_held_out_loss.mean(), path.held_out_loss.mean(axis=1)]
-    assert path.n_kept == curve.argmin()
+    assert path.n_kept == path.held_out_loss.mean(axis=1).argmin()
 
 
 def test_held_out_losses_only_where_asked_for():
