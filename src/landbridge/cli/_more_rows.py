@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import inf, log
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -339,20 +339,6 @@ def _peak_bytes() -> float:
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 
-class Stage(Protocol):
-    """Learns an estimator in passes, and changes it at the end of a pass."""
-
-    model: Any
-    in_any_order: bool
-    improved: bool  # whether the model can be used although another pass is needed
-
-    def add(self, X: Matrix, y: Vector, weight: Vector) -> None:
-        """Learn from the next rows."""
-
-    def end_pass(self) -> bool:
-        """Whether another pass is needed."""
-
-
 class PartialFit:
     """An estimator with ``partial_fit``, in one pass."""
 
@@ -484,6 +470,11 @@ class Newton:
         self.model.coef_ = parameters[:, :n_columns].copy()
         if self.intercept:
             self.model.intercept_ = parameters[:, -1].copy()
+
+
+# A stage learns rows with `add`. `end_pass` changes the model and tells whether another pass is
+# needed; an `improved` model can be used before it.
+Stage: TypeAlias = PartialFit | LeastSquares | Newton
 
 
 def stage_of(model: Any) -> Stage | None:

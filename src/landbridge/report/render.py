@@ -110,24 +110,16 @@ def write_report(summary: dict[str, Any], path: str | os.PathLike[str]) -> None:
     ...     print(Path(f"{folder}/wines.md").read_text().splitlines()[0])
     # Wines
     """
-    path = Path(path)
-    render = {".html": render_html, ".htm": render_html, ".md": render_markdown}.get(
-        check_suffix(path), render_json
-    )
-    content = render(summary).encode()
-    with whole_file(path) as file:
-        file.write(content)
-
-
-def check_suffix(path: str | os.PathLike[str]) -> str:
-    """The ending of a report's name, in lower case."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
             f"`path` of a report must end in {', '.join(SUFFIXES)}; got {str(path)!r}. "
             "The ending determines the format."
         )
-    return suffix
+    render = {".md": render_markdown, ".json": render_json}.get(suffix, render_html)
+    content = render(summary).encode()
+    with whole_file(path) as file:
+        file.write(content)
 
 
 def _environment(*, escape: bool) -> Any:
