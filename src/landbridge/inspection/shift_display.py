@@ -9,8 +9,7 @@ from landbridge._palette import ACCENT, INK, QUIET, STRONG
 from landbridge._typing import MatrixLike
 from landbridge.inspection._display import Display, open_frame
 from landbridge.inspection._feature_shift import FeatureShift
-from landbridge.inspection._verdict import LEVEL, difference_words
-from landbridge.inspection.shift import ShiftDiagnosis, diagnose_shift
+from landbridge.inspection.shift import LEVEL, ShiftDiagnosis, diagnose_shift, difference_words
 
 
 @dataclass

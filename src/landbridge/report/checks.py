@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from landbridge.inspection._verdict import COSTS_BELOW, FAILS_BELOW
+from landbridge.inspection.shift import COSTS_BELOW, FAILS_BELOW
 from landbridge.metrics.metric import percent
 from landbridge.report.blocks import State
 

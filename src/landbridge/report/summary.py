@@ -14,8 +14,8 @@ from landbridge._docstrings import documented
 from landbridge._version import __version__, versions
 from landbridge.inference import Interval
 from landbridge.inspection import ShiftDiagnosis
-from landbridge.inspection._verdict import LEVEL
 from landbridge.inspection.multi_source_display import QUESTION_WORDS
+from landbridge.inspection.shift import LEVEL
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection.multi_source_result import MultiSourceResult
 from landbridge.model_selection.search_result import SearchResult
