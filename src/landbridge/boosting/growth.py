@@ -1,8 +1,7 @@
 """Grow a tree on binned rows, in one loop that numba compiles if it is installed.
 
-Three steps visit every row, entry or slot of a node: its class weights, its histogram and the
-choice of its split. Each has a version in loops for numba and one in numpy; both grow the same
-trees.
+Two steps visit every entry or slot of a node: its histogram and the choice of its split. Each has
+a version in loops for numba and one in numpy; both grow the same trees.
 
 A node is one row in each of two tables. ``numbers`` holds integers, with the columns named below.
 ``sums`` holds the weights of the classes, those among the target rows, and the gain.
@@ -101,8 +100,8 @@ def add_up(
     n_classes = sums.size // 2
     inside = order[node[START] : node[STOP]]
     target = inside[inside >= first_target]
-    sums[:n_classes] = class_weights(inside, labels, weights, n_classes)
-    sums[n_classes:-1] = class_weights(target, labels, weights, n_classes)
+    sums[:n_classes] = np.bincount(labels[inside], weights[inside], minlength=n_classes)
+    sums[n_classes:-1] = np.bincount(labels[target], weights[target], minlength=n_classes)
 
 
 @native
@@ -141,23 +140,6 @@ def partition(rows: BinnedRows, inside: Vector, slot: int, node: Vector, childre
     children[:, DEPTH] = node[DEPTH] + 1
     children[0, START], children[0, STOP] = node[START], middle
     children[1, START], children[1, STOP] = middle, node[STOP]
-
-
-def class_weights_in_loops(
-    inside: Vector, labels: Vector, weights: Vector, n_classes: int
-) -> Vector:
-    """Weight per class among the given rows."""
-    out = np.zeros(n_classes)
-    for row in inside:
-        out[labels[row]] += weights[row]
-    return out
-
-
-def class_weights_in_numpy(
-    inside: Vector, labels: Vector, weights: Vector, n_classes: int
-) -> Vector:
-    """Weight per class among the given rows."""
-    return np.bincount(labels[inside], weights[inside], minlength=n_classes)
 
 
 def histogram_in_loops(
@@ -269,11 +251,9 @@ def best_split_in_numpy(weight: Vector, offsets: Vector, node: Vector, sums: Vec
 
 
 if njit is None:
-    class_weights, histogram = class_weights_in_numpy, histogram_in_numpy
-    best_split = best_split_in_numpy
+    histogram, best_split = histogram_in_numpy, best_split_in_numpy
 else:
-    class_weights, histogram = native(class_weights_in_loops), native(histogram_in_loops)
-    best_split = native(best_split_in_loops)
+    histogram, best_split = native(histogram_in_loops), native(best_split_in_loops)
 
     class _StoppedClock(event.Listener):
         """Stop the clock of candidates while numba compiles any function."""

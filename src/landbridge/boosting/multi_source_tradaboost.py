@@ -272,7 +272,6 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
     source_share_ : dict, the share of the absolute votes of each source.
     estimators_ : the selected learners, one per round; ``n_estimators_`` is their number.
     estimator_weights_ : their votes; negative for a binary learner whose predictions are inverted.
-    n_candidates_ : number of learners that phase I collected.
 
     See Also
     --------
@@ -312,7 +311,6 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         parts, codes = training_rows(self, data)
         if len(parts) == 1:
             self._keep_adaboost(self._learner(data, parts, codes), data, codes)
-            self.n_candidates_ = self.n_estimators_
             return
         n_classes, weights = self.classes_.size, data.row_weights
         rng, rules = check_random_state(self.random_state), Rules(self.n_estimators)
@@ -326,6 +324,5 @@ class TaskTrAdaBoostClassifier(SeveralSourcesClassifier):
         answers = [predicted_codes(one, data.X_target, self.classes_) for one in candidates]
         mistakes = np.array(answers) != codes[n_source:]
         chosen = select_by_target(mistakes, n_classes, self.n_estimators, weights[n_source:])
-        self.n_candidates_ = len(candidates)
         places, chosen.estimators = chosen.estimators, [candidates[i] for i in chosen.estimators]
         self._keep(chosen, origin[places])

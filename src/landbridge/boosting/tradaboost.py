@@ -200,7 +200,6 @@ class TrAdaBoostClassifier(VotingClassifier):
     effective_source_rows_ : (Σw)²/Σw² over the source rows, before each round.
     source_weights_, target_weights_ : normalised weights of each round, of shape (rounds, rows);
         only with ``store_weights=True``.
-    n_source_rows_ : n; 0 without labelled target rows, because every row then counts as target.
     n_doublings_ : how often the weight of the target was doubled.
 
     Notes
@@ -278,7 +277,7 @@ class TrAdaBoostClassifier(VotingClassifier):
         rules = self._rules()
         parts, codes = training_rows(self, data)
         learner = self._learner(data, parts, codes)
-        self.n_source_rows_ = n_source = data.X.shape[0] if len(parts) > 1 else 0
+        n_source = data.X.shape[0] if len(parts) > 1 else 0
         self._keep(boost(learner, codes, n_source, self.classes_.size, rules, data.row_weights))
 
     def _rules(self) -> Rules:
