@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import landbridge as lb
-from landbridge.neighbors.nnge import Exemplars
-from landbridge.neighbors.seen_rows import SeenRows
+from landbridge.neighbors.nnge import Exemplars, SeenRows
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ from sklearn.datasets import make_classification
 import landbridge as lb
 from landbridge.neighbors.nnge import (
     Exemplars,
+    SeenRows,
     feature_to_cut,
     overlaps,
     split_box,
     squared_distances,
 )
-from landbridge.neighbors.seen_rows import SeenRows
 
 
 @pytest.fixture
