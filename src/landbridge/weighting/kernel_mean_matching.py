@@ -15,8 +15,13 @@ from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_choice, check_not_negative, is_count, is_number
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
-from landbridge.weighting._interior_point import Solution, solve_box_and_slab
-from landbridge.weighting._quadratic_forms import FullMatrix, LowRank, QuadraticForm
+from landbridge.weighting._interior_point import (
+    FullMatrix,
+    LowRank,
+    QuadraticForm,
+    Solution,
+    solve_box_and_slab,
+)
 
 # Up to this number of source rows, the exact problem takes seconds; beyond it, use features.
 EXACT_ROWS = 2000

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.optimize import LinearConstraint, linprog, minimize
 from sklearn.metrics.pairwise import rbf_kernel
 
-from landbridge.weighting import _quadratic_forms
-from landbridge.weighting._interior_point import settle, solve_box_and_slab
-from landbridge.weighting._quadratic_forms import FullMatrix, LowRank
+from landbridge.weighting import _interior_point
+from landbridge.weighting._interior_point import FullMatrix, LowRank, settle, solve_box_and_slab
 
 
 def shifted_problem(n, seed=0, gamma=0.3):
@@ -107,7 +106,7 @@ def test_constraints_hold_to_machine_precision_and_the_answer_is_optimal(
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("ridge", [0.0, 0.5])
 def test_low_rank_finds_the_optimum_of_the_full_matrix(monkeypatch, dtype, ridge):
-    monkeypatch.setattr(_quadratic_forms, "BLOCK", 37)
+    monkeypatch.setattr(_interior_point, "BLOCK", 37)
     rng = np.random.default_rng(2)
     A = rng.normal(size=(200, 12)).astype(dtype)
     kappa = A.astype(float) @ rng.normal(size=12) * 20

@@ -12,8 +12,7 @@ import landbridge as lb
 from landbridge._kernel import resolve_gamma
 from landbridge.datasets import make_covariate_shift
 from landbridge.weighting import kernel_mean_matching as module
-from landbridge.weighting._interior_point import solve_box_and_slab
-from landbridge.weighting._quadratic_forms import LowRank
+from landbridge.weighting._interior_point import LowRank, solve_box_and_slab
 from landbridge.weighting.kernel_mean_matching import mean_embedding, resolve_components
 
 MODES = [{"n_components": None}, {"n_components": 40}]
