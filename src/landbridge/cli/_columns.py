@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from landbridge.cli._session import InputError, listing, nearest
-from landbridge.inspection._column_tests import MISSING_MARKS
+from landbridge.inspection.audit import MISSING_MARKS
 
 # The encoder computes in single precision, where the squares of larger numbers overflow. All 64-bit
 # integers are smaller.

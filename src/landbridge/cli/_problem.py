@@ -35,8 +35,7 @@ from landbridge.cli._tables import (
     read_data,
     require_column,
 )
-from landbridge.inspection._column_tests import MISSING_MARKS
-from landbridge.inspection.audit import ColumnAudit, Finding, audit_columns
+from landbridge.inspection.audit import MISSING_MARKS, ColumnAudit, Finding, audit_columns
 from landbridge.model_selection._sources import POOLED, source_name
 
 Note = Callable[[str], None]

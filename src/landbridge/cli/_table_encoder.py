@@ -18,7 +18,7 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._typing import Matrix, Vector
-from landbridge.inspection._column_tests import FREE_WORDS, typical_words
+from landbridge.inspection.audit import FREE_WORDS, typical_words
 
 if TYPE_CHECKING:
     import polars as pl
