@@ -1,8 +1,7 @@
 """Adapters that make estimators of other libraries candidates; none is a dependency."""
 
-from landbridge.interop.adapt import AdaptEstimator, from_adapt
 from landbridge.interop.boosters import BoosterClassifier, BoosterRegressor
-from landbridge.interop.skada import SkadaEstimator, from_skada
+from landbridge.interop.peers import AdaptEstimator, SkadaEstimator, from_adapt, from_skada
 
 __all__ = [
     "AdaptEstimator",

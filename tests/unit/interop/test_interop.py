@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import landbridge as lb
 from landbridge.datasets import make_covariate_shift
 from landbridge.interop import SkadaEstimator, from_adapt, from_skada
-from landbridge.interop.adapt import learns_target_labels
+from landbridge.interop.peers import learns_target_labels
 
 X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 0.0]])
 Y = np.array(["no", "no", "yes", "yes"])
