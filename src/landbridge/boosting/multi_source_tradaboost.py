@@ -106,9 +106,7 @@ def select_by_target(
         wrong, vote = mistakes[left[best]], formula.vote_weight(error, n_classes)
         if vote < 0 and n_classes == 2:
             wrong = ~wrong
-        done.estimators.append(left.pop(best))
-        done.votes.append(vote)
-        done.errors.append(float(errors[best]))
+        done.add(left.pop(best), vote, float(errors[best]))
         if stalled:
             done.stop_reason = CHANCE
             break

@@ -89,7 +89,9 @@ def boost(
         factor = correction_factor(
             rules, target, mistakes[n_source:], codes[n_source:], vote, error, n_classes
         )  # line 8
-        _record(done, rules, estimator, weights, n_source, mistakes, error, vote, factor)
+        done.add(estimator, vote, error)
+        done.corrections.append(factor)
+        _record_weights(done, rules, weights, n_source, mistakes)
         if stalled or not mistakes.any():
             done.stop_reason = CHANCE if stalled else PERFECT
             break
@@ -121,22 +123,10 @@ def correction_factor(
     return 1.0 if rules.correction == "none" else float(rules.correction)
 
 
-def _record(
-    done: Boosted,
-    rules: Rules,
-    estimator: Any,
-    weights: Vector,
-    n_source: int,
-    mistakes: Vector,
-    error: float,
-    vote: float,
-    factor: float | Vector,
+def _record_weights(
+    done: Boosted, rules: Rules, weights: Vector, n_source: int, mistakes: Vector
 ) -> None:
     source, target = weights[:n_source], weights[n_source:]
-    done.estimators.append(estimator)
-    done.votes.append(vote)
-    done.errors.append(error)
-    done.corrections.append(factor)
     done.source_mass.append(float(source.sum()))
     if n_source:
         done.source_errors.append(formula.weighted_error(source, mistakes[:n_source]))

@@ -111,9 +111,7 @@ def boost_target(
         if error >= formula.error_limit(2) and done.estimators:
             break
         vote = formula.vote_weight(min(error, CLIP / 2), floor=floor)
-        done.estimators.append(estimator)
-        done.votes.append(vote)
-        done.errors.append(error)
+        done.add(estimator, vote, error)
         if not mistakes[in_target].any():
             break
         weights[target] = formula.update_target(weights[target], mistakes[in_target], vote)

@@ -75,9 +75,7 @@ def boost_sources(
             done.stop_reason = CHANCE
             break
         vote = formula.vote_weight(CLIP * limit if stalled else error, n_classes, 0.5 / n_rows)
-        done.estimators.append(estimator)
-        done.votes.append(vote)
-        done.errors.append(error)
+        done.add(estimator, vote, error)
         terms.append(alpha)
         done.source_weights.append(np.array([weights[rows].sum() for rows in sources]))
         if stalled or not mistakes.any():

@@ -39,6 +39,12 @@ class Boosted:
     n_doublings: int = 0
     stop_reason: str = "all rounds done"
 
+    def add(self, estimator: Any, vote: float, error: float) -> None:
+        """Record the learner of a round."""
+        self.estimators.append(estimator)
+        self.votes.append(vote)
+        self.errors.append(error)
+
 
 class VotingClassifier(MetaEstimatorMixin, ClassifierMixin, WeightedTransferEstimator):
     """Classifier that predicts by a weighted vote.
