@@ -56,10 +56,10 @@ def trees_alone(model, parts, y):
 def memory(draw, model):
     """Largest memory of a fit beside the arguments, what it keeps, and that of the binned rows."""
     X, y, X_target, y_target, _, _ = draw
-    binned = bin_rows([X, X_target]).nbytes
+    rows = bin_rows([X, X_target])
+    binned = sum(array.nbytes for array in (rows.codes, *rows.entries))
     tracemalloc.start()
     model.fit(X, y, X_target=X_target, y_target=y_target)
     kept, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    rows = X.shape[0] + X_target.shape[0]
-    return {"binned_bytes": binned, "peak_bytes": peak, "kept_bytes": kept, "rows": rows}
+    return {"binned_bytes": binned, "peak_bytes": peak, "kept_bytes": kept, "rows": rows.n_rows}

@@ -41,10 +41,6 @@ class Entries(NamedTuple):
     codes: Vector
     zero: Vector
 
-    @property
-    def nbytes(self) -> int:
-        return sum(array.nbytes for array in self)
-
 
 NO_ENTRIES = Entries(NOTHING, NOTHING, NOTHING, NOTHING, NO_CODES.reshape(-1), NOTHING)
 
@@ -73,11 +69,6 @@ class BinnedRows(NamedTuple):
     @property
     def n_slots(self) -> int:
         return self.lower.size
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the binned rows in bytes."""
-        return self.codes.nbytes + self.entries.nbytes
 
 
 def bin_rows(parts: list[Matrix]) -> BinnedRows:

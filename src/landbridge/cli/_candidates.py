@@ -198,7 +198,7 @@ def _find_booster(entry: Entry) -> Any:
     """The class of a name like ``LGBMClassifier`` or ``lightgbm.LGBMClassifier``, or None."""
     library, _, name = entry.value.rpartition(".")
     try:
-        cls = find_booster(name) if is_booster_name(name) else None
+        cls = find_booster(name)
     except ImportError as error:
         entry.fail(str(error))
     return cls if cls is not None and library in ("", cls.__module__.partition(".")[0]) else None

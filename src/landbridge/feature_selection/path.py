@@ -21,8 +21,6 @@ class FeaturePath:
 
     Parameters
     ----------
-    step : ndarray
-        Number of the step, from 1.
     feature : ndarray
         Index of the feature that the step picked.
     feature_name : ndarray
@@ -51,7 +49,6 @@ class FeaturePath:
         Number of steps in the selected model.
     """
 
-    step: Vector
     feature: Vector
     feature_name: Vector
     T: Vector
@@ -67,7 +64,7 @@ class FeaturePath:
     n_kept: int
 
     def __len__(self) -> int:
-        return self.step.size
+        return self.feature.size
 
     def __repr__(self) -> str:
         picks = ", ".join(
@@ -112,7 +109,6 @@ def follow_path(
     order = np.argsort(walk.selected)
     place = order[np.searchsorted(walk.selected, walk.feature, sorter=order)]
     path = FeaturePath(
-        step=np.arange(1, n_steps + 1),
         feature=walk.feature,
         feature_name=walk.feature if names is None else np.array(names, dtype=object)[walk.feature],
         T=walk.T,

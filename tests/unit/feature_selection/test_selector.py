@@ -72,7 +72,6 @@ def test_path_is_complete():
     X, y, groups = sample()
     path = TGreedySelector().fit(X, y, groups=groups).path_
     n = len(path)
-    assert path.step.tolist() == list(range(1, n + 1))
     for values, n_rows in ((path.effects, n), (path.loss, n + 1), (path.held_out_loss, n + 1)):
         assert values.shape == (n_rows, 6)
         assert np.isfinite(values).all()
