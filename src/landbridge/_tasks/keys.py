@@ -13,7 +13,6 @@ import inspect
 import platform
 import sys
 import sysconfig
-import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
@@ -24,6 +23,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
 from landbridge._version import versions
+from landbridge._warn import warn_caller
 from landbridge.exceptions import CacheWarning
 
 # Attributes that clone keeps although they are not parameters.
@@ -40,7 +40,7 @@ def describe_candidate(name: str, estimator: Any) -> str | None:
     try:
         return describe(estimator)
     except NoStableDescription as problem:
-        warnings.warn(f"Fits of {name!r} are not cached: {problem}", CacheWarning, stacklevel=3)
+        warn_caller(f"Fits of {name!r} are not cached: {problem}", CacheWarning)
         return None
 
 

@@ -5,7 +5,6 @@ seeds belong to tasks and every task runs its linear algebra on one thread.
 """
 
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -33,6 +32,7 @@ from landbridge._tasks.task import (
 )
 from landbridge._tasks.workers import Run, SharedData, run_in_workers
 from landbridge._validation import count_jobs
+from landbridge._warn import warn_caller
 from landbridge.exceptions import CacheWarning
 
 
@@ -231,12 +231,11 @@ def _has_failed(writes: deque[Future[None]], cache: TaskCache) -> bool:
             continue
         if not isinstance(error, OSError):
             raise error
-        warnings.warn(
+        warn_caller(
             f"Finished fits can no longer be stored in {cache.directory}: "
             f"{error.strerror or error}. The run continues without storing. Free disk space to be "
             "able to resume it.",
             CacheWarning,
-            stacklevel=4,
         )
         return True
     return False

@@ -247,4 +247,4 @@ def _require_sources(n_sources: int, method: str) -> None:
             f"`groups` must name at least 3 sources for method={method!r}; got {n_sources}. "
             "Collect more sources, or ask about these alone with method='theta_b'."
         )
-    warn_few_sources(n_sources, "test", stacklevel=3)
+    warn_few_sources(n_sources, "test")

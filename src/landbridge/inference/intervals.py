@@ -23,7 +23,6 @@ with their sources are too wide, and those of unstable models are too narrow.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
@@ -34,6 +33,7 @@ from scipy import stats
 from landbridge._html import card, interval_bar, sentence
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice, is_number
+from landbridge._warn import warn_caller
 from landbridge.exceptions import FewSourcesWarning
 from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_sources
 from landbridge.inference.variance import theta_a, theta_b, theta_gamma
@@ -240,7 +240,7 @@ def interval(
         losses, groups, sample_weight=sample_weight, source_weight=source_weight
     )
     if question != "fixed":
-        warn_few_sources(summary.n_sources, "interval", stacklevel=2)
+        warn_few_sources(summary.n_sources, "interval")
     return interval_of(summary, question, level, loss_range=loss_range, name=name)
 
 
@@ -332,14 +332,13 @@ def check_level(level: float) -> None:
         )
 
 
-def warn_few_sources(n_sources: int, what: str, *, stacklevel: int) -> None:
+def warn_few_sources(n_sources: int, what: str) -> None:
     """Warn if there are fewer than five sources; fewer than three are rejected elsewhere."""
     if 2 < n_sources < FEW_SOURCES:
-        warnings.warn(
+        warn_caller(
             f"The {what} is based on {n_sources} sources; with fewer than {FEW_SOURCES}, it is "
             "very imprecise. Collect more sources.",
             FewSourcesWarning,
-            stacklevel=stacklevel + 1,
         )
 
 

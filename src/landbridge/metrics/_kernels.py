@@ -20,6 +20,7 @@ from scipy import sparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from landbridge._typing import Vector
+from landbridge._warn import warn_caller
 
 Kernel: TypeAlias = Callable[[Vector, np.ndarray, np.ndarray], np.ndarray]
 # The loss of each row, (cells, rows), smaller is better.
@@ -349,7 +350,7 @@ def looped(
     if failure is not None:
         name = getattr(function, "__name__", repr(function))
         message = f"The metric {name} is NaN where it raises {type(failure).__name__}: {failure}"
-        warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
+        warn_caller(message, UndefinedMetricWarning)
     return values
 
 

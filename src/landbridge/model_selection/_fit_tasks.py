@@ -43,6 +43,7 @@ from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_w
 from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals, working_time
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import TransferData, plain_numbers, stack_rows
+from landbridge._warn import warn_caller
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning
 from landbridge.metrics.metric import Metric
 from landbridge.model_selection._search_data import SearchData, encode_labels, numeric_rows
@@ -207,11 +208,10 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
         return None
     cv = settings.cv_target
     if data.n_labelled < n_folds(cv):
-        warnings.warn(
+        warn_caller(
             f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each "
             "row is a separate fold. Label more rows, or lower `cv`.",
             FewTargetRowsWarning,
-            stacklevel=5,
         )
         cv = data.n_labelled
     groups = settings.cv_groups_target

@@ -25,6 +25,7 @@ from landbridge._tasks import (
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import count_jobs
 from landbridge._version import versions
+from landbridge._warn import warn_caller
 from landbridge.exceptions import LandbridgeWarning, WeightingWarning
 from landbridge.inference.label_check import LabelCheck
 from landbridge.model_selection._fit_tasks import (
@@ -273,12 +274,11 @@ class _Run:
         effective = effective_sample_size(weights)
         named = self.context.sources[source].name is not None
         if named and effective < SMALL_SHARE * weights.size:
-            warnings.warn(
+            warn_caller(
                 f"The importance weights of source {self.context.sources[source].name!r} rest on "
                 f"about {effective:.0f} of {weights.size} rows, so `wcv` and `trcv` are unstable "
                 "on it. Regularise the weighting, or also consider 'rv' and 'tlv'.",
                 WeightingWarning,
-                stacklevel=6,
             )
 
     def _record_failure(self, content: Any, failure: TaskFailure) -> None:

@@ -4,7 +4,6 @@ Geras and Sutton, *Multiple-source cross-validation*: CVS, and CVR for compariso
 """
 
 import os
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -38,6 +37,7 @@ from landbridge._validation import (
     check_object_labels,
     missing_values,
 )
+from landbridge._warn import warn_caller
 from landbridge.exceptions import FailedFitWarning
 from landbridge.inference.sources import check_weights, encode_groups, require_two_sources
 from landbridge.metrics.scoring import check_scoring
@@ -464,11 +464,10 @@ def _report_failures(failures: list[tuple[str, str, str]], n_folds: int, n_estim
             f"`estimator` could not be fitted in {len(failed)} of {n_folds} folds, but at least 2 "
             f"folds must succeed. The first failure, with {fold} left out: {message}"
         )
-    warnings.warn(
+    warn_caller(
         f"{len(failures)} of {n_folds * n_estimators} fits failed, the first with {fold} left out "
         f"({message}). Such sources are excluded from every estimate and interval.",
         FailedFitWarning,
-        stacklevel=4,
     )
 
 

@@ -375,7 +375,7 @@ class MultiSourceResult(KeptPredictions):
         chosen = self.metric(metric)
         summary = self.summary(chosen, source_weight=source_weight)
         if question != "fixed":
-            warn_few_sources(summary.n_sources, "interval", stacklevel=2)
+            warn_few_sources(summary.n_sources, "interval")
         return _answer(summary, question, level, chosen)
 
     def variance(self, kind: str = "theta_b", metric: Any = None, **options: Any) -> float:

@@ -3,7 +3,6 @@
 import importlib
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -21,6 +20,7 @@ from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import Task, TransferData, check_choice, check_groups, check_positive
+from landbridge._warn import warn_caller
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column
@@ -624,7 +624,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 f"The time budget ended before {len(failed)} of {len(status)} cells were "
                 "validated. Increase the budget to compare them, too."
             )
-        warnings.warn(warning, stacklevel=4)
+        warn_caller(warning)
 
     def _choose(self, candidates: Sequence[Candidate]) -> None:
         result = self.results_

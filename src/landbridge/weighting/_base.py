@@ -1,6 +1,5 @@
 """Base class of the weighting methods: check, compute and diagnose."""
 
-import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Self
@@ -14,6 +13,7 @@ from landbridge._docstrings import Documented
 from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, check_two_domains
+from landbridge._warn import warn_caller
 from landbridge.exceptions import WeightingWarning
 from landbridge.metrics.metric import percent
 
@@ -219,7 +219,7 @@ def _warn_if_unstable(weighting: Weighting, diagnostics: WeightDiagnostics) -> N
     size, n = diagnostics.effective_sample_size, diagnostics.n_rows
     if size >= SMALL_SHARE * n:
         return
-    warnings.warn(
+    warn_caller(
         f"The weights of {type(weighting).__name__} have an effective sample size of {size:.1f} "
         f"of {n} source rows ({percent(size / n, 1)}), and the heaviest row carries "
         f"{percent(diagnostics.largest_share)} of the weight, so models fitted with them are "
@@ -227,5 +227,4 @@ def _warn_if_unstable(weighting: Weighting, diagnostics: WeightDiagnostics) -> N
         "rows. If the weights overfit the target sample, smooth them, for example with a larger "
         "ridge.",
         WeightingWarning,
-        stacklevel=3,
     )

@@ -1,6 +1,5 @@
 """Kernel mean matching (Huang, Smola, Gretton, Borgwardt and Schölkopf, 2007)."""
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ from landbridge._low_rank import LowRankFeatures, fit_low_rank_features
 from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState, Vector
 from landbridge._validation import check_choice, check_not_negative, is_count, is_number
+from landbridge._warn import warn_caller
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._interior_point import (
@@ -298,11 +298,10 @@ def _solve(problem: Problem, name: str) -> Solution:
             "matrix is not. Use 'rbf', 'laplacian' or 'cosine', or increase the ridge."
         ) from error
     if not solution.converged:
-        warnings.warn(
+        warn_caller(
             f"Kernel mean matching stopped after {solution.n_iter} steps with a duality gap of "
             f"{solution.gap:.2g}. The weights satisfy the constraints but are not optimal. "
             "Increase the ridge.",
             NotConvergedWarning,
-            stacklevel=5,
         )
     return solution

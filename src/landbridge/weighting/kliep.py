@@ -1,7 +1,5 @@
 """Kullback–Leibler importance estimation procedure (Sugiyama et al., 2008)."""
 
-import warnings
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
@@ -10,6 +8,7 @@ from landbridge._kernel import choose_rows, deal_folds, row_blocks
 from landbridge._low_rank import LowRankFeatures
 from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState, Vector
+from landbridge._warn import warn_caller
 from landbridge.exceptions import NotConvergedWarning
 from landbridge.weighting._base import Weighting
 from landbridge.weighting._gaussian_basis import check_widths, gaussian_basis
@@ -139,11 +138,10 @@ class KLIEP(Weighting):
                 f"{self.gamma_:.3g}. Pass a smaller gamma."
             )
         if self.regret_ > 1e-6:
-            warnings.warn(
+            warn_caller(
                 f"KLIEP stopped at a likelihood up to {self.regret_:.2g} below its maximum. Use a "
                 "larger gamma or fewer centres.",
                 NotConvergedWarning,
-                stacklevel=3,
             )
         return self._basis.combine(X, self.alpha_)
 
