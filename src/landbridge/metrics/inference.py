@@ -15,8 +15,8 @@ other rates (AUC, F1, …)          score interval with :math:`\min(θ̂(1 - θ�
                                   Student's t_{n−1}; n_b = K²/Σ 1/n_k is the number for a mean of
                                   K recalls, so that a perfect score on few rows is not certain; the
                                   Brier score, a mean over rows, has no such limit
-losses from 0 to ∞ (RMSE, 1 − R², :math:`\hat l e^{\pm t_ν \sqrt v}`, g = log; ν degrees of freedom
-log loss)                         for a long tail, see `degrees_of_freedom`
+other losses of at least 0 (RMSE, :math:`\hat l e^{\pm t_ν \sqrt v}`, g = log; ν degrees of freedom
+1 − R², log loss)                 for a long tail, see `degrees_of_freedom`
 others                            ŝ ± t_{n−1} √v
 ================================= ================================================================
 

@@ -47,6 +47,8 @@ class Metric:
         Variance of the error for predictions out of fold relative to that for a fixed model.
     positive : int, optional
         Position of the class that a metric of one class, like F1 or recall, is about.
+    ranks : bool
+        Whether the score depends only on the order of the probabilities, as that of ROC AUC does.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Metric:
     variance_factor: float = field(default=1.0, repr=False)
     out_of_fold_factor: float = field(default=CROSS_VALIDATED, repr=False)
     positive: int | None = field(default=None, repr=False, metadata={"saved": False})
+    ranks: bool = field(default=False, repr=False, metadata={"saved": False})
 
     @property
     def decomposable(self) -> bool:

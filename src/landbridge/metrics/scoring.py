@@ -349,6 +349,7 @@ class _Request:
                 SQUARED_ERRORS_FACTOR if self.function in SQUARED_ERRORS else CROSS_VALIDATED
             ),
             positive=self.positive if self.is_of_one_class else None,
+            ranks=self.function in RANKINGS,
         )
 
     def _of_numbers(self) -> Metric:

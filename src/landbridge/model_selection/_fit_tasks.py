@@ -361,13 +361,17 @@ def reverse_rows(
     data: SearchData, estimator: Any, pseudo_labels: Vector, test: Vector
 ) -> TransferData:
     """Step 3 of Fig. 1; for a transfer estimator, the two domains are exchanged."""
+    weight = data.sample_weight
+    if weight is not None:  # pseudo-labelled rows count as much as source rows do on average
+        weight = np.full(len(pseudo_labels), weight.mean())
     return TransferData(
         data.rows_to_label,
         pseudo_labels,
         data.X_target,
         data.y_target,
         _safe_indexing(data.X, test) if takes_target(estimator) else None,
-        sample_weight_target=data.sample_weight_target,
+        weight,
+        data.sample_weight_target,
     )
 
 

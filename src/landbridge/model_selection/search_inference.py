@@ -42,7 +42,12 @@ from landbridge.inference.agreement import FEWEST_CANDIDATES, AgreementInterval,
 from landbridge.inference.control_variate import adjust_mean
 from landbridge.inference.e_process import e_value
 from landbridge.inference.intervals import check_level, format_interval
-from landbridge.metrics.inference import metric_interval, paired_probability, reweighted_interval
+from landbridge.metrics.inference import (
+    effective_rows,
+    metric_interval,
+    paired_probability,
+    reweighted_interval,
+)
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection.criteria import CRITERIA
@@ -233,7 +238,7 @@ def _from_rows(
     estimate: float | None = None,
 ) -> SearchInterval:
     """Interval of the metric; reweighted or withheld if the labels are not a random sample."""
-    rows, check = result._validated("tlv", [cell], metric.response), result.label_check_
+    rows, check = result._validated("tlv", [cell], metric), result.label_check_
     y, (values,), weight, groups = rows.y, rows.values, rows.weight, rows.groups
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
     answer = SearchInterval(score, np.nan, np.nan, level, metric, method, float(y.size))
@@ -255,7 +260,7 @@ def _from_rows(
         variance_factor=factor,
         **rows.design,
     )
-    n_rows, note = float(y.size), found.note
+    n_rows, note = effective_rows(y.size, weight), found.note
     if not is_sample:
         own = check.weights[rows.seen]  # type: ignore[union-attr]
         weight = own if weight is None else weight * own
@@ -288,7 +293,7 @@ def _adjusted(
         squared = _adjusted(result, cell, level, mean, method)
         estimate, low, high = np.sqrt([squared.estimate, *squared]).tolist()
         return replace(squared, metric=metric, estimate=estimate, low=low, high=high)
-    rows = result._validated("tlv", [cell], metric.response)
+    rows = result._validated("tlv", [cell], metric)
     y, (values,) = rows.y, rows.values
     centre, factor = None, metric.out_of_fold_factor
     found = adjust_with_unlabelled(result, cell, metric, y, values)
@@ -390,7 +395,7 @@ def _paired(result: "SearchResult", metric: Metric, chosen: Sequence[int]) -> np
         ]
     for group in together:
         cells = [chosen[place] for place in group]
-        rows = result._validated(criterion, cells, metric.response)
+        rows = result._validated(criterion, cells, metric)
         if rows.y.size >= 2:
             known = result._replicates(metric, cells) if criterion == "tlv" else None
             answer[np.ix_(group, group)] = paired_probability(
@@ -715,7 +720,7 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
 def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float, float, int]:
     """E-value and paired probability that ``first`` is better, and the number of rows."""
     metric, pair = result.metric, [first, second]
-    rows = result._validated("tlv", pair, metric.response)
+    rows = result._validated("tlv", pair, metric)
     known = result._replicates(metric, pair)
     probability = paired_probability(metric, rows.y, rows.values, replicates=known, **rows.design)
     return float(_evidence(result, metric, rows)[0]), float(probability[0, 1]), rows.y.size
@@ -764,7 +769,7 @@ def lead(self: "SearchResult", level: float = 0.95) -> Lead | None:
     cells = [cell for cell in self.ranking() if cell in complete]
     if len(cells) < 2 or cells[0] != self.best:
         return None
-    rows = self._validated("tlv", cells, self.metric.response)
+    rows = self._validated("tlv", cells, self.metric)
     if rows.y.size < 2:
         return None
     evidence = _evidence(self, self.metric, rows)
@@ -779,10 +784,13 @@ def _evidence(result: "SearchResult", metric: Metric, rows: ValidatedRows) -> Ve
     """E-values for the first of several cells being better than each of the others.
 
     They use differences of pointwise losses: those of the metric, or zero-one and squared losses
-    for a metric that is not a mean. Each group of rows contributes its mean difference.
+    for a metric that is not a mean. Weighted rows contribute in proportion to their weights, and
+    each group of rows contributes its mean difference.
     """
     losses, bound, scale = _pointwise(result, metric, rows)
     differences = losses[0] - losses[1:]
+    if rows.weight is not None:
+        differences = differences * (rows.weight / rows.weight.max())  # the bound still holds
     if rows.groups is not None:
         codes = np.unique(rows.groups, return_inverse=True)[1]
         sums = np.stack([np.bincount(codes, row) for row in differences])

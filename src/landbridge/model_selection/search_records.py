@@ -189,6 +189,9 @@ class ValidatedRows:
     values : ndarray (cells, rows) or (cells, rows, classes)
         Predictions of the cells, in the form that a metric uses.
     weight : ndarray (rows,) or None
+        Sample weights.
+    ratio : ndarray (rows,) or None
+        Density ratios, for `wcv` and `trcv`.
     groups : ndarray (rows,) or None
         ``None`` where rows are independent.
     seen : ndarray (all rows,)
@@ -198,10 +201,18 @@ class ValidatedRows:
     y: Vector
     values: np.ndarray
     weight: VectorLike
+    ratio: VectorLike
     groups: VectorLike
     seen: Vector
 
     @property
+    def importance(self) -> VectorLike:
+        """Product of sample weights and density ratios."""
+        if self.weight is None or self.ratio is None:
+            return self.ratio if self.weight is None else self.weight
+        return self.ratio * self.weight
+
+    @property
     def design(self) -> dict[str, Any]:
         """Weights and groups as arguments of the functions of `metrics.inference`."""
-        return {"sample_weight": self.weight, "groups": self.groups}
+        return {"sample_weight": self.importance, "groups": self.groups}

@@ -58,6 +58,8 @@ from landbridge.model_selection.vote import (
 DISTANCES: dict[str, Distance] = {"RMSE": "rmse", "MSE": "mse", "MAE": "mae"}
 # Number of cells that are compared with the best at the same time.
 PAIRED_AT_ONCE = 500
+# Columns of `to_frame`; those of the metrics follow the first three.
+COLUMNS = ("candidate", "source", "role", "low", "high", "weight", "seconds", "status")
 # Number of rows shown in a notebook and in a terminal.
 MOST_IN_NOTEBOOK, MOST_IN_TERMINAL = 15, 10
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -301,21 +303,28 @@ class SearchResult(SavedResult):
         return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
 
     def _validated(
-        self, criterion: str, cells: Sequence[CellNumber], response: Response
+        self, criterion: str, cells: Sequence[CellNumber], reader: Metric | Response
     ) -> ValidatedRows:
         """Rows that a criterion validates, as far as all given cells have predictions.
 
         Every cell has predictions; for a criterion on source rows all have the same source.
         """
+        response = reader if isinstance(reader, str) else reader.response
         kept = [self.predictions(criterion, cell) for cell in cells]
         seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
-        y, weight, _ = self._rows_behind(criterion, cells[0])
+        y, weight, ratio, folds = self._rows_behind(criterion, cells[0])
+        if isinstance(reader, Metric) and reader.ranks:
+            for cell, own in zip(cells, values, strict=True):
+                # Constants that differ between folds would rank the rows by their fold.
+                if cell == self.baseline or is_constant_by_fold(own, folds[seen]):
+                    own[:] = own.mean(axis=0)
         groups = self.target_groups if CRITERIA[criterion].of_target else None
         return ValidatedRows(
             y[seen],
             values,
             None if weight is None else weight[seen],
+            None if ratio is None else ratio[seen],
             None if groups is None else groups[seen],
             seen,
         )
@@ -338,7 +347,7 @@ class SearchResult(SavedResult):
                 groups.setdefault(seen.tobytes(), []).append(cell)
         found: dict[int, tuple[bytes, Vector]] = {}
         for rows, cells in groups.items():
-            of = self._validated("tlv", cells, metric.response)
+            of = self._validated("tlv", cells, metric)
             if of.y.size >= 2:
                 scores = bootstrap_scores(metric, of.y, of.values, **of.design)
                 found |= {cell: (rows, own) for cell, own in zip(cells, scores, strict=True)}
@@ -366,33 +375,19 @@ class SearchResult(SavedResult):
         kept = getattr(self, CRITERIA[criterion].predictions)
         return kept[cell] if kept else None
 
-    def _rows_behind(self, criterion: str, cell: CellNumber) -> tuple[Vector, VectorLike, Vector]:
-        """Labels, weights and folds of the rows on which a criterion validates a cell."""
+    def _rows_behind(
+        self, criterion: str, cell: CellNumber
+    ) -> tuple[Vector, VectorLike, VectorLike, Vector]:
+        """Labels, weights, density ratios and folds of the rows that validate a cell."""
         if cell == VOTE or CRITERIA[criterion].of_target:
-            return self.y_target, self.sample_weight_target, self.target_folds
+            return self.y_target, self.sample_weight_target, None, self.target_folds
         source = self.sources[self.cells[cell].source_index]
         weight = None if self.sample_weight is None else self.sample_weight[source.rows]
-        if CRITERIA[criterion].weighted:
-            weight = source.weights if weight is None else source.weights * weight
-        return self.y[source.rows], weight, source.folds
+        ratio = source.weights if CRITERIA[criterion].weighted else None
+        return self.y[source.rows], weight, ratio, source.folds
 
     def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        rows = self._validated(criterion, [cell], metric.response)
-        return self._loss_of_rows(criterion, rows.y, rows.values[0], rows.weight, metric)
-
-    def _loss_of_rows(
-        self, criterion: str, y: Vector, values: np.ndarray, weight: VectorLike, metric: Metric
-    ) -> float:
-        if y.size == 0:
-            return np.nan
-        if not metric.decomposable:
-            return float(metric.loss(metric.score(y, values, weight)))
-        losses = metric.pointwise(y, values)
-        if weight is None:
-            return float(losses.mean())
-        # Eqs. (4) and (6) divide by the number of rows instead of by the sum of the weights.
-        by_count = CRITERIA[criterion].weighted and self.sample_weight is None
-        return float(weight @ losses / (y.size if by_count else weight.sum()))
+        return _loss(self._validated(criterion, [cell], metric), metric)
 
     def _fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
         """Score of each fold; NaN for folds that failed or were skipped by racing."""
@@ -401,18 +396,15 @@ class SearchResult(SavedResult):
         unread = metric.response == "probability" and not self.cells[cell].has_proba
         if found is None or weightless or unread:
             return []
-        y, weight, folds = self._rows_behind(criterion, cell)
+        folds = self._rows_behind(criterion, cell)[-1]
         if criterion == "stv":
             folds = np.zeros_like(folds)
-        values, seen = found.read(metric.response), found.seen
-        scores = []
+        rows, scores = self._validated(criterion, [cell], metric), []
         for fold in np.unique(folds[folds >= 0]):
-            rows = np.flatnonzero(folds == fold)
-            part = None if weight is None else weight[rows]
-            loss = np.nan
-            if seen[rows].all():
-                loss = self._loss_of_rows(criterion, y[rows], values[rows], part, metric)
-            scores.append(float(metric.score_of(loss)))
+            held_out = folds == fold
+            complete = found.seen[held_out].all()
+            loss = _loss(rows, metric, held_out[rows.seen]) if complete else np.nan
+            scores.append(float(np.clip(metric.score_of(loss), *metric.bounds)))
         return scores
 
     # The anchored criterion
@@ -432,7 +424,7 @@ class SearchResult(SavedResult):
         cells = self._complete("anchored", metric)
         if not cells:
             return [], np.empty(0)
-        rows = self._validated("tlv", cells, metric.response)
+        rows = self._validated("tlv", cells, metric)
         measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
         if not usable.any():
@@ -686,7 +678,7 @@ class SearchResult(SavedResult):
             return float(self.scores(None, metric)[cell])
         if self.predictions("tlv", VOTE) is None:
             return np.nan
-        rows = self._validated("tlv", [VOTE], metric.response)
+        rows = self._validated("tlv", [VOTE], metric)
         return float(metric.score(rows.y, rows.values[0], rows.weight))
 
     # The ranking as a table: one row per cell, and one for the vote
@@ -767,18 +759,7 @@ class SearchResult(SavedResult):
             row = self.row(cell, level)
             others = {name: self.score_of(cell, name) for name in names[1:]}
             table.append({**row, names[0]: row["score"], **others})
-        order = [
-            "candidate",
-            "source",
-            "role",
-            *names,
-            "low",
-            "high",
-            "weight",
-            "seconds",
-            "status",
-        ]
-        return pd.DataFrame(table, columns=order)
+        return pd.DataFrame(table, columns=[*COLUMNS[:3], *names, *COLUMNS[3:]])
 
     def __repr__(self) -> str:
         return "\n".join(self._lines())
@@ -905,6 +886,28 @@ class SearchResult(SavedResult):
         criterion = criterion or self.criterion
         check_choice(criterion, "criterion", self.available())
         return criterion
+
+
+def is_constant_by_fold(values: np.ndarray, folds: Vector) -> bool:
+    """Whether a model predicts the same for all rows of a fold; unknown for folds of one row."""
+    names, first, codes = np.unique(folds, return_index=True, return_inverse=True)
+    return names.size < folds.size and bool((values == values[first[codes]]).all())
+
+
+def _loss(rows: ValidatedRows, metric: Metric, part: Any = slice(None)) -> float:
+    """Loss of the first cell on some of the rows."""
+    y, values = rows.y[part], rows.values[0][part]
+    if y.size == 0:
+        return np.nan
+    importance = None if rows.importance is None else rows.importance[part]
+    if not metric.decomposable:
+        return float(metric.loss(metric.score(y, values, importance)))
+    losses = metric.pointwise(y, values)
+    if importance is None:
+        return float(losses.mean())
+    # Eqs. (4) and (6) divide by the number of rows instead of by the sum of the density ratios.
+    total = y.size if rows.weight is None else rows.weight[part].sum()
+    return float(importance @ losses / total)
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

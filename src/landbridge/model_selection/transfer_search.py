@@ -36,7 +36,7 @@ from landbridge.model_selection.candidates import (
 )
 from landbridge.model_selection.criteria import choose_criterion
 from landbridge.model_selection.search_inference import check_cell
-from landbridge.model_selection.search_result import SearchResult, cv_results
+from landbridge.model_selection.search_result import COLUMNS, SearchResult, cv_results
 from landbridge.model_selection.vote import VotingModel, class_probabilities
 from landbridge.weighting import KernelMeanMatching
 
@@ -557,9 +557,17 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             cv_target = cv if special and data.n_labelled > n_folds(cv) else n_folds(cv)
         if choice.needs & {"target", "target_alone"}:
             cv_target = check_cv(cv_target, "cv_target", groups=cv_groups_target)
+        metrics = check_scoring(self.scoring, task=data.task, classes=data.classes)
+        taken = {*COLUMNS, *(["score"] if metrics[0].name != "score" else [])}
+        clash = sorted(taken & {metric.name for metric in metrics})
+        if clash:
+            raise ValueError(
+                f"`scoring` must not name a metric like a column of the ranking; got {clash[0]!r}. "
+                "Pass a dictionary with other names."
+            )
         return Settings(
             choice=choice,
-            metrics=check_scoring(self.scoring, task=data.task, classes=data.classes),
+            metrics=metrics,
             answer="best" if self.refit == "best" else "vote",
             weighting=KernelMeanMatching() if self.weighting is None else self.weighting,
             cv=cv,

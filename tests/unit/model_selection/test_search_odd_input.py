@@ -613,6 +613,44 @@ def test_sample_weights_reach_fits_and_metrics():
         search().fit(X, Y, X_unlabeled=X_TARGET, sample_weight_target=of_target)
 
 
+@pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss"])
+def test_weighted_losses_are_divided_by_the_sum_of_the_sample_weights(metric):
+    weight, of_target = np.linspace(0.1, 2, 60), np.linspace(2, 0.1, 16)
+
+    def result(*weights):
+        names = ("sample_weight", "sample_weight_target")
+        given = dict(zip(names, weights, strict=False))
+        found = search(criterion=["trcv", "wcv"], scoring=metric, refit=False)
+        return found.fit(X, Y, **TARGET, **given).results_
+
+    for criterion in ("trcv", "wcv"):
+        found = result(weight, of_target)
+        kept = found.predictions(criterion, 0)
+        losses = found.metric.pointwise(Y, kept.read(found.metric.response))
+        loss = weight @ (found.sources[0].weights * losses) / weight.sum()
+        assert found.values(criterion)[0] == pytest.approx(loss)
+        same = result(np.full(60, 1.0), np.full(16, 1.0)).scores(criterion)
+        np.testing.assert_allclose(same, result().scores(criterion))
+        # The unit of the weights is irrelevant, also next to pseudo-labelled rows.
+        scaled = result(8 * weight, 8 * of_target).scores(criterion)
+        np.testing.assert_allclose(scaled, found.scores(criterion))
+
+
+def test_scores_of_folds_stay_within_the_bounds_of_the_metric():
+    class FirstFold:
+        def fit(self, X, X_target):
+            self.weights_ = np.where(np.arange(60) % 3 == 0, 3.0, 0.0)
+
+    fitted = search(
+        {"never": DummyClassifier(strategy="constant", constant=0)},
+        criterion="wcv",
+        weighting=FirstFold(),
+        cv=PredefinedSplit(np.arange(60) % 3),
+        refit=False,
+    ).fit(X, np.where(np.arange(60) % 3 == 0, 1, Y), X_unlabeled=X_TARGET)
+    assert fitted.cv_results_["split0_test_score"][0] == 0.0
+
+
 def test_callbacks_of_scikit_learn_hear_of_every_fit():
     pytest.importorskip("sklearn.callback", reason="needs scikit-learn 1.9")
     heard = []

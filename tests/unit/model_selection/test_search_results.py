@@ -13,10 +13,12 @@ from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
     f1_score,
+    log_loss,
     make_scorer,
     roc_auc_score,
     root_mean_squared_error,
 )
+from sklearn.model_selection import PredefinedSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import SVC
@@ -308,10 +310,49 @@ def test_scores_are_those_of_scikit_learn_on_the_kept_predictions(result):
     for cell in range(len(result.cells)):
         found = result.target[cell]
         assert result.scores("tlv")[cell] == pytest.approx(np.mean(found.labels == y))
-        auc = roc_auc_score(y, found.values[:, 1])
+        constant = result.cells[cell].candidate in ("constant", "majority class")
+        auc = 0.5 if constant else roc_auc_score(y, found.values[:, 1])
         assert result.scores("tlv", "roc_auc")[cell] == pytest.approx(auc)
         assert result.scores("tlv", "f1")[cell] == pytest.approx(f1_score(y, found.labels))
     np.testing.assert_allclose(result.scores(), 1 - result.values())
+
+
+@pytest.mark.parametrize("criterion", ["tlv", "scv"])
+def test_constants_that_differ_between_folds_do_not_rank_rows(criterion):
+    """The share of a class in the training rows is small where it is large in the others."""
+    folds = PredefinedSplit(np.arange(40) % 3)
+    search = lb.TransferSearchCV(
+        {"constant": DummyClassifier(), "linear": LogisticRegression()},
+        scoring=["roc_auc", "average_precision", "neg_log_loss"],
+        criterion=[criterion, "tcv"],
+        cv=PredefinedSplit(np.arange(len(Y)) % 7),
+        cv_target=folds,
+        refit=False,
+        random_state=0,
+    )
+    result = search.fit(X, Y, **TARGET).results_
+    y = Y_TARGET[:40] if criterion == "tlv" else Y
+    constant, linear, baseline = range(3)
+    for cell in (constant, baseline):
+        kept = result.predictions(criterion, cell)
+        assert np.unique(kept.values[:, 1]).size > (criterion == "tlv" or cell == constant)
+        assert result.scores(criterion)[cell] == 0.5
+        assert result.scores(criterion, "average_precision")[cell] == pytest.approx(y.mean())
+        loss = log_loss(y, kept.values)
+        assert result.scores(criterion, "neg_log_loss")[cell] == pytest.approx(loss, rel=1e-5)
+    auc = roc_auc_score(y, result.predictions(criterion, linear).values[:, 1])
+    assert result.scores(criterion)[linear] == pytest.approx(auc)
+
+
+def test_a_constant_is_known_where_every_row_is_a_fold():
+    few = {"X_target": X_TARGET[:4], "y_target": Y_TARGET[:4], "X_unlabeled": X_TARGET[40:]}
+    search = lb.TransferSearchCV(CANDIDATES, scoring="roc_auc", criterion="tlv", random_state=0)
+    with pytest.warns(lb.FewTargetRowsWarning):
+        result = search.fit(X, Y, **few).results_
+    assert result.scores()[result.baseline] == 0.5
+    cell = result.best
+    auc = roc_auc_score(Y_TARGET[:4], result.target[cell].values[:, 1])
+    assert result.scores()[cell] == auc
 
 
 def test_any_metric_has_intervals_probabilities_and_an_anchored_value(result):
@@ -787,6 +828,26 @@ def test_the_lead_is_the_smallest_e_value_over_all_rivals(result):
     assert lead.n_candidates == len(candidates)
     assert lead.decided == (lead.e_value >= len(candidates) * 20)
     assert lead.probability == pytest.approx(result.prob_better()[best, closest])
+
+
+def test_weighted_rows_are_weighted_in_the_e_value_and_counted_by_their_effective_number(result):
+    weight = np.linspace(0.2, 5, 40)
+    weighted = replace(result, sample_weight_target=weight)
+    wrong = [(result.target[n].labels != Y_TARGET[:40]).astype(float) for n in (0, 5)]
+    differences = (wrong[0] - wrong[1]) * weight / 5
+    assert differences.any()
+    evidence, _, _ = compare_pair(weighted, 0, 5)
+    assert evidence == pytest.approx(e_value(differences, bound=1.0))
+    effective = weight.sum() ** 2 / (weight @ weight)
+    assert weighted.interval(0.9, cell=0).n_rows == pytest.approx(effective)
+
+
+@pytest.mark.parametrize("names", [["accuracy", "score"], ["weight", "accuracy"]])
+def test_metrics_are_not_named_like_other_columns(names):
+    scoring = dict.fromkeys(names, "accuracy")
+    with pytest.raises(ValueError, match="`scoring` must not name a metric"):
+        searched(scoring=scoring)
+    assert searched(scoring={"score": "f1"}).results_.metric.name == "score"
 
 
 def test_refit_best_answers_with_one_model():
