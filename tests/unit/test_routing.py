@@ -8,6 +8,8 @@ import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import landbridge as lb
 
@@ -61,6 +63,17 @@ def test_weights_count_the_same_with_and_without_routing(name):
         for result in (plain.results_, routed.results_):
             (failure,) = {failure.cell for failure in result.failures}
             assert result.cells[failure].candidate == "neighbours"
+
+
+@pytest.mark.parametrize("refit", ["vote", "best"])
+def test_a_search_of_pipelines_is_scored_with_weights(refit):
+    models = {"linear": make_pipeline(StandardScaler(), LogisticRegression())}
+    search = lb.TransferSearchCV(models, refit=refit, preprocessor=StandardScaler(), cv=3)
+    search.fit(X, Y, **TARGET)
+    weight = WEIGHTS["sample_weight_target"]
+    with sklearn.config_context(enable_metadata_routing=True):
+        score = search.score(XT, YT, sample_weight=weight)
+    assert score == pytest.approx(np.average(search.predict(XT) == YT, weights=weight))
 
 
 def test_weights_count_the_same_in_multiple_source_cross_validation():

@@ -693,7 +693,8 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
         return Verdict(Finding.OTHER_LABELS, level=level)
     values = self.values()
     measured = set(self._complete("tlv"))
-    complete = [c for c in self._complete() if c in measured and np.isfinite(values[c])]
+    known = {c for c in self._complete() if c in measured and np.isfinite(values[c])}
+    complete = [cell for cell in self.ranking() if cell in known]
     of_role = {
         role: [cell for cell in complete if self.cells[cell].role == role] for role in BASELINES
     }
@@ -702,13 +703,13 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
         return Verdict(Finding.NO_TRANSFER, level=level)
     if not any(of_role.values()):
         return Verdict(Finding.NO_BASELINE, level=level)
-    best = min(transfer, key=lambda cell: values[cell])
+    best = transfer[0]
     bar = len(transfer) / (1 - level)
     rivals = []
     n_rows = 0
     for role, cells in of_role.items():
         if cells:
-            rival = min(cells, key=lambda cell: values[cell])
+            rival = cells[0]
             evidence, probability, n_rows = compare_pair(self, best, rival)
             rivals.append(
                 Rival(role, rival, self.labels[rival], evidence, probability, evidence >= bar)

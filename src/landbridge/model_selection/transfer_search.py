@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.utils import Tags, get_tags
@@ -362,7 +363,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of a classifier, R² of a regressor, on new rows of the target."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._model().score(X, y, **weights)
+        with config_context(enable_metadata_routing=False):  # only the last step uses weights
+            return self._model().score(X, y, **weights)
 
     def refit_on(
         self,

@@ -711,6 +711,16 @@ def test_the_verdict_compares_the_best_transfer_candidate_with_both_baselines(re
         assert (rival.e_value, rival.probability) == (evidence, probability)
 
 
+def test_the_verdict_breaks_ties_as_the_ranking_does():
+    """Of equal cells, the one that is trained on all sources comes first."""
+    found = searched(sources="both", criterion="tlv").results_
+    same = replace(found, target=(found.target[0],) * len(found.cells))
+    roles = ("source-only", "target-only", "baseline")
+    first = next(n for n in same.ranking() if same.cells[n].role not in roles)
+    assert same.worth_transferring().best == same.labels[first]
+    assert same.labels[first].endswith("from all sources")
+
+
 def test_the_verdict_needs_evidence_against_both_baselines():
     rng = np.random.default_rng(1)
     target = rng.normal(size=(300, 2))
