@@ -48,6 +48,8 @@ DOT_PRODUCT = SINGLE_TREE = 1.0
 TREE_OF_MANY = 1.5
 TRANSFORMER = 4.0
 GAUSSIANS = 14.0
+# Largest complexity of a model that ignores the columns; see `complexity_of`.
+MOST_OF_CONSTANT = 2
 INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 

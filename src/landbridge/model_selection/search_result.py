@@ -29,6 +29,7 @@ from landbridge.model_selection._saved_result import (
 )
 from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Distance, anchor
+from landbridge.model_selection.candidates import MOST_OF_CONSTANT
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_inference import SearchInterval, known_interval
 from landbridge.model_selection.search_records import (
@@ -313,11 +314,11 @@ class SearchResult(SavedResult):
         kept = [self.predictions(criterion, cell) for cell in cells]
         seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
-        y, weight, ratio, folds = self._rows_behind(criterion, cells[0])
+        y, weight, ratio, _ = self._rows_behind(criterion, cells[0])
         if isinstance(reader, Metric) and reader.ranks:
             for cell, own in zip(cells, values, strict=True):
                 # Constants that differ between folds would rank the rows by their fold.
-                if cell == self.baseline or is_constant_by_fold(own, folds[seen]):
+                if self._is_constant(cell):
                     own[:] = own.mean(axis=0)
         groups = self.target_groups if CRITERIA[criterion].of_target else None
         return ValidatedRows(
@@ -328,6 +329,13 @@ class SearchResult(SavedResult):
             None if groups is None else groups[seen],
             seen,
         )
+
+    def _is_constant(self, cell: CellNumber) -> bool:
+        """Whether the models of a cell ignore the columns."""
+        if cell == VOTE:
+            return all(map(self._is_constant, self.vote().members))  # type: ignore[union-attr]
+        one = self.cells[cell]
+        return one.complexity <= MOST_OF_CONSTANT or 0 < one.fits == one.constants
 
     def _replicates(self, metric: Metric, cells: Sequence[CellNumber]) -> np.ndarray | None:
         """Bootstrap scores on labelled target rows; ``None`` unless cells share the rows."""
@@ -886,12 +894,6 @@ class SearchResult(SavedResult):
         criterion = criterion or self.criterion
         check_choice(criterion, "criterion", self.available())
         return criterion
-
-
-def is_constant_by_fold(values: np.ndarray, folds: Vector) -> bool:
-    """Whether a model predicts the same for all rows of a fold; unknown for folds of one row."""
-    names, first, codes = np.unique(folds, return_index=True, return_inverse=True)
-    return names.size < folds.size and bool((values == values[first[codes]]).all())
 
 
 def _loss(rows: ValidatedRows, metric: Metric, part: Any = slice(None)) -> float:

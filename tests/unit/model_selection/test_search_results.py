@@ -342,6 +342,11 @@ def test_constants_that_differ_between_folds_do_not_rank_rows(criterion):
         assert result.scores(criterion, "neg_log_loss")[cell] == pytest.approx(loss, rel=1e-5)
     auc = roc_auc_score(y, result.predictions(criterion, linear).values[:, 1])
     assert result.scores(criterion)[linear] == pytest.approx(auc)
+    one_class = replace(result.cells[linear], constants=result.cells[linear].fits)
+    cells = (result.cells[constant], one_class, result.cells[baseline])
+    assert replace(result, cells=cells).scores(criterion)[linear] == 0.5
+    if criterion == "tlv":
+        assert replace(result, cells=cells).score_of("vote") == 0.5
 
 
 def test_a_constant_is_known_where_every_row_is_a_fold():
