@@ -41,7 +41,7 @@ def best_pairs(
     """The best complete cells, and the probability that one is better than another."""
     status = result.status()
     cells = [cell for cell in result.ranking() if status[cell] == "complete"][:most]
-    return cells, result.prob_better(method=method, cells=tuple(cells))
+    return cells, result.prob_better(method=method, cells=cells)
 
 
 class _SearchDisplay(Display):

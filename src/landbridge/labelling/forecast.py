@@ -249,7 +249,7 @@ def labels_to_decide(result: SearchResult) -> LabelForecast | None:
     cells = [cell for cell in result.ranking() if cell in usable_cells(result)][:2]
     if not result.target or len(cells) < 2:
         return None
-    if not 0.05 < float(result.prob_better(cells=tuple(cells))[0, 1]) < DECIDED:
+    if not 0.05 < float(result.prob_better(cells=cells)[0, 1]) < DECIDED:
         return None
     pool, _ = pool_of_search(result)
     first, second = (pool.names.index(result.labels[cell]) for cell in cells)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import wraps
+from itertools import chain
 from typing import Any, TypeVar
 
 import numpy as np
@@ -71,10 +72,12 @@ def memoised(method: Method) -> Method:
 
     @wraps(method)
     def remembering(self: Any, *arguments: Any, **options: Any) -> Any:
-        key = (method.__name__, *arguments, *sorted(options.items()))
+        given = (method.__name__, *arguments, *chain.from_iterable(sorted(options.items())))
+        key = tuple(tuple(one) if isinstance(one, list | np.ndarray) else one for one in given)
         if key not in self._answers:
-            self._answers[key] = method(self, *arguments, **options)
-        return self._answers[key]
+            self._answers[key] = _read_only(method(self, *arguments, **options))
+        answer = self._answers[key]
+        return answer.copy() if isinstance(answer, list) else answer
 
     return remembering  # type: ignore[return-value]
 
@@ -289,7 +292,7 @@ class SearchResult(SavedResult):
             self._value(criterion, cell, metric) if status[cell] != "failed" else np.nan
             for cell in range(len(self.cells))
         ]
-        return _read_only(np.array(values))
+        return np.array(values)
 
     @memoised
     def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
@@ -301,7 +304,7 @@ class SearchResult(SavedResult):
             Scores in the unit of the metric.
         """
         metric = self.find_metric(metric)
-        return _read_only(np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds))
+        return np.clip(metric.score_of(self.values(criterion, metric)), *metric.bounds)
 
     def _validated(
         self, criterion: str, cells: Sequence[CellNumber], reader: Metric | Response
@@ -425,7 +428,7 @@ class SearchResult(SavedResult):
         for cell, word in enumerate(status):
             if np.isnan(values[cell]) and word != "failed":
                 values[cell] = self._value("tlv", cell, metric)
-        return _read_only(values)
+        return values
 
     def _anchored(self, metric: Metric) -> tuple[list[int], Vector]:
         """Complete cells on which the metric is defined, and the posterior mean of their loss."""
@@ -912,9 +915,10 @@ def _loss(rows: ValidatedRows, metric: Metric, part: Any = slice(None)) -> float
     return float(importance @ losses / total)
 
 
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
+def _read_only(answer: Any) -> Any:
+    if isinstance(answer, np.ndarray):
+        answer.flags.writeable = False
+    return answer
 
 
 def cv_results(result: "SearchResult", params: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -444,6 +444,16 @@ def test_regression_speaks_the_unit_of_the_label():
 # Ranking
 
 
+def test_stored_answers_cannot_be_changed(result):
+    best, labels, near = result.best, result.labels, result.within_noise()
+    for found in (result.ranking(), result.labels, result.within_noise()):
+        found.clear()
+    assert (result.best, result.labels, result.within_noise()) == (best, labels, near)
+    for found in (result.values(), result.scores(), result.prob_better()):
+        with pytest.raises(ValueError, match="read-only"):
+            found[0] = 0
+
+
 def test_ranking_follows_the_values(result):
     values = result.values()
     assert np.all(np.diff(values[result.ranking()]) >= 0)
@@ -677,6 +687,8 @@ def test_probabilities_of_some_cells_are_those_of_all(result, monkeypatch):
     for method in ("paper", "paired"):
         whole = result.prob_better(method=method)
         some = result.prob_better(method=method, cells=(5, 0, 3))
+        for cells in ([5, 0, 3], np.array([5, 0, 3])):
+            np.testing.assert_array_equal(result.prob_better(method=method, cells=cells), some)
         np.testing.assert_allclose(some, whole[np.ix_([5, 0, 3], [5, 0, 3])], rtol=1e-12)
     monkeypatch.setattr(search_result, "PAIRED_AT_ONCE", 2)
     result._answers.clear()
