@@ -253,9 +253,12 @@ class _Run:
         found = self.kept.setdefault(name, [None] * len(self.cells))
         if found[cell] is None:
             found[cell] = self._empty(name, cell)
-        found[cell].values[rows] = values  # type: ignore[union-attr]
+        held_out: Any = slice(None)
+        if name == "target":  # all candidates are compared on the same rows
+            held_out = self.context.target_folds.numbers[rows] >= 0  # type: ignore[union-attr]
+        found[cell].values[rows[held_out]] = values[held_out]  # type: ignore[union-attr]
         if labels is not None:
-            found[cell].labels[rows] = labels  # type: ignore[union-attr]
+            found[cell].labels[rows[held_out]] = labels[held_out]  # type: ignore[union-attr]
 
     def _empty(self, name: str, cell: int) -> Predictions:
         """Allocate predictions, filled with NaN and −1."""

@@ -571,6 +571,16 @@ def test_groups_must_fit_the_folds():
     # Two patients of the target are two folds, and splitters that know no groups get none.
     few = search(cv=3).fit(X, Y, **TARGET, cv_groups_target=np.arange(16) // 8).results_
     assert few.target_folds.tolist() in ([0] * 8 + [1] * 8, [1] * 8 + [0] * 8)
+    # A source-only model could predict the first rows, too, but is compared on the same rows.
+    models = {"source": lb.SourceOnly(GaussianNB()), "plain": GaussianNB()}
+    both = search(models, cv=TimeSeriesSplit(3), criterion=["tlv", "stv"]).fit(X, Y, **TARGET)
+    for kept in both.results_.target:
+        assert kept.seen.tolist() == [False] * 4 + [True] * 12
+    kept = both.results_.source_to_target[0]
+    assert kept.seen.all()
+    right = kept.labels == Y_TARGET[:16]
+    assert both.results_.scores("stv")[0] == right.mean()
+    assert both.results_.scores("tlv")[0] == right[4:].mean()
     past = search(cv=TimeSeriesSplit(3)).fit(X, Y, **TARGET, cv_groups_target=np.arange(16) // 2)
     assert past.interval(0.9, cell=0).n_groups == 6
 
