@@ -38,6 +38,7 @@ from landbridge.model_selection._fit_tasks import (
     plan_fits,
 )
 from landbridge.model_selection._search_data import SearchData, encode_labels
+from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.candidates import Candidate
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_records import (
@@ -354,7 +355,9 @@ class _Run:
         if not means:
             return ""
         best = self.cells[min(means, key=lambda cell: means[cell])]
-        return f"leader {best.name}" + ("" if best.source is None else f" from {best.source}")
+        return f"leader {best.name}" + (
+            "" if best.source is None else f" from {source_name(best.source)}"
+        )
 
     # Freezing
 

@@ -7,6 +7,8 @@ from landbridge.metrics.metric import percent
 
 # With this many labels, a single class is not due to chance if the sources have several classes.
 FEWEST_OF_ONE_CLASS = 10
+# With fewer rows of a class, it may be ignored by chance.
+FEWEST_OF_A_CLASS = 5
 
 
 def verdict_sentences(ranking: dict[str, Any], target: str) -> list[str]:
@@ -124,12 +126,14 @@ def _one_class(ranking: dict[str, Any]) -> str:
 def _ignored_class(ranking: dict[str, Any]) -> str:
     """Describe classes that the selected model never or almost never predicts."""
     classes = ranking["classes"]
-    if classes is None or not (classes["never"] or classes["seldom"]):
+    if classes is None:
         return ""
-    k = (classes["never"] or classes["seldom"])[0]
-    how_often = "never" if classes["never"] else "almost never"
-    others = len(classes["never"]) + len(classes["seldom"]) - 1
-    more = ""
+    both = [*classes["never"], *classes["seldom"]]
+    ignored = [k for k in both if classes["rows"][k] >= FEWEST_OF_A_CLASS]
+    if not ignored:
+        return ""
+    k, others, more = ignored[0], len(ignored) - 1, ""
+    how_often = "never" if k in classes["never"] else "almost never"
     if others:
         more = f" The same holds for {others} other {'class' if others == 1 else 'classes'}."
     advice = "Use the predicted probability of the class instead of the predicted class."

@@ -55,6 +55,15 @@ class Problem:
 PROBLEM = Problem()
 
 
+def test_progress_names_sources_as_the_ranking_does(monkeypatch):
+    notes = []
+    monkeypatch.setattr(
+        "landbridge._tasks.TaskProgress.advance", lambda self, result, note: notes.append(note())
+    )
+    PROBLEM.fit(sources="pooled", verbose=1)
+    assert notes[-1] == "leader nb from all sources"
+
+
 class Broken(ClassifierMixin, BaseEstimator):
     """Fails when it is given fewer than ``needs`` rows."""
 
