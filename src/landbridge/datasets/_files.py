@@ -188,14 +188,14 @@ def _receive(url: str, path: Path) -> bytes:
     except HTTPError as error:
         error.close()
         raise OSError(
-            f"{url} answered {error.code} {error.reason}. The file may have moved; download it "
-            f"manually to {path}."
+            f"{url} answered {error.code} {error.reason}. The file may have moved; put "
+            f"{path.name} into {path.parent} yourself."
         ) from error
     except (OSError, HTTPException) as error:  # no network, a timeout, or a broken connection
         reason = getattr(error, "reason", error)
         raise OSError(
             f"{url} could not be read ({reason}). Check the network connection and try again, or "
-            f"save it as {path}."
+            f"put {path.name} into {path.parent} yourself."
         ) from error
 
 

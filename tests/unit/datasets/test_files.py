@@ -89,7 +89,7 @@ def test_a_wrong_checksum_leaves_no_file(server, tmp_path):
 
 
 def test_an_address_without_a_file(server, tmp_path):
-    with pytest.raises(OSError, match="answered 404 Not Found.*manually to .*gone.bin"):
+    with pytest.raises(OSError, match="answered 404 Not Found.*put gone.bin into .* yourself"):
         require([DataFile("gone.bin", SHA256, server.url("gone.bin"))], tmp_path)
 
 
