@@ -97,8 +97,8 @@ class LabelStatus:
                 f"{100 * self.probability:.0f} %."
             )
         if self.goal == "measure":
-            done = "is measured precisely enough" if self.reached else "is being measured"
-            return f"After {n}, {self.candidate} {done}."
+            yet = "" if self.reached else " not yet"
+            return f"After {n}, {self.candidate} is{yet} measured precisely enough."
         return f"{n[:1].upper()}{n[1:]} for training so far; {self.candidate} is the current model."
 
     def _estimate(self) -> str:
@@ -120,10 +120,11 @@ class LabelStatus:
             return f"More labels are unlikely to help: {self.baseline} is probably better."
         if math.isinf(self.left):
             return f"More than the planned {self.budget} labels would likely be needed."
-        high = "more than planned" if math.isinf(self.left_high) else f"{self.left_high:.0f}"
+        # Two significant digits: a forecast is no count.
+        low, left, high = (
+            f"{float(f'{n:.2g}'):.0f}" for n in (self.left_low, self.left, self.left_high)
+        )
+        high = "more than planned" if math.isinf(self.left_high) else high
         # The benchmark measured the coverage of this interval only for the other goals.
         how_sure = "roughly" if self.goal == "choose" else "80 % interval"
-        return (
-            f"About {self.left:.0f} more labels are needed ({how_sure} {self.left_low:.0f} to "
-            f"{high})."
-        )
+        return f"About {left} more labels are needed ({how_sure} {low} to {high})."

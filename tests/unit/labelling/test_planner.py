@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from landbridge import LabelPlanner, Pooled, SourceOnly, TargetOnly, TransferSearchCV
 from landbridge.inference import score_interval
-from landbridge.labelling import ask_from_predictions, how_many_labels
+from landbridge.labelling import LabelStatus, ask_from_predictions, how_many_labels
 from landbridge.labelling.estimates import mean_loss, relative_losses
 from landbridge.labelling.forecast import labels_to_decide, simulated_score
 from landbridge.labelling.pool import default_metric, make_pool
@@ -686,6 +686,14 @@ def test_one_random_label_is_singular():
     status = run(LabelPlanner("measure", random_state=0), y, predictions, 1).status()
     for worth, words in ((1.2, "as precise as 1 random label."), (7.0, "7 random labels.")):
         assert replace(status, worth=worth).sentences[1].endswith(words)
+
+
+def test_a_forecast_has_two_significant_digits():
+    counts = {"left": 251.0, "left_low": 97.0, "left_high": 358.0}
+    status = LabelStatus(goal="measure", n_labels=20, budget=400, candidate="vote", **counts)
+    first, _, last = status.sentences
+    assert first == "After 20 labels, vote is not yet measured precisely enough."
+    assert last == "About 250 more labels are needed (80 % interval 97 to 360)."
 
 
 def test_labels_to_decide_between_the_two_best(search):
