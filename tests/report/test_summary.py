@@ -132,13 +132,13 @@ def test_a_rare_class_has_its_recall_in_the_verdict():
     assert warning.startswith(
         'The selected model never predicts class "True": it finds 0 of 10 labelled rows.'
     )
-    assert "Search with --metric average_precision" in warning
+    assert "Search with the metric average_precision" in warning
     assert 'recall 0.00 of the rarest class "True" (10.0 % of the rows, 0 of 10 found)' in headline
     few = np.arange(100) % 40 == 0  # three rows may be ignored by chance
     assert "never" not in sentences(search.fit(X, y, X_target=X_target, y_target=few))[0]
     # Average precision is that of the class True, and ROC AUC does not hide a rare class.
     warning = sentences(search.fit(X, ~y, X_target=X_target, y_target=~y_target))[0]
-    assert "Search with --metric roc_auc" in warning
+    assert "Search with the metric roc_auc" in warning
     search.set_params(scoring="roc_auc").fit(X, y, X_target=X_target, y_target=y_target)
     assert "Use the predicted probability of the class" in sentences(search)[0]
 

@@ -20,7 +20,7 @@ STEPS = {
     "Labels are a sample": "Label unlabelled target rows chosen at random, and search again.",
     "Transfer": "Keep the simpler model, or label more target rows and search again.",
     "Lead of the best candidate": "Treat the leading candidates as equals, or label more rows.",
-    "Class balance": "Compare models by a metric for rare classes, with --metric.",
+    "Class balance": "Compare models by a metric that reflects rare classes.",
     "Classes": "Label target rows of the classes that no source has.",
     "Failed candidates": "See the ranking for the reasons why candidates failed.",
     "Distance to the target": "Look at the features that moved before you use a source model.",
@@ -29,7 +29,7 @@ STEPS = {
     "Number of sources": "Collect labelled rows from more sources to predict for a new one.",
 }
 OTHERWISE = (
-    "Save the model with --save, and predict new rows with landbridge predict.",
+    "Save the model, and predict new rows with landbridge predict.",
     "Label a few of the predicted rows later, and check that the score holds.",
 )
 # State and one sentence.
@@ -116,7 +116,7 @@ def _balance(ranking: dict[str, Any]) -> Found | None:
     if not classes["is_rare"] or classes["suggested_metric"] is None:
         return "ok", f"{text}."
     return "caution", (
-        f"{text}: {ranking['score']} hides how well it is predicted. Consider --metric "
+        f"{text}: {ranking['score']} hides how well it is predicted. Consider the metric "
         f"{classes['suggested_metric']}."
     )
 

@@ -93,7 +93,7 @@ def _to_decide(result: SearchResult) -> str | None:
     return (
         f"About {found.labels:.0f} more labels would decide between {found.candidate} and "
         f"{found.baseline} (80 % interval {found.low:.0f} to {high}), if the rows on which the "
-        f"two disagree are labelled: `landbridge label` lists them."
+        f"two disagree are labelled; the command landbridge label lists them."
     )
 
 

@@ -69,7 +69,7 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
     if ranking["only_class"] is not None:
         sentences.append(
             f'The selected model predicts class "{ranking["only_class"]}" for all unlabelled rows. '
-            "If other classes matter, search with --metric balanced_accuracy or roc_auc."
+            "If other classes matter, search with the metric balanced_accuracy or roc_auc."
         )
     elif found is not None:
         ends = " and ".join(map("{:.2f}".format, (found["low"], found["high"])))
@@ -93,7 +93,7 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
         what = f"the accuracy to within {needed['within']:g}"
     sentences.append(
         f"About {needed['labels']} random labels of {target} would measure {what}; "
-        "`landbridge label` draws them."
+        "the command landbridge label draws them."
     )
     return sentences
 
@@ -138,7 +138,7 @@ def _ignored_class(ranking: dict[str, Any]) -> str:
         more = f" The same holds for {others} other {'class' if others == 1 else 'classes'}."
     advice = "Use the predicted probability of the class instead of the predicted class."
     if classes["suggested_metric"]:
-        advice = f"Search with --metric {classes['suggested_metric']} to compare models by it."
+        advice = f"Search with the metric {classes['suggested_metric']} to compare models by it."
     if ranking["beats_baseline"] is False:
         more += _no_better(ranking)
     return (
