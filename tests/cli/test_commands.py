@@ -510,6 +510,12 @@ def test_diagnose_puts_the_nearest_source_first_and_names_what_moved(landbridge,
     assert "north → west" in labelled
 
 
+def test_cautions_name_options_instead_of_parameters():
+    assert _session._caution("Label more rows, or lower `cv`.") == (
+        "Label more rows, or lower --folds."
+    )
+
+
 def test_a_tiny_target_does_not_cost_the_report(landbridge, table):
     """Three target rows with one label: the search stands, the report says what it lacks."""
     frame = make_frame()

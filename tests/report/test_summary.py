@@ -258,6 +258,12 @@ def test_checks_change_their_state(change, name, state):
     assert states(summary)[name] == state
 
 
+def test_one_label_is_not_called_labels():
+    summary = example_summary()
+    summary["data"]["domains"][1]["labelled"] = 1
+    assert checks_of(summary)[0]["text"].startswith("The target has 1 label, so")
+
+
 def test_the_check_of_transfer_follows_the_verdict():
     search = fitted({"a": SourceOnly(LogisticRegression()), "b": Pooled(LogisticRegression())})
     verdict = search.worth_transferring()

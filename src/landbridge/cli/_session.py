@@ -205,7 +205,7 @@ def _caution(message: Warning | str) -> str:
 
     if isinstance(message, FailedFitWarning) and len(message.args) > 1:
         return f"{message.args[0]} --debug shows the tracebacks."
-    return str(message)
+    return _with_options(str(message))
 
 
 def _raise_broken_pipe() -> None:
@@ -219,7 +219,12 @@ def _words(error: Exception) -> str:
         return f"{name}{error.strerror}. Check the place, its space and its permissions."
     # Failures of candidates carry the traceback of their worker; --debug shows it.
     words = str(error).partition("\nTraceback (most recent call last)")[0]
-    return words.replace("`scoring`", "--metric").replace(", or pass make_scorer(...)", "")
+    return _with_options(words).replace(", or pass make_scorer(...)", "")
+
+
+def _with_options(words: str) -> str:
+    """Replace parameters of the library by the options that set them."""
+    return words.replace("`scoring`", "--metric").replace("`cv`", "--folds")
 
 
 def print_block(console: "Console", block: Any) -> None:

@@ -76,7 +76,7 @@ class Withheld(StrEnum):
     """Reason why an interval has no bounds."""
 
     LABELS = "the labelled target rows are not a random sample of the target"
-    NO_LABELS = "no model was validated on labelled target rows, by tlv or anchored"
+    NO_LABELS = "no model was validated on labelled target rows (by tlv or anchored)"
     UNDEFINED = "the metric is not defined on the labelled target rows"
 
 

@@ -83,8 +83,9 @@ def _target_labels(data: dict[str, Any]) -> Found:
             "measured. Label a sample of target rows."
         )
     if labelled < FEW_LABELS:
+        count = "1 label" if labelled == 1 else f"{labelled} labels"
         wide = f"so intervals are wide. Label {FEW_LABELS} or more."
-        return "caution", f"The target has {labelled} labels, {wide}"
+        return "caution", f"The target has {count}, {wide}"
     return "ok", f"The target has {labelled} labels."
 
 

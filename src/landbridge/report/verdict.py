@@ -86,7 +86,7 @@ def _without_labels(ranking: dict[str, Any], target: str) -> list[str]:
             if ranking["vote"]["of_classes"]:
                 words = f"on {percent(least)} to {percent(most)} of the unlabelled rows"
             else:
-                words = f"by {format_number(least)} to {format_number(most)} on unlabelled rows"
+                words = f"by {format_number(least)} to {format_number(most)} (root mean square)"
             sentences.append(f"Its members differ from the vote {words}.")
     what = f"the error to within {percent(needed['within'])} of it"
     if needed["accuracy"]:
