@@ -212,6 +212,7 @@ def test_numbers_that_are_too_large_to_square_are_refused_with_their_place(tmp_p
 TEN = [str(k) for k in range(10)]
 
 
+@pytest.mark.filterwarnings("ignore:.*numbers like '1.250', which are read as decimals")
 @pytest.mark.parametrize(
     ("cells", "message", "values"),
     [
@@ -244,6 +245,27 @@ def test_stray_cells_and_other_notations_are_announced(tmp_path, cells, message,
         column = read_table(path)["x"]
     assert column.dtype == pl.Float64
     assert column[-1] == values
+
+
+@pytest.mark.parametrize(
+    ("cells", "announced"),
+    [
+        (["1.720", "35", "-4.321"], True),
+        (["1.720", "35", "n.d.", *TEN[1:]], True),
+        (["1.720", "35.000"], False),
+        (["1.724", "35"], False),
+        (["1.720", "35", "0.5"], False),
+        (["1.720", "35", "0.500"], False),
+    ],
+)
+def test_dots_that_may_separate_thousands_are_announced(tmp_path, cells, announced):
+    path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        values = read_table(path)["x"]
+    words = "'x' holds numbers like '1.720', which are read as decimals. If the dots"
+    assert any(words in str(one.message) for one in caught) is announced
+    assert values[0] == float(cells[0])
 
 
 def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_path):

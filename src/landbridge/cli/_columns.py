@@ -42,6 +42,8 @@ _PATTERNS = {
 }
 # If a column contains 1.234,56, its dots separate thousands; 0.234 never does.
 _DOTTED = r"^[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+$"
+# Decimals are written as 1.72 and 35 or as 1.720 and 35.000, hardly ever as 1.720 and 35.
+_MAYBE_DOTTED = r"^[+-]?(0|[1-9]\d{0,2}(\.\d{3})?)$"
 _DOTTED_COMMA = r"^[+-]?([1-9]\d{0,2}(\.\d{3})+|\d+)(,\d+)?$"
 PERCENT, CURRENCY = "percent signs", "currency signs"
 _MONEY = r"(?:[$€£¥]|USD|EUR|GBP|CHF|JPY)"
@@ -134,6 +136,7 @@ def find_types(frame: pl.DataFrame, place: str, *, keep: set[str], comma: bool) 
         elif numbers is None:
             columns.append(find_type(column, place, comma_separated=comma))
         else:
+            announce_notation(Numbers(numbers, PLAIN, len(numbers)), column, place)
             columns.append(numbers)
     if codes:
         warnings.warn(
@@ -193,6 +196,13 @@ def find_type(text: pl.Series, place: str, *, comma_separated: bool = True) -> p
 def announce_notation(numbers: Numbers, text: pl.Series, place: str, change: str = "") -> None:
     """Announce numbers that are not written in plain digits, with an example and advice."""
     if numbers.notation == PLAIN:
+        cell = _find_dotted(text.filter(numbers.values.is_not_null()))
+        if cell:
+            warnings.warn(
+                f"{place}: {text.name!r} holds numbers like {cell!r}, which are read as decimals. "
+                "If the dots separate thousands, remove them.",
+                stacklevel=3,
+            )
         return
     written = _plain(text.str.strip_chars()).is_null() & numbers.values.is_not_null()
     row = text.str.len_chars().set(~written, 0).arg_max() or 0  # the longest shows all signs
@@ -202,6 +212,18 @@ def announce_notation(numbers: Numbers, text: pl.Series, place: str, change: str
         f"{example}{change and f' ({change})'}.",
         stacklevel=3,
     )
+
+
+def _find_dotted(cells: pl.Series) -> str:
+    """A cell like 1.720 where the dots of a column appear to separate thousands; else empty."""
+    if cells.dtype != pl.String:
+        return ""
+    cells = cells.str.strip_chars()
+    if not all(part.str.contains(_MAYBE_DOTTED).all() for part in (cells.head(100), cells)):
+        return ""
+    rounded = cells.filter(cells.str.contains(r"\.\d\d0$"))
+    is_mixed = len(rounded) and not cells.str.contains(".", literal=True).all()
+    return rounded[0] if is_mixed else ""
 
 
 def announce_dates(text: pl.Series, place: str) -> bool:
