@@ -280,8 +280,11 @@ def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_
         ([f"{k} 234" for k in range(1, 50)], "numbers"),
         ([f"{k} kg" for k in range(50)], "numbers"),
         ([f"({k})" for k in range(50)], "numbers"),
+        ([f"'{k}.5" for k in range(50)], "numbers"),
         ([f"{k % 12 + 1}/{k // 2 + 1}/2020" for k in range(50)], "dates"),
         ([f"{k % 12 + 1}-{k // 2 + 1}-20" for k in range(50)], "dates"),
+        ([f"{k % 28 + 1:02d} {'May' if k % 2 else 'Sept.'} 20{k}" for k in range(10, 60)], "dates"),
+        ([f"December {k % 28 + 1} 20{k}" for k in range(10, 60)], "dates"),
         (["2020-01-01", "2020-01-02 12:00:00"], "dates"),
         (["2020-01-01", "2020-01-02", "never"], "dates"),
     ],
@@ -290,6 +293,12 @@ def test_text_that_looks_like_numbers_or_dates_is_announced(tmp_path, cells, kin
     path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{cell},1\n" for cell in cells))
     with pytest.warns(UserWarning, match=f"'x' is read as text, because .* are not {kind} "):
         assert read_table(path)["x"].dtype == pl.String
+
+
+def test_whole_numbers_that_may_be_dates_are_announced(tmp_path):
+    path = write(tmp_path / "t.csv", "day,k\n20201231,20201231\n20200229,20201232\n")
+    with pytest.warns(UserWarning, match="'day' holds whole numbers like 20201231, which are read"):
+        assert read_table(path).dtypes == [pl.Int64, pl.Int64]
 
 
 def test_few_values_with_a_unit_are_categories_without_a_word(tmp_path):

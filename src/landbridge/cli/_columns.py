@@ -52,11 +52,14 @@ _UNITS = {
     PERCENT: r"^([+-]?\d.*?)\s*%$",
     CURRENCY: rf"(?i)^([+-]?)\s*(?:{_MONEY}\s*([+-]?\d.*)|(\d.*?)\s*{_MONEY})$",
 }
-# Cells that look like quantities or dates, in whatever notation: (1 234), 12 kg, 12/31/2020.
+# Cells that look like quantities or dates, in whatever notation: (1 234), 12 kg, 12/31/2020, 3 May.
+_MONTH = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)\p{L}*"
 _SHAPES = {
-    "numbers": r"^\s*[(+\-−]?\s*\d[\d\s.,'’]*\s*\p{L}{0,3}\)?\s*$",
-    "dates": r"^\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}\b",
+    "numbers": r"^\s*['(+\-−]?\s*\d[\d\s.,'’]*\s*\p{L}{0,3}\)?\s*$",
+    "dates": rf"^\s*(\d{{1,4}}[-/.]\d{{1,2}}[-/.]\d{{1,4}}\b|(\d+\W+)?{_MONTH}\W+\d+\b)",
 }
+# Whole numbers between these may be dates like 20201231.
+DATES_IN_DIGITS = (19_000_101, 21_001_231)
 # Number of cells whose shape is examined.
 MOST_SHAPES = 10_000
 # Text columns with more values than this are free text, not categories.
@@ -137,6 +140,7 @@ def find_types(frame: pl.DataFrame, place: str, *, keep: set[str], comma: bool) 
             columns.append(find_type(column, place, comma_separated=comma))
         else:
             announce_notation(Numbers(numbers, PLAIN, len(numbers)), column, place)
+            _announce_dates_in_digits(numbers, place)
             columns.append(numbers)
     if codes:
         warnings.warn(
@@ -243,6 +247,18 @@ def announce_dates(text: pl.Series, place: str) -> bool:
             stacklevel=3,
         )
     return is_day_first or has_zone
+
+
+def _announce_dates_in_digits(numbers: pl.Series, place: str) -> None:
+    known = numbers.drop_nulls()
+    if not (known.dtype == pl.Int64 and known.is_between(*DATES_IN_DIGITS).all()):
+        return
+    if not known.cast(pl.String).str.to_date("%Y%m%d", strict=False).null_count():
+        warnings.warn(
+            f"{place}: {numbers.name!r} holds whole numbers like {known[0]}, which are read as "
+            "numbers. If they are dates, write them like 2020-12-31.",
+            stacklevel=3,
+        )
 
 
 def is_code(filled: pl.Series) -> bool:
