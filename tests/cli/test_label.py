@@ -82,8 +82,9 @@ def test_answers_give_a_status_a_picture_and_the_next_batch(asked, landbridge, t
     assert "has changed or moved" in landbridge("select", "sorted.csv", *few, code=2).stderr
     dropped = landbridge("select", "sorted.csv", *few, "--drop", "noise")
     assert "it is not checked that the table is the one" in dropped.stderr
-    # Answers that are known already change nothing.
-    first.write_csv(tmp_path / "old.csv")
+    # Answers that are known already change nothing, however the file is written.
+    text = first.write_csv(separator=";", line_terminator="\r\n", quote_style="always")
+    (tmp_path / "old.csv").write_text(f"\ufeff{text}\r\n")
     assert landbridge.json("label", asked, *OPTIONS, "--answers", "old.csv")["n_labels"] == 5
 
 
@@ -193,7 +194,7 @@ def wrong(batch, change):
         (lambda f: f.with_columns(pl.lit(None).alias("good")), "must hold labels; it is empty"),
         (lambda f: f.vstack(f[:1]), "occurs twice"),
         (lambda f: f[1:], "all 5 lines must be kept; 'row"),
-        (lambda f: f[:0], "all 5 lines must be kept; 'row"),
+        (lambda f: f[:0], "must have rows below its header"),
         (lambda f: f.with_columns(pl.lit("row 99999").alias("row")), "asked for; got 'row 99999'"),
         (lambda f: f.drop("good"), "must have the column 'good'"),
         (lambda f: f.with_columns(pl.lit("mauve").alias("colour")), "has 'mauve' in 'colour'"),
@@ -234,7 +235,7 @@ def test_wrong_files_and_options(batch, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(state))
     assert "row 99999 is missing" in program(*design, tmp_path / "a.json", code=2).stderr
     (tmp_path / "bad.csv").write_bytes(b'row,good\n"1,\xff\n')
-    assert "must be a CSV file" in message(*output, "--answers", tmp_path / "bad.csv")
+    assert "must be text in UTF-8" in message(*output, "--answers", tmp_path / "bad.csv")
     table = tmp_path / "moved.csv"
     make_frame(seed=1).write_csv(table)
     assert "has changed, moved or been removed" in message(*output)

@@ -28,6 +28,7 @@ from landbridge.cli._session import (
     listing,
     nearest,
 )
+from landbridge.cli._tables import Pieces
 from landbridge.cli.predict import without_formulas, write_answers
 from landbridge.cli.select import run_search
 from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
@@ -290,13 +291,7 @@ def read_answers(
 ) -> tuple[list[int], list[Any], int]:
     """Read labels, and the number of rows without one; raise if anything is inconsistent."""
     label = state.about["label"]
-    try:
-        frame = pl.read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"{path}: the answers must be a CSV file ({str(error).splitlines()[0]}). Save it as "
-            "CSV with commas."
-        ) from error
+    frame = pl.concat(Pieces.open(path)).cast(pl.String)
     for column in (ROW, label):
         if column not in frame.columns:
             raise InputError(
