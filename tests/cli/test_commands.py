@@ -398,11 +398,22 @@ def test_a_sample_takes_the_labels_first(landbridge, table):
     assert domains["west"]["labelled"] == 4
 
 
-def test_predictions_never_replace_the_rows_they_are_made_of(landbridge, table, model):
-    before = table.read_bytes()
-    done = landbridge("predict", model, table, "-o", table, code=2)
-    assert "--output must not be the input file" in done.stderr
-    assert table.read_bytes() == before
+def test_files_that_are_read_are_never_overwritten(landbridge, table, model):
+    Path("rows").mkdir()
+    make_frame().write_parquet("rows/1.parquet")
+    Path("ask.json").write_text("{}")
+    for command, output, path in (
+        (("predict", model, table), "--output", table),
+        (("predict", model, "rows"), "--output", "rows/1.parquet"),
+        (("label", table, *SELECT), "--output", table),
+        (("select", table, *SELECT, "--design", "ask.json"), "--results", "ask.json"),
+    ):
+        before = Path(path).read_bytes()
+        done = landbridge(*command, output, path, code=2)
+        assert f"{output} must not be a file that is read; got" in done.stderr
+        assert Path(path).read_bytes() == before
+    done = landbridge("select", table, *SELECT, "--report", "r.json", "--results", "r.json", code=2)
+    assert "--report and --results must be two files; got r.json for both" in done.stderr
 
 
 def test_evaluate_says_which_models_do_not_fit_the_task(landbridge, table):
@@ -727,7 +738,7 @@ def test_results_that_lack_a_part_are_refused(after_select):
         in landbridge("report", "bad.json", "-o", "x.html", code=2).stderr
     )
     done = landbridge("report", "r.json", "-o", "r.json", code=2)
-    assert "--results and --output must be two files" in done.stderr
+    assert "--output must not be a file that is read; got r.json" in done.stderr
     circle = landbridge.folder / "circle.html"
     circle.symlink_to(circle.name)
     landbridge("report", "r.json", "-o", "circle.html")

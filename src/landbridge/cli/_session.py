@@ -181,13 +181,17 @@ def check_output(path: Path | None, *suffixes: str) -> None:
         )
 
 
-def check_distinct(**paths: Path | None) -> None:
-    """Raise if two options name the same file, which would be overwritten."""
-    seen: dict[str, str] = {}
-    for option, path in paths.items():
+def check_distinct(read: Iterable[Path | None], **written: Path | None) -> None:
+    """Raise if a file would be overwritten that is read, or that is another output."""
+    seen = {os.path.realpath(path): "" for path in read if path is not None}
+    for option, path in written.items():
         if path is None:
             continue
         other = seen.setdefault(os.path.realpath(path), option)
+        if not other:
+            raise InputError(
+                f"--{option} must not be a file that is read; got {path}. Choose another name."
+            )
         if other != option:
             raise InputError(
                 f"--{other} and --{option} must be two files; got {path} for both. Rename one."

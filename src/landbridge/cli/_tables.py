@@ -264,6 +264,11 @@ def split_name(argument: str) -> tuple[str | None, Path]:
     return name, Path(path)
 
 
+def files_of(data: Sequence[str]) -> list[Path]:
+    """All files of a table."""
+    return [file for argument in data for file in find_files(split_name(argument)[1])]
+
+
 def plain_numbers(frame: pl.DataFrame, place: object, first_row: int = 0) -> pl.DataFrame:
     """Convert NaN to missing values; raise for infinite or huge numbers."""
     columns = []
@@ -609,15 +614,15 @@ def find_large(
 def is_comma_separated(data: Sequence[str], encoding: str | None = None) -> bool:
     """Whether the cells of all files are separated by commas, so that one in a cell is no decimal
     comma."""
-    paths = [split_name(argument)[1] for argument in data]
-    if any(path.suffix.lower() not in TEXT_SUFFIXES for path in paths):
+    files = files_of(data)
+    if any(file.suffix.lower() not in TEXT_SUFFIXES for file in files):
         return False
-    return all(TextFile.open(path, encoding).separator == "," for path in paths)
+    return all(TextFile.open(file, encoding).separator == "," for file in files)
 
 
 def advice_on_text(data: Sequence[str], memory: int) -> str:
     """Advice on text files that may need more bytes of memory than this; otherwise empty."""
-    files = [file for argument in data for file in find_files(split_name(argument)[1])]
+    files = files_of(data)
     n_bytes = sum(file.stat().st_size for file in files)
     if is_parquet(files) or MEMORY_OF_TEXT * n_bytes <= memory:
         return ""

@@ -28,7 +28,7 @@ from landbridge.cli._session import (
     listing,
     nearest,
 )
-from landbridge.cli._tables import Pieces
+from landbridge.cli._tables import Pieces, files_of
 from landbridge.cli.predict import without_formulas, write_answers
 from landbridge.cli.select import run_search
 from landbridge.labelling import LabelPlanner, LabelStatus, design_weights
@@ -94,7 +94,8 @@ class State:
 def run_label(asked: Label, current: Session) -> None:
     check_output(asked.output, ".csv")
     check_output(asked.state_path, ".json")
-    check_distinct(output=asked.output, state=asked.state_path)
+    read = [*files_of(asked.data), asked.candidates]
+    check_distinct(read, output=asked.output, state=asked.state_path)
     if asked.answers is not None and not asked.answers.is_file():
         raise InputError(
             f"{asked.answers}: no such file. Pass the file of the last batch with its labels."

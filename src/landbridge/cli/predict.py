@@ -13,8 +13,9 @@ from sklearn.pipeline import Pipeline
 from landbridge._storage import whole_file
 from landbridge._tasks import Progress
 from landbridge.cli._columns import RowChecker, check_card, column_kind, require_columns
+from landbridge.cli._files import find_files
 from landbridge.cli._options import Predict
-from landbridge.cli._session import InputError, Session, check_output
+from landbridge.cli._session import InputError, Session, check_distinct, check_output
 from landbridge.cli._tables import Pieces, require_column
 from landbridge.model_selection import VotingModel
 from landbridge.model_selection._fit_tasks import check_predictions
@@ -25,13 +26,7 @@ ENDINGS = (".csv", ".tsv", ".parquet")
 
 def run_predict(asked: Predict, current: Session) -> None:
     check_output(asked.output, *ENDINGS)
-    given, written = asked.new, asked.output
-    if written is not None and written.exists() and given.exists() and written.samefile(given):
-        raise InputError(
-            f"{written}: --output must not be the input file. Choose another name; "
-            "--keep copies columns into the output."
-        )
-
+    check_distinct(find_files(asked.new), output=asked.output)
     saved = load_model(asked.model)
     columns = check_card(saved.card, asked.model)
     known = [column["name"] for column in columns]

@@ -18,6 +18,7 @@ from landbridge.cli._options import Label, Select, bytes_of, seconds_of
 from landbridge.cli._problem import Problem, require_labels
 from landbridge.cli._session import InputError, Session, check_distinct, check_output, command_line
 from landbridge.cli._table_encoder import TableEncoder
+from landbridge.cli._tables import files_of
 from landbridge.cli.diagnose import (
     column_cautions,
     defaults_for,
@@ -47,7 +48,8 @@ def run_select(asked: Select, current: Session) -> None:
     check_output(asked.report, *SUFFIXES)
     check_output(asked.results, ".json", ".npz")
     check_output(asked.save, ".skops")
-    check_distinct(report=asked.report, results=asked.results, save=asked.save)
+    read = [*files_of(asked.data), asked.candidates, asked.design]
+    check_distinct(read, report=asked.report, results=asked.results, save=asked.save)
     problem = asked.read(
         current,
         target=asked.target,

@@ -78,7 +78,7 @@ def run_report(asked: Report, current: Session) -> None:
     from landbridge.report.render import SUFFIXES
 
     check_output(asked.output, *SUFFIXES)
-    check_distinct(results=asked.results, output=asked.output)
+    check_distinct([asked.results], output=asked.output)
     summary = read_results(asked.results, asked.level)
     try:
         write_report(summary, asked.output)
