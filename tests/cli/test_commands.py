@@ -542,6 +542,14 @@ def test_a_tiny_target_does_not_cost_the_report(landbridge, table):
     assert (landbridge.folder / "r.html").exists()
 
 
+def test_features_need_a_column_that_varies_within_a_domain(landbridge, table):
+    make_frame().select(
+        "region", "good", x=pl.col("region").replace_strict({"north": 1, "south": 2, "west": 3})
+    ).write_csv(table)
+    done = landbridge("features", table, "-y", "good", "-d", "region", code=2)
+    assert "must have a column that varies within a domain" in done.stderr
+
+
 def test_words_about_features_are_those_of_their_effects(landbridge, table):
     asked = ("features", table, "--label", "good", "--domain", "region", "--drop", "remark")
     shown = landbridge.json(*asked, "--number", 3)

@@ -46,12 +46,14 @@ def test_short_texts_are_read_by_characters_too(length, characters):
     assert ("review: goo" in encoder.get_feature_names_out()) is characters
 
 
-def test_dense_rows_have_components_instead():
-    frame = table()
+@pytest.mark.parametrize("n", [50, 120])
+def test_dense_rows_have_components_instead(n):
+    frame = table(n)
     encoder = TableEncoder(dense=True).fit(frame)
     X = encoder.transform(frame)
     assert isinstance(X, np.ndarray)
     assert "review component 1" in encoder.get_feature_names_out()
+    assert X.shape[1] == len(encoder.get_feature_names_out())
     np.testing.assert_allclose(X.std(axis=0), 1, atol=1e-5)
 
 

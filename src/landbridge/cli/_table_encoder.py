@@ -93,7 +93,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for number in range(len(self.text_columns_)):
                 terms = self._terms(X, number)
                 reducer = TruncatedSVD(
-                    min(COMPONENTS, terms.shape[1]), random_state=self.random_state
+                    min(COMPONENTS, *terms.shape), random_state=self.random_state
                 )
                 scaler = StandardScaler()
                 self.reducers_.append(Pipeline([("svd", reducer), ("scale", scaler)]).fit(terms))

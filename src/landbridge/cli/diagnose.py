@@ -194,6 +194,10 @@ def features_part(problem: Problem, seed: int = 0, **options: Any) -> dict[str, 
         [np.ptp(X[arguments["groups"] == g], axis=0) > 0 for g in np.unique(arguments["groups"])],
         axis=0,
     )
+    if not varies.any():
+        raise InputError(
+            "The table must have a column that varies within a domain; got none. Check --drop."
+        )
     X, names = X[:, varies], encoder.get_feature_names_out()[varies].astype(str).tolist()
     number = options.get("n_features")
     if number is not None and number > X.shape[1]:
