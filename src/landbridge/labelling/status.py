@@ -107,7 +107,9 @@ class LabelStatus:
         middle, low, high = format_interval(self.estimate, self.low, self.high)
         words = f"{self.score}: {middle}, {100 * self.level:g} % interval {low} to {high}"
         if self.goal == "prove":
-            return f"{words}; e-value {format_number(self.e_value)} (20 proves it without a budget)."
+            return (
+                f"{words}; e-value {format_number(self.e_value)} (20 proves it without a budget)."
+            )
         worth = f"{self.worth:.0f} random label{'' if round(self.worth) == 1 else 's'}"
         return f"{words}, as precise as {worth}."
 
