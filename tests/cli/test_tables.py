@@ -285,7 +285,6 @@ def test_a_column_with_many_cells_that_are_no_numbers_is_text_and_announced(tmp_
         ([f"{k % 12 + 1}-{k // 2 + 1}-20" for k in range(50)], "dates"),
         ([f"{k % 28 + 1:02d} {'May' if k % 2 else 'Sept.'} 20{k}" for k in range(10, 60)], "dates"),
         ([f"December {k % 28 + 1} 20{k}" for k in range(10, 60)], "dates"),
-        (["2020-01-01", "2020-01-02 12:00:00"], "dates"),
         (["2020-01-01", "2020-01-02", "never"], "dates"),
     ],
 )
@@ -343,6 +342,13 @@ def test_dates_with_a_stray_cell_stay_dates(tmp_path):
     path = write(tmp_path / "t.csv", "x,b\n" + "".join(f"{d},1\n" for d in [*days, "unknown"]))
     with pytest.warns(UserWarning, match="holds dates; 1 cell .* 'unknown' in row 21"):
         assert read_table(path)["x"].dtype == pl.Date
+
+
+def test_a_date_beside_times_is_midnight(tmp_path):
+    for cells in (["2020-01-01", "2020-01-02 12:00"], ["2020-01-02 12:00", "2020-01-01"]):
+        path = write(tmp_path / "t.csv", f"x,b\n{cells[0]},1\n{cells[1]},2\n")
+        hours = read_table(path)["x"].dt.hour().to_list()
+        assert hours == [12 if ":" in cell else 0 for cell in cells]
 
 
 @pytest.mark.filterwarnings("ignore:.*read as missing")

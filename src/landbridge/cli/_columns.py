@@ -271,10 +271,11 @@ def is_code(filled: pl.Series) -> bool:
 
 
 def read_dates(text: pl.Series) -> pl.Series | None:
-    """Dates or times, missing for other cells; None without a known format."""
+    """Dates or times, whichever fit more cells, missing for others; None without any."""
     # Trying every format on millions of names would take most of the time of reading a file.
     if not text.str.contains(r"\d").any():
         return None
+    best = None
     for read in (text.str.to_date, text.str.to_datetime):
         try:
             values = read(strict=False)
@@ -282,9 +283,13 @@ def read_dates(text: pl.Series) -> pl.Series | None:
             continue
         if (values.dt.year() < TWO_DIGITS).all():  # or no cell could be read
             continue
-        is_zoned = isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None
-        return values.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if is_zoned else values
-    return None
+        if isinstance(values.dtype, pl.Datetime) and values.dtype.time_zone is not None:
+            values = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        if values.null_count() == text.null_count():
+            return values
+        if best is None or values.null_count() < best.null_count():
+            best = values
+    return best
 
 
 def share_read(text: pl.Series, values: pl.Series) -> float:
