@@ -531,6 +531,19 @@ def test_other_sheets_of_a_workbook_are_named(tmp_path):
         assert read_table(tmp_path / "t.xlsx").height == 2
 
 
+def test_numbers_of_a_workbook_are_not_rounded(tmp_path):
+    values = [1.23456789e-10, 1 / 3, 0.1 + 0.2, -2e9 / 7, 1e-300, 0.0, 12.0]
+    made = pl.DataFrame({"x": values, "y": [1.0, 2.0, 0.25, 1e-12, 3.0, 4.0, 5.0]})
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(0, 0, made.columns)
+        for number, row in enumerate(made.rows(), start=1):
+            sheet.write_row(number, 0, row)
+    frame = read_table(tmp_path / "t.xlsx", names=["y"])
+    np.testing.assert_allclose(frame["x"], values, rtol=1e-15)
+    assert frame["y"].to_list() == ["1", "2", "0.25", "1e-12", "3", "4", "5"]
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -428,9 +428,17 @@ def read_excel(path: Path) -> pl.DataFrame:
         ) from error
     try:
         book = fastexcel.read_excel(path)
-        # With a header, fastexcel would rename columns of the same name.
+        # With a header, fastexcel would rename columns of the same name. As text, it rounds numbers
+        # to nine decimals.
         sheet = book.load_sheet(0, header_row=None, dtypes="string")
-        frame = sheet.to_polars()
+        numbers = book.load_sheet(0, header_row=None, dtypes="float").to_polars()
+        frame = sheet.to_polars().with_columns(
+            pl.when(pl.col(exact.name).cast(pl.Float64, strict=False) != exact)
+            .then(exact.cast(pl.String))
+            .otherwise(exact.name)
+            .alias(exact.name)
+            for exact in numbers
+        )
     except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
