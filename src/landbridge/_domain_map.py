@@ -15,6 +15,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._set_output import _wrap_method_output
 
 from landbridge._docstrings import documented
+from landbridge._tasks import one_thread
 from landbridge._transfer_estimator import TransferEstimator
 from landbridge._typing import Matrix, MatrixLike, VectorLike
 from landbridge._validation import check_mapping, check_rows
@@ -43,7 +44,8 @@ class TransferMap(TransferEstimator):
             The fitted transformer.
         """
         target = {"X_target": X_target, "y_target": y_target, "X_unlabeled": X_unlabeled}
-        return self._fit_checked(X, y, **target)
+        with one_thread():
+            return self._fit_checked(X, y, **target)
 
 
 class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
@@ -56,6 +58,7 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
     _map_target: Callable[[Matrix], np.ndarray]
     _map_source: Callable[[Matrix], np.ndarray]
 
+    @one_thread()
     def transform(self, X: MatrixLike) -> Any:
         """Map *target* rows.
 
@@ -66,6 +69,7 @@ class DomainMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, TransferMap):
         """
         return self._map_target(self._rows(X))
 
+    @one_thread()
     def transform_source(self, X: MatrixLike) -> Any:
         """Map *source* rows so that they are comparable with transformed target rows.
 

@@ -10,7 +10,6 @@ import numpy as np
 from landbridge._domain_map import DomainMap
 from landbridge._kernel import KernelSpec, Width, check_kernel, gamma_of, resolve_width
 from landbridge._low_rank import fit_low_rank_features, resolve_rank
-from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, RandomState
 from landbridge._validation import TransferData, check_not_negative
 from landbridge._warn import warn_caller
@@ -99,7 +98,6 @@ class SurrogateKernelMap(DomainMap):
     def _check_parameters(self) -> None:
         check_surrogate_parameters(self)
 
-    @one_thread()
     def _fit_transfer(self, data: TransferData) -> None:
         """Fit features on all rows and T on source and target; labels are not used."""
         source, target, rows = data.X, data.target_rows, data.all_rows
@@ -130,14 +128,12 @@ class SurrogateKernelMap(DomainMap):
         self.trace_share_, self.n_clipped_ = alignment.trace_share, alignment.n_clipped
         self.scale_ = alignment.scale
 
-    @one_thread()
     def _map_target(self, X: Matrix) -> np.ndarray:
         """Features of *target* rows."""
         features = self.features_.transform(X)
         features *= np.sqrt(self.scale_)
         return features
 
-    @one_thread()
     def _map_source(self, X: Matrix) -> np.ndarray:
         """Features of *source* rows, moved by T."""
         features = self._map_target(X)

@@ -201,7 +201,6 @@ class TransferComponentAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.rank = rank
         self.random_state = random_state
 
-    @one_thread()
     def _fit_transfer(self, data: TransferData) -> None:
         """Find the components; labels are not used."""
         rows = data.all_rows

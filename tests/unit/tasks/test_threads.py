@@ -11,7 +11,7 @@ from landbridge._tasks import one_thread
 from landbridge._tasks import task as threads
 
 RNG = np.random.default_rng(0)
-X, X_TARGET = RNG.normal(size=(700, 12)), RNG.normal(0.4, 1.0, size=(400, 12))
+X, X_TARGET = RNG.normal(size=(700, 60)), RNG.normal(0.4, 1.0, size=(400, 60))
 Y = X[:, 0] - X[:, 1] + 0.3 * RNG.normal(size=700)
 
 
@@ -35,10 +35,13 @@ def test_weights_are_bit_identical(make):
         (lb.SurrogateKernelClassifier(), "decision_function"),
         (lb.TransferComponentAnalysis(n_components=3), "transform"),
         (lb.SurrogateKernelMap(random_state=0), "transform_source"),
+        (lb.LatentMap(), "transform"),
+        (lb.SubspaceAlignment(), "transform_source"),
+        (lb.CORAL(), "transform_source"),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_kernel_methods_are_bit_identical(estimator, method):
+def test_kernel_methods_and_maps_are_bit_identical(estimator, method):
     y = (Y > 0).astype(int) if method == "decision_function" else Y
     answers = []
     for n_threads in (1, 2):
