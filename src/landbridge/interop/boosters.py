@@ -7,6 +7,7 @@ be of any type.
 
 import json
 import math
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,16 @@ QUIET: dict[str, tuple[str, dict[str, Any]]] = {
     "XGB": ("xgboost", {"verbosity": 0, "n_jobs": 1}),
     "CatBoost": ("catboost", {"verbose": False, "allow_writing_files": False, "thread_count": 1}),
 }
+
+END_OF_TREES = "end of trees\n"
+# Fields of LightGBM's trees that do not affect predictions but are read by their sizes.
+LIGHTGBM_SPLITS = ("split_gain", "internal_value", "internal_weight", "internal_count")
+LIGHTGBM_LEAVES = ("leaf_weight", "leaf_count")
+# Arrays of XGBoost's trees with one entry per node.
+XGBOOST_NODES = (
+    "left_children", "right_children", "split_indices", "parents", "split_conditions",
+    "base_weights", "default_left", "loss_changes", "sum_hessian", "split_type",
+)  # fmt: skip
 
 
 class _Booster(Documented, MetaEstimatorMixin, BaseEstimator):
@@ -52,6 +63,7 @@ class _Booster(Documented, MetaEstimatorMixin, BaseEstimator):
         model = clone(self.estimator).fit(X, y, sample_weight=sample_weight)
         self.library_ = type(model).__module__.partition(".")[0]
         self.model_text_ = _WRITE[self.library_](model)
+        check_text(self.library_, self.model_text_, self.n_features_in_)
 
     def _raw(self, X: MatrixLike) -> np.ndarray:
         """Output of the trees: class probabilities, or numbers."""
@@ -159,10 +171,11 @@ def check_text(library: str, text: str, n_features: int) -> None:
     """Raise if tree indices in `text` are out of range or refer to columns not in X."""
     try:
         _CHECK[library](text, n_features)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ValueError(
-            f"`model_text_` must be trees written by {library}; they were damaged or edited "
-            f"({type(error).__name__}: {error}). Train the model again."
+            f"`model_text_` must be trees written by {library}, with numbers in their leaves and "
+            f"without categories; got others ({type(error).__name__}: {error}). Train the model "
+            "again, with another kind of booster if this one is linear."
         ) from error
 
 
@@ -172,43 +185,91 @@ def _require(holds: Any, what: str) -> None:
 
 
 def _check_lightgbm(text: str, n_features: int) -> None:
-    header, *trees = text.split("end of trees")[0].split("\nTree=")
+    head, *trees = re.split(r"(?=Tree=)", text.removesuffix(END_OF_TREES))
+    _require(text.endswith(END_OF_TREES), "no end of the trees")
+    about = _fields(head)
+    _require(int(about["max_feature_idx"]) == n_features - 1, "a wrong number of columns")
+    for name in ("feature_names", "feature_infos"):
+        _require(len(about[name].split()) == n_features, "a wrong number of columns")
+    # LightGBM finds each tree by these sizes.
+    _require([int(size) for size in about["tree_sizes"].split()] == list(map(len, trees)), "sizes")
+    n_outputs = int(about["num_tree_per_iteration"])
+    of_objective = re.findall(r"num_class:(\S+)", about["objective"]) or [n_outputs]
     _require(
-        f"max_feature_idx={n_features - 1}" in header.splitlines(), "a wrong number of columns"
+        {n_outputs, int(about["num_class"]), *map(int, of_objective)} == {n_outputs}, "classes"
     )
+    _require(n_outputs > 0 and len(trees) % n_outputs == 0, "a wrong number of trees")
     for tree in trees:
-        values = dict(line.split("=", 1) for line in tree.splitlines()[1:] if "=" in line)
+        values = _fields(tree)
         n_leaves = int(values["num_leaves"])
-        _require(values["num_cat"] == "0" and n_leaves > 0, "categories")
+        _require(values["num_cat"] == values["is_linear"] == "0" and n_leaves > 0, "categories")
         inner = np.arange(n_leaves - 1)
+        numbers = {
+            name: _numbers(values.get(name, ""), inner.size)
+            for name in ("split_feature", "left_child", "right_child", "decision_type")
+        }
         for name in ("left_child", "right_child"):
-            child = np.array(values.get(name, "").split(), dtype=int)
-            _require(child.size == inner.size, "a wrong number of children")
+            child = numbers[name].astype(int)
             later = (child > inner) & (child < inner.size)
             _require(later | ((child < 0) & (~child < n_leaves)), "children outside the tree")
-        features = np.array(values.get("split_feature", "").split(), dtype=int)
-        _require(features.size == inner.size, "a wrong number of splits")
+        features, decisions = numbers["split_feature"], numbers["decision_type"]
         _require((features >= 0) & (features < n_features), "columns not in X")
-        _require(len(values["leaf_value"].split()) == n_leaves, "a wrong number of leaves")
+        _require((decisions >= 0) & (decisions % 2 == 0), "categories")
+        for name in (*LIGHTGBM_SPLITS, "threshold"):
+            _numbers(values.get(name, ""), inner.size)
+        _numbers(values["leaf_value"], n_leaves)
+        for name in LIGHTGBM_LEAVES if inner.size else ():
+            _numbers(values[name], n_leaves)
+        _numbers(values["shrinkage"], 1)
+
+
+def _fields(text: str) -> dict[str, str]:
+    """Fields of a part of LightGBM's format, each of which must be given once."""
+    pairs = [line.split("=", 1) for line in text.splitlines() if "=" in line]
+    fields = dict(pairs)
+    _require(len(fields) == len(pairs), "repeated fields")
+    return fields
+
+
+def _numbers(text: str, count: int) -> np.ndarray:
+    """Finite numbers in a line."""
+    values = np.array(text.split(), dtype=float)
+    _require(values.size == count and np.isfinite(values).all(), "a wrong number of values")
+    return values
 
 
 def _check_xgboost(text: str, n_features: int) -> None:
     learner = json.loads(text)["learner"]
-    _require(int(learner["learner_model_param"]["num_feature"]) == n_features, "other columns")
-    for tree in learner["gradient_booster"]["model"]["trees"]:
-        left, right, split = (
-            np.asarray(tree[name], dtype=int)
-            for name in ("left_children", "right_children", "split_indices")
+    about, model = learner["learner_model_param"], learner["gradient_booster"]["model"]
+    _require(int(about["num_feature"]) == n_features, "other columns")
+    n_outputs, trees = max(1, int(about["num_class"])), model["trees"]
+    classes = learner["objective"].get("softmax_multiclass_param", about)["num_class"]
+    _require(classes == about["num_class"] and about["num_target"] == "1", "other classes")
+    info, ends = np.asarray(model["tree_info"]), np.asarray(model["iteration_indptr"])
+    _require(info.shape == (len(trees),), "a wrong number of trees")
+    _require((info >= 0) & (info < n_outputs), "trees of other classes")
+    _require((np.diff(ends) >= 0).all() and [*ends[[0, -1]]] == [0, len(trees)], "other trees")
+    for tree in trees:
+        left, right, split, parents = (
+            np.asarray(tree[name])
+            for name in ("left_children", "right_children", "split_indices", "parents")
         )
-        place = np.arange(int(tree["tree_param"]["num_nodes"]))
-        _require(len(tree["categories"]) == 0, "categories")
-        for array in (left, right, split, tree["split_conditions"], tree["base_weights"]):
-            _require(len(array) == place.size, "arrays of inconsistent sizes")
-        _require((left == -1) == (right == -1), "an incomplete split")
+        about = tree["tree_param"]
+        place = np.arange(int(about["num_nodes"]))
+        _require(len(tree["categories"]) == 0 and not any(tree["split_type"]), "categories")
+        _require(int(about["num_feature"]) == n_features, "other columns")
+        _require(about["size_leaf_vector"] in ("0", "1"), "several numbers per leaf")
+        for name in XGBOOST_NODES:
+            _require(np.shape(tree[name]) == place.shape, "arrays of inconsistent sizes")
+        _require(left.dtype.kind == right.dtype.kind == split.dtype.kind == "i", "other numbers")
+        inner = left != -1
+        _require(inner == (right != -1), "an incomplete split")
         for child in (left, right):
             later = (child > place) & (child < place.size)
-            _require(later | (child == -1), "children outside the tree")
-        _require((split >= 0) & (split < n_features), "columns not in X")
+            _require(later | ~inner, "children outside the tree")
+            _require(parents[child[inner]] == place[inner], "nodes with other parents")
+        _require(((split >= 0) & (split < n_features)) | ~inner, "columns not in X")
+        _require(np.isfinite(np.asarray(tree["split_conditions"], dtype=float)), "other borders")
 
 
 def _check_catboost(text: str, n_features: int) -> None:
@@ -216,15 +277,18 @@ def _check_catboost(text: str, n_features: int) -> None:
     features = model["features_info"]
     _require(not features.get("categorical_features") and not features.get("ctrs"), "categories")
     known = [feature["flat_feature_index"] for feature in features["float_features"]]
-    _require(max(known, default=-1) < n_features, "columns not in X")
+    _require(known == [f["feature_index"] for f in features["float_features"]], "other columns")
+    _require(known == sorted(set(known) & set(range(n_features))), "columns not in X")
+    n_borders = sum(len(feature["borders"] or ()) for feature in features["float_features"])
+    n_outputs = len(model["scale_and_bias"][1])
     for tree in model["oblivious_trees"]:
         depth = len(tree["splits"] or ())
-        n_leaves = 2**depth
-        _require(depth <= 16 and len(tree["leaf_values"]) % n_leaves == 0, "other leaves")
-        _require(len(tree["leaf_values"]) > 0, "no leaves")
+        _require(depth <= 16 and len(tree["leaf_values"]) == n_outputs * 2**depth, "other leaves")
+        _require(n_outputs > 0, "no leaves")
         for split in tree["splits"] or ():
             _require(split["split_type"] == "FloatFeature", "splits of another kind")
             _require(0 <= split["float_feature_index"] < len(known), "columns not in X")
+            _require(0 <= split["split_index"] < n_borders, "splits outside the borders")
             _require(math.isfinite(split["border"]), "a non-finite border")
 
 
@@ -265,7 +329,10 @@ def _read_catboost(text: str) -> Callable[[Any], Any]:
 
 
 _WRITE: dict[str, Callable[[Any], str]] = {
-    "lightgbm": lambda model: model.booster_.model_to_string(),
+    # Without the parameters of the training, which predictions do not need.
+    "lightgbm": lambda model: (
+        model.booster_.model_to_string().partition(END_OF_TREES)[0] + END_OF_TREES
+    ),
     "xgboost": lambda model: model.get_booster().save_raw("json").decode(),
     "catboost": _write_catboost,
 }

@@ -58,19 +58,41 @@ def edit(text, library):
         for name in ("left_child", "right_child", "split_feature"):
             line = next(line for line in text.splitlines() if line.startswith(name))
             yield text.replace(line, name + "=" + " ".join(["1000000"] * len(line.split())), 1)
-        yield text.replace("max_feature_idx=3", "max_feature_idx=30", 1)
+        for old, new in [
+            ("max_feature_idx=3", "max_feature_idx=30"),
+            ("num_class=1", "num_class=99"),
+            ("tree_sizes=", "tree_sizes=1"),
+            ("decision_type=2", "decision_type=1"),
+            ("leaf_value=", "leaf_value=7 "),
+            ("leaf_count=", "leaf_count=nan "),
+            ("is_linear=0", "is_linear=1"),
+            ("\nnum_cat", "\nnum_leaves=2\nnum_cat"),
+            ("end of trees\n", ""),
+        ]:
+            assert old in text
+            yield text.replace(old, new, 1)
         return
-    for change in range(2):
+    for change in range(5):
         model = json.loads(text)
         if library == "xgboost":
-            tree = model["learner"]["gradient_booster"]["model"]["trees"][0]
-            tree[("left_children", "split_indices")[change]][0] = 10**9
+            trees = model["learner"]["gradient_booster"]["model"]
+            tree = trees["trees"][0]
+            if change < 3:
+                tree[("left_children", "split_indices", "parents")[change]][change > 1] = 10**9
+            elif change == 3:
+                tree["tree_param"]["size_leaf_vector"] = "3"
+            else:
+                trees["tree_info"][0] = -5
         else:
             tree = model["oblivious_trees"][0]
-            if change:
-                tree["leaf_values"] = tree["leaf_values"][:-1]
+            if change < 2:
+                split = ("float_feature_index", "split_index")[change]
+                tree["splits"][0][split] = 10**9
+            elif change < 4:
+                place = ("flat_feature_index", "feature_index")[change - 2]
+                model["features_info"]["float_features"][1][place] = 0
             else:
-                tree["splits"][0]["float_feature_index"] = 10**9
+                tree["leaf_values"] = tree["leaf_values"][:-1]
         yield json.dumps(model)
     yield "{"
     yield "{}"
@@ -89,6 +111,12 @@ def test_text_that_was_edited_is_refused(rows, prefix):
             model.__setstate__(model.__getstate__() | {"model_text_": wrong})
     with pytest.raises(ValueError, match="columns"):
         check_text(library, model.model_text_, 2)
+
+
+def test_boosters_that_cannot_be_saved_are_refused_when_they_are_fitted(rows):
+    for prefix, options in [("XGB", {"booster": "dart"}), ("LGBM", {"linear_tree": True})]:
+        with pytest.raises(ValueError, match="with numbers in their leaves"):
+            make(prefix, "Regressor", **options).fit(*rows)
 
 
 def test_one_class_is_refused(rows):
