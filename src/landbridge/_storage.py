@@ -105,7 +105,7 @@ def unpack(
         )
     try:
         record = cls(**complete(_unpack(header["values"], arrays, parts or {})))
-        _require_type(record, cls, "")
+        require_type(record, cls, "")
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(
             f"`{path}` must have the fields of {cls.__name__}; got others ({error}), saved by "
@@ -135,7 +135,7 @@ def _unpack(value: Any, arrays: dict[str, np.ndarray], parts: Mapping[str, Any])
     return parts[inside.pop(RECORD)](**inside) if RECORD in inside else inside
 
 
-def _require_type(value: Any, kind: Any, name: str) -> None:
+def require_type(value: Any, kind: Any, name: str) -> None:
     """Raise a `TypeError` unless a value and the parts in it have the types of their fields."""
     if isinstance(kind, UnionType):  # a type or None
         kind = get_args(kind)[0] if value is not None else NoneType
@@ -159,7 +159,7 @@ def _require_type(value: Any, kind: Any, name: str) -> None:
     if not fits:
         raise TypeError(f"{name!r} must be {kind}; got {str(value)[:60]!r}")
     for part, its_kind, key in parts:
-        _require_type(part, its_kind, f"{name} {key}".strip())
+        require_type(part, its_kind, f"{name} {key}".strip())
 
 
 def plain_array(array: np.ndarray, name: str) -> np.ndarray:

@@ -230,6 +230,9 @@ def test_wrong_files_and_options(batch, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps({**state, "target": "east"}))
     refused = program(*design, tmp_path / "a.json", code=2).stderr
     assert "--target must be 'east' as in the state" in refused
+    for rows in ({}, [], {str(one["row"]): {} for one in state["planner"]["asked"]}):
+        (tmp_path / "a.json").write_text(json.dumps({**state, "rows": rows}))
+        assert "the state must describe" in message(*output, "--state", tmp_path / "a.json")
     state["planner"]["asked"][0]["label"] = 0
     state["rows"][str(state["planner"]["asked"][0]["row"])]["name"] = "row 99999"
     (tmp_path / "a.json").write_text(json.dumps(state))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from landbridge._storage import whole_file
+from landbridge._storage import require_regular_file, require_type, whole_file
 from landbridge._version import __version__
 from landbridge.cli._options import Goal, Label
 from landbridge.cli._problem import Problem
@@ -68,9 +68,10 @@ class State:
     @classmethod
     def load(cls, path: Path) -> "State":
         """Load a state written by `save`."""
+        require_regular_file(path)
         try:
             state = json.loads(path.read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(
                 f"{path}: the state must be a JSON file that `landbridge label` wrote; it cannot "
                 f"be read ({error}). Restore a copy, or start again with another --state."
@@ -81,7 +82,18 @@ class State:
                 "file. Name one with --state."
             )
         about = {name: state.get(name) for name in ("label", "target", "goal", "columns")}
-        return cls(about, state.get("rows", {}), LabelPlanner.from_dict(state.get("planner", {})))
+        planner = LabelPlanner.from_dict(state.get("planner", {}))
+        try:
+            require_type(state.get("columns"), list[Any] | None, "columns")
+            require_type(state.get("rows"), dict[str, dict[str, str]], "rows")
+            for one in planner.asked_:
+                _ = state["rows"][str(one.row)]["name"], state["rows"][str(one.row)]["cells"]
+        except (KeyError, TypeError) as error:
+            raise InputError(
+                f"{path}: the state must describe the rows that were asked for; it was damaged or "
+                f"edited ({error}). Restore a copy, or start again with another --state."
+            ) from error
+        return cls(about, state["rows"], planner)
 
     def open_rows(self) -> list[int]:
         """Rows of the last batch if none of them has been labelled."""

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
-from landbridge._storage import whole_file
+from landbridge._storage import require_regular_file, require_type, whole_file
 from landbridge._typing import RandomState, Vector, VectorLike
 from landbridge._validation import check_choice, check_count, check_positive, is_number
 from landbridge.inference.intervals import check_level
@@ -524,12 +524,28 @@ class LabelPlanner:
             classes = state["classes"]
             planner.classes_ = None if classes is None else np.asarray(classes)
             planner.asked_ = [AskedRow(**one) for one in state["asked"]]
+            planner._check_asked()
             planner._known()
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise ValueError(
                 f"`state` must be a result of `LabelPlanner.to_dict`; got damaged values ({error})."
             ) from error
         return planner
+
+    def _check_asked(self) -> None:
+        """Raise if the rows of a loaded state cannot have been asked for."""
+        require_type(self.n_rows_, int, "n_rows")
+        require_type(self.names_, tuple[str, ...], "names")
+        for k, one in enumerate(self.asked_):
+            require_type(one, AskedRow, f"asked {k}")
+            inside = 0 <= one.row < self.n_rows_ and 0 <= one.batch < len(self.asked_)
+            if not (inside and 0 < one.probability <= 1):
+                raise ValueError(f"row {one.row} of batch {one.batch}")
+            whole = self.classes_ is None or one.label in range(len(self.classes_))
+            if one.label is not None and not (whole and math.isfinite(one.label)):
+                raise ValueError(f"the label {one.label} of row {one.row}")
+        if len({one.row for one in self.asked_}) < len(self.asked_):
+            raise ValueError("a row that was asked for twice")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the state to a JSON file, which is never left incomplete.
@@ -556,9 +572,10 @@ class LabelPlanner:
         -------
         LabelPlanner
         """
+        require_regular_file(path)
         try:
             state = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:
             raise ValueError(f"{path}: not a labelling state ({error}).") from error
         return cls.from_dict(state)
 

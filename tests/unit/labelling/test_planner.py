@@ -358,9 +358,34 @@ def test_states_are_checked(tmp_path):
     state["asked"][0]["predictions"] = None
     with pytest.raises(ValueError, match="got damaged values"):
         LabelPlanner.from_dict(state)
-    (tmp_path / "state.json").write_text("{")
-    with pytest.raises(ValueError, match="not a labelling state"):
-        LabelPlanner.load(tmp_path / "state.json")
+    for text in ("{", "[" * 100_000):
+        (tmp_path / "state.json").write_text(text)
+        with pytest.raises(ValueError, match="not a labelling state"):
+            LabelPlanner.load(tmp_path / "state.json")
+    with pytest.raises(ValueError, match="must be a regular file"):
+        LabelPlanner.load("/dev/zero")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"batch": 10**9}, "row .* of batch 1000000000"),
+        ({"row": 10**9}, "row 1000000000 of batch 0"),
+        ({"row": 0.5}, "'asked 0 row' must be <class 'int'>; got '0.5'"),
+        ({"probability": 0.0}, "row .* of batch 0"),
+        ({"label": 0.5}, "the label 0.5 of row"),
+        ({"label": 7}, "the label 7 of row"),
+        ({"label": "a"}, "'asked 0 label' must be"),
+    ],
+)
+def test_rows_that_cannot_have_been_asked_for_are_refused(changes, message):
+    state = run(LabelPlanner(random_state=0), *make_answers(n=40), 1).to_dict()
+    state["asked"][0] |= changes
+    with pytest.raises(ValueError, match=f"got damaged values .{message}"):
+        LabelPlanner.from_dict(state)
+    state["asked"][0] = state["asked"][1]
+    with pytest.raises(ValueError, match="a row that was asked for twice"):
+        LabelPlanner.from_dict(state)
 
 
 def test_a_search_without_unlabelled_rows_is_refused():
