@@ -304,5 +304,5 @@ def _pairwise(result: SearchResult) -> dict[str, Any] | None:
         words = "Both are compared on the same labelled target rows."
     else:
         words = f"From {result.criterion} alone, without target labels: a hint, not a test."
-    np.fill_diagonal(values, np.nan)
+    values = np.where(np.eye(len(best), dtype=bool), np.nan, values)  # cached, so not changed
     return {"names": [result.labels[cell] for cell in best], "values": values, "words": words}
