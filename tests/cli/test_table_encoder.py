@@ -65,6 +65,19 @@ def test_without_free_text_columns_are_standardised():
     assert X[3, 0] == pytest.approx(0)  # the missing price is the mean
 
 
+@pytest.mark.parametrize("others", [{}, {"kind": ["a", "b"] * 50}])
+@pytest.mark.parametrize("kind", [pl.Float64, pl.Int64])
+def test_numbers_far_from_zero_keep_their_differences(others, kind):
+    size = np.random.default_rng(0).integers(0, 1000, 100)
+    near, far = (
+        TableEncoder().fit_transform(
+            pl.DataFrame({"x": pl.Series(size + start, dtype=kind), "y": size, **others})
+        )
+        for start in (0, 1_600_000_000_000)
+    )
+    np.testing.assert_allclose(near, far, atol=1e-5)
+
+
 def test_a_table_of_text_alone_and_missing_and_new_texts():
     frame = table().select("review")
     encoder = TableEncoder().fit(frame)

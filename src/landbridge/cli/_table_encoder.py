@@ -31,6 +31,9 @@ SHORT_TEXT = 30
 # Ten thousand more or fewer terms change the accuracy on reviews by 0.001.
 MOST_TERMS = 20_000
 COMPONENTS = 100
+# Numbers with a mean of more than this many standard deviations, such as times in milliseconds, are
+# centred before they are rounded to single precision.
+FAR = 1000
 # Number of components for names and other single words with too many values for indicators.
 NAME_COMPONENTS = 30
 # skrub's vectorizer refers to its fitted steps several times, and a saved model would repeat them.
@@ -78,6 +81,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 self.text_columns_.append(name)
                 self.vectorizers_.append(vectorizers)
         self.other_columns_ = [name for name in X.columns if name not in self.text_columns_]
+        others = X.select(self.other_columns_)
+        self.centres_ = {column.name: column.mean() for column in others if _is_far(column)}
         if self.other_columns_:
             self.numbers_only_ = all(map(_is_number, X.select(self.other_columns_)))
             self.table_ = _table_pipeline(
@@ -142,6 +147,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         import polars.selectors as cs
 
         rows = X.select(self.other_columns_)
+        rows = rows.with_columns(pl.col(name) - mean for name, mean in self.centres_.items())
         if self.numbers_only_:
             return rows.cast({cs.float(): pl.Float32}).to_numpy()
         # skrub would read text like 007 or 01/02/2020 as numbers and dates.
@@ -166,6 +172,12 @@ def is_free_text(column: "pl.Series") -> bool:
     if column.dtype != pl.String or column.n_unique() <= MOST_CATEGORIES:
         return False
     return typical_words(column.drop_nulls().to_numpy()) >= FREE_WORDS
+
+
+def _is_far(column: "pl.Series") -> bool:
+    """Whether numbers lie too far from zero for their differences in single precision."""
+    spread = column.std() if column.dtype.is_numeric() else None
+    return bool(spread) and abs(column.mean()) > FAR * spread  # type: ignore[arg-type,operator]
 
 
 def _is_number(column: "pl.Series") -> bool:
