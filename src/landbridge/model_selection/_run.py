@@ -333,7 +333,7 @@ class _Run:
                     self.cells[number] = replace(self.cells[number], stopped_after=folds)
 
     def _losses_so_far(self, cell: int) -> RowLosses | None:
-        """Losses on the rows seen so far; on target rows if the criterion uses any."""
+        """Weighted losses on the rows seen so far; on target rows if the criterion uses any."""
         criterion = CRITERIA[self.settings.choice.criterion]
         found = self.kept.get(criterion.predictions, [None] * len(self.cells))[cell]
         if found is None:
@@ -347,7 +347,12 @@ class _Run:
         kept = np.flatnonzero(seen)
         if not kept.size:
             return None
-        return RowLosses(kept if criterion.of_target else rows[kept], losses[kept])
+        if criterion.of_target:
+            numbers, weight = kept, self.data.sample_weight_target
+        else:
+            numbers, weight = rows[kept], self.data.sample_weight
+        losses = losses[kept] if weight is None else losses[kept] * weight[numbers]
+        return RowLosses(numbers, losses)
 
     def _leader(self) -> str:
         losses = {cell: self._losses_so_far(cell) for cell in range(len(self.cells))}

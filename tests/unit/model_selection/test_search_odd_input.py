@@ -623,6 +623,16 @@ def test_sample_weights_reach_fits_and_metrics():
         search().fit(X, Y, X_unlabeled=X_TARGET, sample_weight_target=of_target)
 
 
+def test_racing_compares_weighted_losses():
+    rows, y = np.zeros((160, 1)), (np.arange(160) % 4 > 0).astype(int)
+    constants = {f"{n}": DummyClassifier(strategy="constant", constant=n > 0) for n in range(4)}
+    race = search(constants, criterion="scv", cv=8, racing=True, refit=False)
+    for weight, stopped in ((None, "0"), (np.where(y == 0, 10.0, 0.1), "3")):
+        result = race.fit(rows, y, X_unlabeled=rows, sample_weight=weight).results_
+        assert stopped in {cell.candidate for cell in result.cells if cell.stopped_after}
+        assert result.cells[result.best].candidate != stopped
+
+
 @pytest.mark.parametrize("metric", ["accuracy", "neg_log_loss"])
 def test_weighted_losses_are_divided_by_the_sum_of_the_sample_weights(metric):
     weight, of_target = np.linspace(0.1, 2, 60), np.linspace(2, 0.1, 16)
