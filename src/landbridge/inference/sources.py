@@ -142,7 +142,11 @@ def summarise_scores(
     """
     check_choice(source_weight, "source_weight", ("equal", "proportional"))
     known = ~np.isnan(scores)
-    require_two_sources(names[known])
+    if known.sum() < 2:
+        raise ValueError(
+            f"`metric` must be defined on at least 2 sources; got {known.sum()} of {known.size}. "
+            "It may need rows of every class in each source: choose another metric."
+        )
     share = totals[known] if source_weight == "proportional" else np.ones(known.sum())
     return SourceSummary(
         names[known], n_rows[known], share / share.sum(), scores[known], variances[known]

@@ -417,6 +417,9 @@ class MultiSourceResult(KeptPredictions):
             if question == "new_source":
                 lines.append(what_shrinks(answer))
         for metric in others:
+            if np.isfinite(self.source_scores(metric)).sum() < 2:
+                lines.append(f"{metric.label} is defined on fewer than 2 sources.")
+                continue
             lines += [
                 _answer(self.summary(metric), question, level, metric).describe(why=False)
                 for question in self.questions[:1]

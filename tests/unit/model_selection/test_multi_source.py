@@ -265,6 +265,14 @@ def test_every_score_stands_beside_that_of_a_constant_guess():
 # Weights
 
 
+def test_a_metric_that_needs_both_classes_in_every_source():
+    scoring = ["accuracy", "roc_auc"]
+    result = MultiSourceCV(GaussianNB(), scoring=scoring).fit(X, Y, groups=[*Y[:-1], 2]).result_
+    assert "\nROC AUC is defined on fewer than 2 sources.\n" in repr(result)
+    with pytest.raises(ValueError, match="`metric` must be defined on at least 2 sources; got 0"):
+        result.interval(metric="roc_auc")
+
+
 def test_sample_weights_reach_the_fit_and_the_metric():
     weight = np.random.default_rng(1).gamma(1.0, size=150)
     result = MultiSourceCV(GaussianNB(), scoring=["accuracy", "roc_auc"]).fit(
