@@ -233,6 +233,9 @@ def test_wrong_files_and_options(batch, tmp_path):
     for rows in ({}, [], {str(one["row"]): {} for one in state["planner"]["asked"]}):
         (tmp_path / "a.json").write_text(json.dumps({**state, "rows": rows}))
         assert "the state must describe" in message(*output, "--state", tmp_path / "a.json")
+    for columns in (None, 3):
+        (tmp_path / "a.json").write_text(json.dumps({**state, "columns": columns}))
+        assert "the state must describe" in message(*output, "--state", tmp_path / "a.json")
     state["planner"]["asked"][0]["label"] = 0
     state["rows"][str(state["planner"]["asked"][0]["row"])]["name"] = "row 99999"
     (tmp_path / "a.json").write_text(json.dumps(state))

@@ -84,7 +84,7 @@ class State:
         about = {name: state.get(name) for name in ("label", "target", "goal", "columns")}
         planner = LabelPlanner.from_dict(state.get("planner", {}))
         try:
-            require_type(state.get("columns"), list[Any] | None, "columns")
+            require_type(state.get("columns"), list[str], "columns")
             require_type(state.get("rows"), dict[str, dict[str, str]], "rows")
             for one in planner.asked_:
                 _ = state["rows"][str(one.row)]["name"], state["rows"][str(one.row)]["cells"]
@@ -411,7 +411,7 @@ def with_answers(problem: Problem, path: Path) -> Problem:
         raise InputError(
             f"{path}: the table must hold the rows of the state; {gone[0]} is missing."
         )
-    columns = state.about["columns"] or []
+    columns = state.about["columns"]
     unknown = [name for name in columns if name not in problem.features.columns]
     if unknown:
         warnings.warn(
@@ -420,7 +420,7 @@ def with_answers(problem: Problem, path: Path) -> Problem:
             stacklevel=2,
         )
     for name, one in answered.items() if not unknown else ():
-        cells = problem.features.select(columns).row(places[name])
+        cells = [problem.features[column][places[name]] for column in columns]
         if fingerprint(cells) != state.rows[str(one.row)]["cells"]:
             raise InputError(
                 f"{path}: the table must be the one of `landbridge label`; {name} has changed or "
