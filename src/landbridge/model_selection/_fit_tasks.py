@@ -43,6 +43,7 @@ from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_w
 from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals, working_time
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import TransferData, plain_numbers, stack_rows
+from landbridge._validation.checks import SINGLE
 from landbridge._warn import warn_caller
 from landbridge.exceptions import FewTargetRowsWarning, LandbridgeWarning
 from landbridge.metrics.metric import Metric
@@ -528,7 +529,7 @@ class FitRun:
         if "unlabelled" in self.task.fills:
             X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
             found = self._timed(predict_rows, model, X, self.data.classes)
-            self.arrays["unlabelled.values"] = found.values.astype(np.float32)
+            self.arrays["unlabelled.values"] = single(found.values)
 
     def _predict(self, model: Any, X: MatrixLike, *names: str) -> None:
         found = self._timed(predict_rows, model, X, self.data.classes)
@@ -552,6 +553,12 @@ class FitRun:
         answer = function(*arguments)
         self.predict_seconds += working_time() - started
         return answer
+
+
+def single(values: np.ndarray) -> np.ndarray:
+    """Values in single precision, unless they overflow or vanish in it."""
+    largest = np.abs(values).max(initial=0.0)
+    return values.astype(np.float32) if SINGLE[0] <= largest <= SINGLE[1] else values
 
 
 def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:

@@ -36,6 +36,7 @@ from landbridge.model_selection._fit_tasks import (
     make_context,
     plan_cells,
     plan_fits,
+    single,
 )
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection._sources import source_name
@@ -410,7 +411,7 @@ class _Run:
         stack = np.stack([folds[fold] for fold in sorted(folds)])
         values: np.ndarray = stack.mean(axis=0, dtype=np.float64)
         labels = None if self.data.classes is None else values.argmax(axis=1).astype(np.int16)
-        return Predictions(values.astype(np.float32), labels)
+        return Predictions(single(values), labels)
 
     def _cut_cells(self) -> list[Failure]:
         """One failure per cell that the time budget cut short, with its progress."""

@@ -24,7 +24,7 @@ from landbridge._validation import Task, TransferData, check_choice, check_group
 from landbridge._warn import warn_caller
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
-from landbridge.model_selection._fit_tasks import FinalFits, Settings, without_column
+from landbridge.model_selection._fit_tasks import FinalFits, Settings, single, without_column
 from landbridge.model_selection._run import run_search
 from landbridge.model_selection._search_data import SearchData, check_search_data, compare_labelled
 from landbridge.model_selection._sources import check_cv, n_folds, needs_groups, resolve_sources
@@ -450,7 +450,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
         Returns
         -------
-        ndarray of float32, shape (n_cells, n_unlabelled, n_classes) or (n_cells, n_unlabelled)
+        ndarray of shape (n_cells, n_unlabelled, n_classes) or (n_cells, n_unlabelled)
             Class probabilities, or numbers for regression.
         """
         final = self._fits_in_this_process("predict_unlabelled")
@@ -461,7 +461,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 found = np.asarray(model.predict(rows))
             else:
                 found = class_probabilities(model, rows, self.results_.classes)
-            predictions.append(found.astype(np.float32))
+            predictions.append(single(found))
         return np.stack(predictions)
 
     # Answers

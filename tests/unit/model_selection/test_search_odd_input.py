@@ -215,6 +215,19 @@ def test_names_of_groups_can_be_saved_and_holes_in_a_tuple_are_seen(tmp_path):
         search().fit(X, Y, groups=(*GROUPS[:-1], np.nan), **TARGET)
 
 
+def test_numbers_beyond_single_precision_are_kept():
+    found = []
+    for scale in (2.0**-160, 1.0, 2.0**160):
+        target = {**OF_NUMBERS, "y_target": scale * OF_NUMBERS["y_target"]}
+        candidates = {"r": lb.Pooled(Ridge()), "s": lb.SourceOnly(Ridge(100.0))}
+        result = search(candidates).fit(X, scale * NUMBERS, **target).results_
+        values = result.unlabelled[0].values
+        assert np.isfinite(values).all()
+        found.append(np.append(result.scores(), values) / scale)
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
+    np.testing.assert_allclose(found[2], found[1], rtol=1e-5)
+
+
 def test_repeated_and_unsorted_entries_of_sparse_rows_are_summed_in_a_copy():
     def twice(rows):
         plain = sparse.csr_matrix(rows)
