@@ -37,14 +37,21 @@ def sentence(words: str, *, quiet: bool = False) -> str:
 
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[object]], *, best: int = -1) -> str:
-    """Table with right-aligned floats and optionally one highlighted row."""
-    body, numbers = [], [False] * len(header)
+    """Table with right-aligned numbers and optionally one highlighted row.
+
+    The largest number of a column has three significant digits.
+    """
+    from landbridge.inference.intervals import three_digits  # which imports this module
+
+    body, numbers, rows = [], [False] * len(header), list(rows)
+    columns = zip(*rows, strict=True)
+    shown = [three_digits(x for x in cells if isinstance(x, float)) for cells in columns]
     for place, row in enumerate(rows):
         cells = []
         for column, value in enumerate(row):
             numbers[column] |= isinstance(value, float | int)
             kind = ' class="lb-number"' if isinstance(value, float | int) else ""
-            cells.append(f"<td{kind}>{escape(_shown(value))}</td>")
+            cells.append(f"<td{kind}>{escape(_shown(value, shown[column]))}</td>")
         kind = ' class="lb-best"' if place == best else ""
         body.append(f"<tr{kind}>{''.join(cells)}</tr>")
     heads = "".join(
@@ -71,10 +78,12 @@ def interval_bar(low: float, estimate: float, high: float, bounds: tuple[float, 
     )
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, decimals: int) -> str:
+    from landbridge.inference.intervals import with_decimals
+
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
-    return f"{value:#.4g}" if isinstance(value, float) else str(value)
+    return with_decimals(decimals, value)[0] if isinstance(value, float) else str(value)
 
 
 def visible(text: str) -> str:

@@ -23,6 +23,7 @@ with their sources are too wide, and those of unstable models are too narrow.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal, TypeAlias
@@ -352,6 +353,12 @@ def decimals(standard_error: float) -> int:
     exponent = math.floor(math.log10(standard_error))
     leads_with_one = standard_error / 10.0**exponent < 2
     return -exponent + leads_with_one
+
+
+def three_digits(values: Iterable[float | None]) -> int:
+    """Decimals that give the largest number three significant digits."""
+    largest = max((abs(x) for x in values if x is not None and math.isfinite(x)), default=0.0)
+    return 3 - math.ceil(math.log10(largest)) if largest else 0
 
 
 def with_decimals(shown: int, *values: float) -> tuple[str, ...]:

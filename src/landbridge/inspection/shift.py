@@ -170,7 +170,7 @@ class ShiftDiagnosis:
 
     def _repr_html_(self) -> str:
         rows = [
-            (shift.name, shift.ks, shift.mean_difference, f"{max(shift.p_value, 1e-300):.1g}")
+            (shift.name, shift.ks, shift.mean_difference, _p(shift.p_value).removeprefix("= "))
             for shift in self.features[:MOST_SHOWN]
         ]
         header = ("feature", "distance", "difference of means, sd", "corrected p-value")

@@ -1,13 +1,13 @@
 """Building blocks of a page, for any output format: text, facts and tables."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from landbridge.inference.intervals import with_decimals
+from landbridge.inference.intervals import three_digits, with_decimals
 from landbridge.metrics.metric import percent
 from landbridge.report.graph import Graph
 
@@ -129,12 +129,6 @@ def table_of(columns: dict[Any, Column], rows: Sequence[dict[Any, Any]], **optio
     """Table of the values that each row has under the keys of the columns."""
     values = [[row.get(key) for key in columns] for row in rows]
     return make_table(list(columns.values()), values, **options)
-
-
-def three_digits(values: Iterable[float | None]) -> int:
-    """Decimals that give the largest number three significant digits."""
-    largest = max((abs(x) for x in values if x is not None and math.isfinite(x)), default=0.0)
-    return 3 - math.ceil(math.log10(largest)) if largest else 0
 
 
 def _cell(column: Column, form: str | int | None, value: Any) -> Cell:

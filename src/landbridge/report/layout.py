@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from landbridge.inference.intervals import decimals, format_interval, format_number
+from landbridge.inference.intervals import decimals, format_interval, format_number, three_digits
 from landbridge.report.blocks import (
     P_VALUE,
     THREE_DIGITS,
@@ -17,7 +17,6 @@ from landbridge.report.blocks import (
     Text,
     make_table,
     table_of,
-    three_digits,
 )
 from landbridge.report.checks import next_steps
 from landbridge.report.graph import Graph, Marks, interval_graph
