@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from benchmarks._data import fetch_20newsgroups
-from landbridge.datasets import fetch_abalone, fetch_wine_quality
+from landbridge.datasets import fetch_20newsgroups, fetch_abalone, fetch_wine_quality
 
 # (source, target), each (first class, second class); the splits of Dai et al. (KDD 2007).
 GROUPS = {

@@ -13,7 +13,6 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks import _data
 from landbridge import datasets
 
 MOST_SOURCE, MOST_TARGET, MOST_TEST = 800, 800, 1000
@@ -125,7 +124,7 @@ def reuters(*, scale: bool = True) -> Iterator[DomainTask]:
 
 def newsgroups(*, scale: bool = True) -> Iterator[DomainTask]:
     """Branches of the tree told apart by other leaves, in both directions."""
-    data = _data.fetch_20newsgroups()
+    data = datasets.fetch_20newsgroups()
     texts = np.array(data.data, dtype=object)
     for name, (first, second) in NEWSGROUP_TASKS.items():
         keep = np.flatnonzero(np.isin(data.target, (*first, *second)))
@@ -161,7 +160,7 @@ def wifi(*, other_phones: bool = False) -> Iterator[DomainTask]:
 
 def office() -> Iterator[DomainTask]:
     """Objects photographed elsewhere."""
-    data = _data.fetch_office_caltech()
+    data = datasets.fetch_office_caltech()
     shares = data.data / data.data.sum(axis=1, keepdims=True)
     rows = TruncatedSVD(100, random_state=0).fit_transform(StandardScaler().fit_transform(shares))
     yield from pairs("office", rows, data.target, data.domain)
@@ -195,7 +194,7 @@ def abalone() -> Iterator[DomainTask]:
 
 def syskill() -> Iterator[DomainTask]:
     """Web pages that one person found hot, on another subject."""
-    data = _data.fetch_syskill_webert()
+    data = datasets.fetch_syskill_webert()
     rows = _reduced(_tfidf(data.data))
     yield from pairs("syskill", rows, (data.target == "hot").astype(int), data.domain)
 

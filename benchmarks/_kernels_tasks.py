@@ -8,8 +8,12 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks._data import fetch_20newsgroups, fetch_office_caltech, fetch_wifi
-from landbridge.datasets import fetch_ujiindoorloc
+from landbridge.datasets import (
+    fetch_20newsgroups,
+    fetch_office_caltech,
+    fetch_ujiindoorloc,
+    fetch_wifi,
+)
 
 SHARE = 0.6
 # For each building of UJIIndoorLoc two phones with many rows that were carried to the same

@@ -11,7 +11,6 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import StandardScaler
 
-from benchmarks import _data
 from landbridge import datasets
 
 N_TERMS = 500
@@ -59,7 +58,7 @@ def table_2() -> Iterator[PaperTask]:
         data = datasets.fetch_reuters_crossdomain(task=key)
         source = data.domain == "source"
         yield _task(name, _top_terms(data.data, data.target, source), data.target, source)
-    pages = _data.fetch_syskill_webert(merge_medium=True)
+    pages = datasets.fetch_syskill_webert(merge_medium=True)
     counts = CountVectorizer(stop_words="english", min_df=2).fit_transform(pages.data)
     for name, subject in (("Sp", "Sheep"), ("Bl", "BioMedical"), ("Gs", "Goats")):
         keep = np.isin(pages.domain, ("Bands", subject))
@@ -70,7 +69,7 @@ def table_2() -> Iterator[PaperTask]:
 
 def table_3() -> Iterator[PaperTask]:
     """Two tasks with three sources each from 20 newsgroups."""
-    data = _data.fetch_20newsgroups()
+    data = datasets.fetch_20newsgroups()
     texts = np.array(data.data, dtype=object)
     for name, (sources, target) in SOURCE_SELECTION.items():
         group = {leaf: key for key, leaves in sources.items() for leaf in leaves}

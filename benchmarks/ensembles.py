@@ -30,7 +30,6 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import landbridge as lb
-from benchmarks import _data
 from benchmarks._domains import NEWSGROUP_TASKS
 from benchmarks._harness import Log, markdown_table, read, write_page
 from landbridge import datasets
@@ -74,7 +73,7 @@ def reuters() -> Iterator[Task]:
 
 
 def newsgroups() -> Iterator[Task]:
-    data = _data.fetch_20newsgroups()
+    data = datasets.fetch_20newsgroups()
     texts, category = np.array(data.data, dtype=object), np.asarray(data.target)
     branch = np.array([c.partition(".")[0] for c in category])
     for name, (first, second) in NEWSGROUP_TASKS.items():

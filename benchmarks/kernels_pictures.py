@@ -6,10 +6,9 @@ import matplotlib as mpl
 import numpy as np
 from sklearn.preprocessing import normalize
 
-from benchmarks._data import fetch_office_caltech
 from benchmarks._harness import PAGES
 from benchmarks._kernels_tasks import Task, wifi_tasks
-from landbridge.datasets import load_auto_mpg
+from landbridge.datasets import fetch_office_caltech, load_auto_mpg
 from landbridge.inspection import EigenfunctionDisplay, KernelAlignmentDisplay
 
 

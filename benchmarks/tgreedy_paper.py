@@ -19,10 +19,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from benchmarks import _tgreedy_figures as figures
-from benchmarks._data import fetch_cifar10, fetch_mnist
 from benchmarks._harness import Log, markdown_table, read, write_page
 from benchmarks._unsupervised import kept, patch_map, stacked_rbm
 from landbridge import SimilarityLearner, TGreedySelector
+from landbridge.datasets import fetch_cifar10, fetch_mnist
 from landbridge.feature_selection.similarity import draw_pairs, multiply_rows
 
 NAME = "tgreedy_paper"

@@ -1,6 +1,9 @@
 """Each loader on a small file of the same form, with every value known."""
 
 import gzip
+import io
+import json
+import tarfile
 
 import numpy as np
 import pytest
@@ -14,6 +17,15 @@ def write(path, text, *, encoding="utf-8"):
     path.parent.mkdir(parents=True, exist_ok=True)
     content = text.encode(encoding)
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def write_json_lines(path, records):
+    write(path, "".join(json.dumps(record) + "\n" for record in records))
+
+
+def write_arrays(path, **arrays):
+    path.parent.mkdir(parents=True)
+    np.savez(path, **arrays)
 
 
 def test_wine_quality(tmp_path):
@@ -52,6 +64,25 @@ def test_bike_sharing_leaves_the_parts_of_the_count_out(tmp_path):
     assert rides.date.tolist() == ["2011-01-01", "2012-07-01"]
 
 
+def test_wifi_turns_features_into_columns(tmp_path):
+    write_arrays(
+        tmp_path / "wifi_icdm2007/wifi_icdm2007_tr_99.npz",
+        src_X=np.array([[-50, 0, -60], [0, -70, -80]]),
+        src_labels=np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]),
+        tar_train_X=np.array([[-1], [-2]]),
+        tar_train_labels=np.array([[7.0, 8.0]]),
+        tar_test_X=np.array([[-3, -4], [-5, -6]]),
+        tar_test_labels=np.array([[9.0, 9.0], [8.0, 8.0]]),
+    )
+    wifi = datasets.fetch_wifi(data_home=tmp_path)
+    assert wifi.X.tolist() == [[-50, 0], [0, -70], [-60, -80]]
+    assert wifi.X_target.tolist() == [[-1, -2]]
+    assert wifi.y_test.tolist() == [[9, 9], [8, 8]]
+    assert wifi.data.shape == (6, 2)
+    assert wifi.domain.tolist() == ["source"] * 3 + ["target"] * 3
+    assert wifi.split.tolist() == ["train"] * 4 + ["test"] * 2
+
+
 def test_ujiindoorloc_puts_what_was_not_seen_below_the_weakest(tmp_path):
     points = [f"WAP{k:03d}" for k in range(1, 521)]
     place = "LONGITUDE,LATITUDE,FLOOR,BUILDINGID,SPACEID,RELATIVEPOSITION,USERID,PHONEID,TIMESTAMP"
@@ -70,10 +101,83 @@ def test_ujiindoorloc_puts_what_was_not_seen_below_the_weakest(tmp_path):
     assert (places.building.tolist(), places.floor.tolist()) == ([1] * 3, [2] * 3)
 
 
-def test_reviews_keep_empty_texts_and_read_both_encodings(tmp_path):
-    from landbridge.datasets._fetch import REVIEW_DOMAINS
+@pytest.mark.parametrize("case", [str.lower, str.upper])
+def test_mnist_and_cifar10(tmp_path, case):
+    arrays = {
+        f"{case('x')}_train": np.arange(2 * 4, dtype=np.uint8).reshape(2, 2, 2),
+        "y_train": np.array([3, 4], dtype=np.uint8),
+        f"{case('x')}_test": np.zeros((1, 2, 2), dtype=np.uint8),
+        "y_test": np.array([5], dtype=np.uint8),
+    }
+    write_arrays(tmp_path / "mnist/mnist.npz", **arrays)
+    write_arrays(tmp_path / "cifar10/cifar10_subset.npz", **arrays)
+    for images in (
+        datasets.fetch_mnist(data_home=tmp_path),
+        datasets.fetch_cifar10(data_home=tmp_path),
+    ):
+        assert images.data.tolist() == [[0, 1, 2, 3], [4, 5, 6, 7], [0, 0, 0, 0]]
+        assert images.data.dtype == np.uint8
+        assert images.target.tolist() == [3, 4, 5]
+        assert images.split.tolist() == ["train", "train", "test"]
+    assert images.target_names[3] == "cat"
 
-    for domain in REVIEW_DOMAINS:
+
+def test_office_caltech(tmp_path):
+    domains = ["caltech10", "amazon", "webcam", "dslr"]
+    arrays = {f"{name}_X": np.full((2, 3), k) for k, name in enumerate(domains)}
+    labels = {f"{name}_y": np.array([1, 2]) for name in domains}
+    write_arrays(tmp_path / "office_caltech10_surf/office_caltech10_surf.npz", **arrays, **labels)
+    objects = datasets.fetch_office_caltech(data_home=tmp_path)
+    assert objects.data[:, 0].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert objects.target.tolist() == [1, 2] * 4
+    assert objects.domain[::2].tolist() == ["caltech", "amazon", "webcam", "dslr"]
+
+
+POSTS = [
+    {"split": "train", "category": "rec.autos", "id": "7", "text": "a caf\xe9"},
+    {"split": "train", "category": "sci.space", "id": "10", "text": "orbit"},
+    {"split": "test", "category": "rec.autos", "id": "8", "text": "wheel\r"},
+]
+
+
+def newsgroup_archive():
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for post in reversed(POSTS):
+            content = post["text"].encode("latin-1")
+            name = f"20news-bydate-{post['split']}/{post['category']}/{post['id']}"
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        archive.addfile(_folder("20news-bydate-train"))
+    return buffer.getvalue()
+
+
+def _folder(name):
+    info = tarfile.TarInfo(name)
+    info.type = tarfile.DIRTYPE
+    return info
+
+
+@pytest.mark.parametrize("form", ["lines", "archive"])
+def test_20newsgroups_reads_the_original_archive_and_json_lines_alike(tmp_path, form):
+    folder = tmp_path / "20newsgroups"
+    if form == "lines":
+        write_json_lines(folder / "20news-bydate.jsonl.gz", POSTS)
+    else:
+        folder.mkdir()
+        (folder / "20news-bydate.tar.gz").write_bytes(newsgroup_archive())
+    news = datasets.fetch_20newsgroups(data_home=tmp_path, download_if_missing=False)
+    assert news.data == ["a caf\xe9", "orbit", "wheel\r"]
+    assert news.target.tolist() == ["rec.autos", "sci.space", "rec.autos"]
+    assert news.split.tolist() == ["train", "train", "test"]
+    assert news.target_names == ["rec.autos", "sci.space"]
+
+
+def test_reviews_keep_empty_texts_and_read_both_encodings(tmp_path):
+    from landbridge.datasets._texts import _REVIEW_DOMAINS
+
+    for domain in _REVIEW_DOMAINS:
         folder = tmp_path / "fdu_mtl"
         encoding = "latin-1" if domain == "MR" else "utf-8"
         write(folder / f"{domain}.task.train.gz", "1\tcaf\xe9 \n0\t\n", encoding=encoding)
@@ -86,6 +190,38 @@ def test_reviews_keep_empty_texts_and_read_both_encodings(tmp_path):
     assert reviews.domain[:4].tolist() == ["MR", "MR", "MR", "apparel"]
     assert reviews.split[:3].tolist() == ["train", "train", "test"]
     assert reviews.unlabeled["video"] == ["video"]
+
+
+def test_reuters(tmp_path):
+    document = {"lewissplit": "TRAIN", "title": "T", "body": "B", "topics": ["cocoa"]}
+    document |= {"places": ["usa"], "people": [], "orgs": ["ec"], "exchanges": []}
+    write_json_lines(tmp_path / "reuters21578/reuters21578.jsonl.gz", [document])
+    news = datasets.fetch_reuters(data_home=tmp_path)
+    assert news.data == ["T\nB"]
+    assert news.target == news.topics == [["cocoa"]]
+    assert (news.places, news.people, news.orgs, news.exchanges) == (
+        [["usa"]],
+        [[]],
+        [["ec"]],
+        [[]],
+    )
+    assert news.split.tolist() == ["TRAIN"]
+    assert news.documents == [document]
+
+
+@pytest.mark.parametrize(("merge", "second"), [(False, "medium"), (True, "cold")])
+def test_syskill_webert_shows_what_a_reader_sees(tmp_path, merge, second):
+    html = "<TITLE>Goats</TITLE><script>hidden()</script><p>milk &amp; <b>cheese</b></p></script>"
+    pages = [
+        {"subject": "Goats", "rating": rating, "url": "u", "html": html}
+        for rating in ("hot", "medium", "cold")
+    ]
+    write_json_lines(tmp_path / "syskill_webert/syskill_webert_rated.jsonl.gz", pages)
+    web = datasets.fetch_syskill_webert(data_home=tmp_path, merge_medium=merge)
+    assert web.data == ["Goats milk & cheese"] * 3
+    assert web.html[0] == html
+    assert web.target.tolist() == ["hot", second, "cold"]
+    assert web.domain.tolist() == ["Goats"] * 3
 
 
 def test_amazon_reviews_share_one_sorted_vocabulary(tmp_path):

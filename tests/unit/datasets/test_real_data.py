@@ -36,6 +36,15 @@ def test_bike_sharing():
     assert rides.target.sum() == 3292679
 
 
+@needs_data("wifi_icdm2007")
+def test_wifi():
+    wifi = datasets.fetch_wifi(data_home=DATA_HOME)
+    assert wifi.X.shape == (621, 99)
+    assert wifi.X_target.shape == (53, 99)
+    assert wifi.X_test.shape == (3128, 99)
+    assert wifi.target.shape == (3802, 2)
+
+
 @pytest.mark.slow
 @needs_data("ujiindoorloc")
 def test_ujiindoorloc():
@@ -49,6 +58,37 @@ def test_ujiindoorloc():
     assert len(set(places.building)) == 3
 
 
+@needs_data("mnist")
+def test_mnist():
+    digits = datasets.fetch_mnist(data_home=DATA_HOME)
+    assert digits.data.shape == (70000, 784)
+    assert counts(digits.split) == {"train": 60000, "test": 10000}
+    assert counts(digits.target)[1] == 7877
+
+
+@needs_data("cifar10")
+def test_cifar10():
+    images = datasets.fetch_cifar10(data_home=DATA_HOME)
+    assert images.data.shape == (15000, 3072)
+    assert set(counts(images.target).values()) == {1500}
+
+
+@needs_data("office_caltech10_surf")
+def test_office_caltech():
+    objects = datasets.fetch_office_caltech(data_home=DATA_HOME)
+    assert objects.data.shape == (2533, 800)
+    assert counts(objects.domain) == {"caltech": 1123, "amazon": 958, "webcam": 295, "dslr": 157}
+    assert set(objects.target) == set(range(1, 11))
+
+
+@needs_data("20newsgroups")
+def test_20newsgroups():
+    news = datasets.fetch_20newsgroups(data_home=DATA_HOME)
+    assert counts(news.split) == {"train": 11314, "test": 7532}
+    assert len(news.target_names) == 20
+    assert counts(news.target)["alt.atheism"] == 799
+
+
 @needs_data("fdu_mtl")
 def test_reviews():
     reviews = datasets.fetch_reviews(data_home=DATA_HOME)
@@ -56,6 +96,20 @@ def test_reviews():
     assert counts(reviews.split) == {"train": 25380, "test": 6400}
     assert 0.49 < reviews.target.mean() < 0.51
     assert {len(texts) for texts in reviews.unlabeled.values()} == {2000, 475}
+
+
+@needs_data("reuters21578")
+def test_reuters():
+    news = datasets.fetch_reuters(data_home=DATA_HOME)
+    assert len(news.data) == 21578
+    assert counts(news.split) == {"TRAIN": 14668, "TEST": 6188, "NOT-USED": 722}
+
+
+@needs_data("syskill_webert")
+def test_syskill_webert():
+    web = datasets.fetch_syskill_webert(data_home=DATA_HOME)
+    assert counts(web.domain) == {"Bands": 61, "BioMedical": 131, "Goats": 70, "Sheep": 65}
+    assert counts(web.target) == {"cold": 223, "hot": 93, "medium": 11}
 
 
 @pytest.mark.slow

@@ -1,0 +1,210 @@
+"""Resumable downloads, checked by SHA-256.
+
+Bytes are written to ``<name>.part`` next to the destination. An interrupted transfer leaves that
+file behind, and the next attempt requests the rest from the server; the finished file is checked
+against its SHA-256 and moved to its name in one step. Only the standard library is used for network
+access.
+"""
+
+import hashlib
+import logging
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import IO, Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from landbridge._tasks import Progress
+
+logger = logging.getLogger(__name__)
+
+_CHUNK = 1 << 16
+_TIMEOUT_SECONDS = 30
+_ATTEMPTS = 3
+_RANGE_NOT_SATISFIABLE = 416
+_PARTIAL_CONTENT = 206
+# Largest decompressed size of a file in a downloaded archive.
+_MOST_BYTES = 1 << 30
+# Exceptions for archives that are damaged, encrypted or of another kind.
+_DAMAGE = (KeyError, EOFError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
+
+
+class Unavailable(OSError):
+    """The server cannot be reached or does not have the file."""
+
+
+class _BrokenOff(Exception):
+    """The transfer stopped before all bytes had arrived."""
+
+
+def download(url: str, path: Path, *, sha256: str | None) -> None:
+    """Download ``url`` to ``path``; with ``sha256=None``, the caller checks the file."""
+    part = path.with_name(path.name + ".part")
+    _make_folder(path.parent)
+    if part.is_symlink() or (part.exists() and not part.is_file()):
+        raise OSError(
+            f"{part} must be a file of this download; got a link or another kind of file. Remove "
+            "it and try again."
+        )
+    resumed = part.exists()
+    _receive(url, part)
+    if resumed and sha256 is not None and checksum(part) != sha256:
+        # The partial download belongs to another version of the file.
+        part.unlink()
+        _receive(url, part)
+    if sha256 is not None:
+        _verify(part, sha256, url)
+    _finish(part, path)
+
+
+def _finish(part: Path, path: Path) -> None:
+    """Flush a complete file to disk and give it its final name."""
+    with part.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError(f"no permission to write to {folder}")
+    except OSError as error:
+        raise OSError(
+            f"The data home must be writable to download to {folder}; "
+            f"got: {error}. Set LANDBRIDGE_DATA or data_home to another folder."
+        ) from error
+
+
+def _receive(url: str, part: Path) -> None:
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _transfer(url, part)
+        except _BrokenOff as error:
+            logger.info("Attempt %d at %s failed: %s", attempt + 1, url, error)
+    raise OSError(
+        f"The download of {url} was interrupted {_ATTEMPTS} times. The partial file is kept in "
+        f"{part}; try again to resume it."
+    )
+
+
+def _transfer(url: str, part: Path) -> None:
+    """Request the remaining bytes once."""
+    done = part.stat().st_size if part.exists() else 0
+    headers = {"User-Agent": "landbridge"} | ({"Range": f"bytes={done}-"} if done else {})
+    response = _open(Request(url, headers=headers), part)
+    if response is None:
+        return _transfer(url, part)
+    resumes = response.status == _PARTIAL_CONTENT
+    remaining = response.headers.get("Content-Length")
+    total = None if remaining is None else int(remaining) + (done if resumes else 0)
+    with response, _open_part(part, resume=resumes) as file:
+        start = done if resumes else 0
+        with Progress(url.rsplit("/", 1)[-1], total, unit="bytes", done=start) as progress:
+            _copy(response, file, progress.advance)
+        arrived = file.tell()
+    if total is not None and arrived < total:
+        raise _BrokenOff(f"{arrived} of {total} bytes arrived")
+    return None
+
+
+def _open_part(part: Path, *, resume: bool = False) -> IO[bytes]:
+    """Open the partial file, new or for appending, without following links."""
+    how = os.O_APPEND if resume else os.O_CREAT | os.O_EXCL
+    if not resume:
+        part.unlink(missing_ok=True)
+    try:
+        handle = os.open(part, os.O_WRONLY | how | getattr(os, "O_NOFOLLOW", 0), 0o666)
+    except OSError as error:
+        raise OSError(
+            f"{part} must be a file of this download; got a link or another kind of file "
+            f"({error.strerror}). Remove it and try again."
+        ) from error
+    return os.fdopen(handle, "ab" if resume else "wb")
+
+
+def _open(request: Request, part: Path) -> Any:
+    """Response of the server; None if a partial file that cannot be resumed was removed."""
+    url = request.full_url
+    try:
+        return urlopen(request, timeout=_TIMEOUT_SECONDS)
+    except HTTPError as error:
+        error.close()
+        if error.code == _RANGE_NOT_SATISFIABLE and part.exists():
+            part.unlink()
+            return None
+        raise Unavailable(
+            f"{url} answered {error.code} {error.reason}. The file may have moved."
+        ) from error
+    except (URLError, TimeoutError, ConnectionError) as error:
+        reason = getattr(error, "reason", error)
+        raise Unavailable(
+            f"{url} could not be reached ({reason}). Check the network connection."
+        ) from error
+
+
+def _copy(response: IO[bytes], file: IO[bytes], advance: Callable[[int], None]) -> None:
+    try:
+        while chunk := response.read(_CHUNK):
+            file.write(chunk)
+            advance(len(chunk))
+    except (HTTPException, TimeoutError, ConnectionError) as error:
+        raise _BrokenOff(str(error)) from error
+
+
+def checksum(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _verify(path: Path, sha256: str, origin: str) -> None:
+    found = checksum(path)
+    if found != sha256:
+        path.unlink()
+        raise OSError(
+            f"{origin} must have the SHA-256 {sha256}; got {found}. The file was removed. The "
+            "original may have changed, or a proxy may have returned another file."
+        )
+
+
+def extract(archive: Path, members: dict[str, tuple[Path, str]]) -> None:
+    """Extract files from a zip or tar archive; ``members`` maps names to (path, SHA-256)."""
+    for name, (path, sha256) in members.items():
+        part = path.with_name(path.name + ".part")
+        try:
+            with _member(archive, name) as source, _open_part(part) as file:
+                while chunk := source.read(_CHUNK):
+                    file.write(chunk)
+                    if file.tell() > _MOST_BYTES:
+                        raise zipfile.BadZipFile(f"more than {_MOST_BYTES} bytes")
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        _verify(part, sha256, f"{name} in {archive.name}")
+        _finish(part, path)
+
+
+@contextmanager
+def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+    try:
+        if zipfile.is_zipfile(archive):
+            with zipfile.ZipFile(archive) as opened, opened.open(name) as file:
+                yield file
+        else:
+            with tarfile.open(archive) as tar:
+                member = tar.extractfile(name)
+                if member is None:
+                    raise KeyError(name)
+                yield member
+    except _DAMAGE as error:
+        raise OSError(
+            f"{archive.name} must be an archive that contains {name}; got: {error}. "
+            "The original may have changed."
+        ) from error
