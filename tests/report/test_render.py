@@ -170,6 +170,9 @@ def test_marks_lie_on_the_axis_of_their_graph():
     assert positions(graph.row(0), "x1")[:3] == [float(x) for x, _ in labels]
     bar = Graph([Marks(bar=0.25)], include=[0.0, 1.0]).row(0)
     assert (positions(bar, "x"), positions(bar, "width")) == ([6.0], [22.0])
+    above_zero = interval_graph([(0.6, 0.4, 0.8), (0.5, 0.4, 0.6)])
+    assert positions(above_zero.row(0), "cx") == pytest.approx([50.0])
+    assert positions(above_zero.row(1), "cx") == pytest.approx([28.0])
 
 
 @pytest.mark.parametrize("values", [[0.0], [5e-9], [-3.0, 4e7], [0.123456, 0.123457]])
