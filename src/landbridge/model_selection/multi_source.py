@@ -6,7 +6,6 @@ Geras and Sutton, *Multiple-source cross-validation*: CVS, and CVR for compariso
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -277,16 +276,6 @@ class Folds:
     needs_probabilities: str  # name of the metric that needs them
     unlabeled_target: bool
 
-    def name(self, fold: int) -> str:
-        """Name of a fold in messages."""
-        of_source = self.fold is self.source
-        return repr(self.source_names.tolist()[fold]) if of_source else f"block {fold}"
-
-    @cached_property
-    def rows(self) -> str:
-        """Description of all rows in cache keys."""
-        return describe_rows(self.X, self.labels, self.sample_weight, self.source_names)
-
 
 @dataclass(frozen=True)
 class FoldTask:
@@ -305,28 +294,27 @@ def leave_out_folds(
     groups: VectorLike,
     sample_weight: VectorLike,
 ) -> tuple[Comparison, Vector]:
-    """Predict every fold with every estimator, and return the fold of every row as well.
-
-    A fold has the same seed for all estimators.
-    """
+    """Predict every fold with every estimator, and return the fold of every row as well."""
     tasks = {task_of_estimator(estimator) for estimator in estimators.values()}
     if len(tasks) > 1:
         raise ValueError(
             "`a` and `b` must all be classifiers or all be regressors; got both. Compare "
             "classifiers and regressors separately."
         )
-    task, rng = tasks.pop(), None
-    if settings.random_state is not None:
-        rng = check_random_state(settings.random_state)
+    task = tasks.pop()
+    rng = None if settings.random_state is None else check_random_state(settings.random_state)
     (X,) = indexable(X)
-    labels, n_rows = _check_labels(y, _num_samples(X)), _num_samples(X)
+    n_rows = _num_samples(X)
+    labels, classes = _check_labels(y, n_rows), np.array([])
     names, source = encode_groups(groups, n_rows)
     require_two_sources(names)
-    if task == "regression":
-        labels, classes = check_numeric_labels(labels).astype(np.float64), np.array([])
-    else:
+    if task == "classification":
         classes = np.unique(labels)
-    fold = source if settings.scheme == "source" else random_blocks(n_rows, len(names), rng)
+    else:
+        labels = check_numeric_labels(labels).astype(np.float64)
+    fold = source
+    if settings.scheme == "random":  # CVR: blocks whose sizes differ by at most one
+        fold = (rng or np.random.default_rng()).permutation(np.arange(n_rows) % len(names))
     weight = np.array([]) if sample_weight is None else check_weights(sample_weight, n_rows)
     metrics = check_scoring(settings.scoring, task=task, classes=classes)
     for estimator in estimators.values():
@@ -339,25 +327,24 @@ def leave_out_folds(
         tuple(estimators.values()), X, labels, classes, names, source, fold, weight, needs,
         settings.unlabeled_target,
     )  # fmt: skip
-    n_folds, n_classes = int(fold.max()) + 1, len(classes)
-    shape = (len(estimators), n_rows)
-    predicted = np.full(shape, -1) if n_classes else np.full(shape, np.nan)
-    probabilities = np.full((*shape, n_classes), np.nan)
-    seconds, failed = np.zeros((len(estimators), n_folds)), {}
-    seeds = [None] * n_folds if rng is None else spawn_seeds(rng, n_folds)
+    # A fold has the same seed for all estimators.
+    seeds = [None] * len(names) if rng is None else spawn_seeds(rng, len(names))
+    predicted = np.full((len(estimators), n_rows), -1 if classes.size else np.nan)
+    probabilities = np.full((*predicted.shape, classes.size), np.nan)
+    seconds, failures = np.zeros((len(estimators), len(names))), {}
     for result in _run(folds, seeds, settings):
         who, k = result.task.content.who, result.task.content.fold
-        if result.outcome is None:
-            failed[who, k] = result.failure.message  # type: ignore[union-attr]
-        else:
+        seconds[who, k] = result.seconds
+        if result.outcome is not None:
             predicted[who, fold == k] = result.outcome["predicted"]
             probabilities[who, fold == k] = result.outcome["probabilities"]
-        seconds[who, k] = result.seconds
-    who_failed = list(estimators)
-    failures = [(who_failed[who], folds.name(k), failed[who, k]) for who, k in sorted(failed)]
-    _report_failures(failures, n_folds, len(estimators))
+        elif result.failure is not None:
+            left_out = repr(names.tolist()[k]) if fold is source else f"block {k}"
+            failures[who, k] = (list(estimators)[who], left_out, result.failure.message)
+    ordered = tuple(failures[fit] for fit in sorted(failures))
+    _report_failures(ordered, *seconds.shape)
     return Comparison(
-        y=np.searchsorted(classes, labels) if n_classes else labels,
+        y=np.searchsorted(classes, labels) if classes.size else labels,
         predicted=predicted,
         probabilities=probabilities,
         classes=classes,
@@ -367,7 +354,7 @@ def leave_out_folds(
         metrics=metrics,
         names=np.array(list(estimators)),
         seconds=seconds,
-        failures=tuple(failures),
+        failures=ordered,
     ), fold
 
 
@@ -389,25 +376,24 @@ def _check_labels(y: VectorLike, n_rows: int) -> Vector:
     return check_object_labels(labels)
 
 
-def random_blocks(n_rows: int, n_blocks: int, rng: np.random.RandomState | None) -> Vector:
-    """CVR: a random partition into blocks whose sizes differ by at most one."""
-    fresh = np.random.default_rng() if rng is None else rng
-    return fresh.permutation(np.arange(n_rows) % n_blocks)
-
-
 def _run(
     folds: Folds, seeds: Sequence[int | None], settings: MultiSourceCV
 ) -> Iterator[TaskResult]:
     """Run all fits, and yield their results as they finish."""
-    cache, n_jobs = settings.cache, settings.n_jobs
-    store, tasks = None if cache is None else TaskCache(cache), []
+    store, about, n_jobs = None, "", settings.n_jobs
+    if settings.cache is not None:
+        store = TaskCache(settings.cache)
+        about = describe_rows(folds.X, folds.labels, folds.sample_weight, folds.source_names)
+    tasks = []
     for who, estimator in enumerate(folds.estimators):
         name = short_name(estimator)
         text = None if store is None else describe_candidate(name, estimator)
         for fold, seed in enumerate(seeds):
-            content = FoldTask(who, fold, seed)
-            key = None if text is None else _cache_key(folds, content, text)
-            tasks.append(Task(content, f"{who} {name}", key))
+            key = None if text is None else task_key(
+                "left-out source", about, folds.source, folds.fold == fold, folds.classes, text,
+                seed, folds.unlabeled_target, bool(folds.needs_probabilities),
+            )  # fmt: skip
+            tasks.append(Task(FoldTask(who, fold, seed), f"{who} {name}", key))
     with TaskProgress(
         [task.kind for task in tasks],
         verbose=settings.verbose,
@@ -419,30 +405,22 @@ def _run(
             yield result
 
 
-def _cache_key(folds: Folds, task: FoldTask, estimator: str) -> str:
-    """Key of a fit: estimator, all rows with their sources, fold and seed."""
-    return task_key(
-        "left-out source", folds.rows, folds.source, folds.fold == task.fold, folds.classes,
-        estimator, task.seed, folds.unlabeled_target, bool(folds.needs_probabilities),
-    )  # fmt: skip
-
-
 def predict_fold(folds: Folds, task: FoldTask) -> dict[str, Any]:
     """Fit without one fold and predict it."""
     estimator = folds.estimators[task.who]
     is_test = folds.fold == task.fold
-    train, test = np.flatnonzero(~is_test), np.flatnonzero(is_test)
-    X_test = _safe_indexing(folds.X, test)
+    train, X_test = np.flatnonzero(~is_test), _safe_indexing(folds.X, np.flatnonzero(is_test))
+    takes_groups = has_fit_parameter(estimator, "groups")
+    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or reject them
+        takes_groups = isinstance(estimator.cv, GroupsConsumerMixin)
     rows = TransferData(
         _safe_indexing(folds.X, train),
         folds.labels[train],
         X_unlabeled=X_test if folds.unlabeled_target else None,
         sample_weight=folds.sample_weight[train] if folds.sample_weight.size else None,
-        groups=folds.source_names[folds.source[train]] if _takes_groups(estimator) else None,
+        groups=folds.source_names[folds.source[train]] if takes_groups else None,
     )
     model = fit_with_target(clone_with_seed(estimator, task.seed), rows)
-    if not folds.classes.size:
-        return {"predicted": predict_rows(model, X_test, None).values, "probabilities": np.nan}
     has_proba = hasattr(model, "predict_proba")
     if folds.needs_probabilities and not has_proba:
         raise ValueError(
@@ -450,31 +428,28 @@ def predict_fold(folds: Folds, task: FoldTask) -> dict[str, Any]:
             f"got {type(last_step(model)).__name__}, which has none. Wrap it in "
             "sklearn.calibration.CalibratedClassifierCV, or use a metric of labels."
         )
+    if not folds.classes.size:
+        return {"predicted": predict_rows(model, X_test, None).values, "probabilities": np.nan}
     found = predict_rows(model, X_test, folds.classes)
     return {"predicted": found.labels, "probabilities": found.values if has_proba else np.nan}
 
 
-def _report_failures(failures: list[tuple[str, str, str]], n_folds: int, n_estimators: int) -> None:
+def _report_failures(failures: Sequence[tuple[str, ...]], n_estimators: int, n_folds: int) -> None:
+    """Warn of failed fits; raise if fewer than two folds remain."""
     if not failures:
         return
-    failed = {fold for _, fold, _ in failures}
+    n_failed = len({fold for _, fold, _ in failures})
     _, fold, message = failures[0]
-    if n_folds - len(failed) < 2:
+    if n_folds - n_failed < 2:
         raise ValueError(
-            f"`estimator` could not be fitted in {len(failed)} of {n_folds} folds, but at least 2 "
+            f"`estimator` could not be fitted in {n_failed} of {n_folds} folds, but at least 2 "
             f"folds must succeed. The first failure, with {fold} left out: {message}"
         )
     warn_caller(
-        f"{len(failures)} of {n_folds * n_estimators} fits failed, the first with {fold} left out "
+        f"{len(failures)} of {n_estimators * n_folds} fits failed, the first with {fold} left out "
         f"({message}). Such sources are excluded from every estimate and interval.",
         FailedFitWarning,
     )
-
-
-def _takes_groups(estimator: Any) -> bool:
-    if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or reject them
-        return isinstance(estimator.cv, GroupsConsumerMixin)
-    return has_fit_parameter(estimator, "groups")
 
 
 def _require_argument(estimator: Any, name: str, when: str) -> None:
