@@ -1,6 +1,6 @@
 """Result of multiple-source cross-validation, computed from stored predictions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from typing import Any, Literal
@@ -29,7 +29,7 @@ from landbridge.inference.intervals import (
     with_decimals,
 )
 from landbridge.inference.sources import SourceWeight, summarise_scores
-from landbridge.metrics.inference import MetricInterval, losses_by_unit, metric_interval
+from landbridge.metrics.inference import losses_by_unit, metric_interval
 from landbridge.metrics.metric import Metric
 from landbridge.metrics.scoring import check_scoring
 from landbridge.model_selection._saved_result import (
@@ -107,12 +107,8 @@ class KeptPredictions(SavedResult):
 
     def metric(self, metric: Any = None) -> Metric:
         """The first metric, the one of this name, or any other that `check_scoring` accepts."""
-        if metric is None:
-            return self.metrics[0]
-        known = {one.name: one for one in self.metrics}
-        if isinstance(metric, str) and metric in known:
-            return known[metric]
-        return check_scoring(metric, task=self.task, classes=self.classes)[0]
+        named = [one for one in self.metrics if metric in (None, one.name)]
+        return (named or check_scoring(metric, task=self.task, classes=self.classes))[0]
 
     @property
     def weight(self) -> Vector | None:
@@ -217,6 +213,11 @@ class MultiSourceResult(KeptPredictions):
         yield from wrong_positions(len(self.seconds), {"fold": self.fold})
         yield from wrong_numbers({"seconds": self.seconds})
 
+    @property
+    def _fold_names(self) -> Vector:
+        """Names of the sources, or numbers of the random blocks."""
+        return self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
+
     def losses(self, metric: Any = None) -> Vector:
         """Loss of each row, for a metric that is a mean of losses; NaN for failed fits.
 
@@ -248,12 +249,9 @@ class MultiSourceResult(KeptPredictions):
         SourceSummary
             The summary.
         """
-        chosen = self.metric(metric)
-        names = self.source_names if self.scheme == "source" else np.arange(len(self.seconds))
-        units = self.source if self.scheme == "source" else self.fold
-        there = self.there
+        chosen, there = self.metric(metric), self.there
         cell = self._read_by(chosen, there)[None]
-        return self._summarise(chosen, cell, there, units, names, source_weight)
+        return self._summarise(chosen, cell, there, self.fold, self._fold_names, source_weight)
 
     def source_scores(self, metric: Any = None) -> Vector:
         """Score of each source in the order of ``source_names``; NaN where there is none.
@@ -263,12 +261,10 @@ class MultiSourceResult(KeptPredictions):
         ndarray of shape (n_sources,)
             One score per source.
         """
-        chosen = self.metric(metric)
-
-        def score(rows: Vector, weight: Vector | None) -> float:
-            return chosen.score(self.y[rows], self._read_by(chosen, rows), weight)
-
-        return self._each_source(score)
+        chosen, scores = self.metric(metric), np.full(len(self.source_names), np.nan)
+        for k, rows, weight in self._by_source():
+            scores[k] = chosen.score(self.y[rows], self._read_by(chosen, rows), weight)
+        return scores
 
     def source_intervals(self, metric: Any = None, level: float = 0.95) -> tuple[Vector, Vector]:
         """Bounds of an interval for the score of each source, from `metric_interval`.
@@ -278,13 +274,10 @@ class MultiSourceResult(KeptPredictions):
         tuple of ndarray (low, high)
             Bounds per source.
         """
-        chosen = self.metric(metric)
-
-        def ends(rows: Vector, weight: Vector | None) -> MetricInterval:
-            predictions = self._read_by(chosen, rows)
-            return metric_interval(chosen, self.y[rows], predictions, level, sample_weight=weight)
-
-        low, high = self._each_source(ends, 2).T
+        chosen, (low, high) = self.metric(metric), np.full((2, len(self.source_names)), np.nan)
+        for k, rows, weight in self._by_source():
+            y, predictions = self.y[rows], self._read_by(chosen, rows)
+            low[k], high[k] = metric_interval(chosen, y, predictions, level, sample_weight=weight)
         return low, high
 
     def baseline_scores(self, metric: Any = None) -> Vector:
@@ -298,30 +291,23 @@ class MultiSourceResult(KeptPredictions):
         ndarray of shape (n_sources,)
             Score of a constant prediction per source.
         """
-        chosen = self.metric(metric)
-
-        def score(rows: Vector, weight: Vector | None) -> float:
+        chosen, scores = self.metric(metric), np.full(len(self.source_names), np.nan)
+        for k, rows, weight in self._by_source():
             y = self.y[rows]
             if self.task == "regression":
-                constant = np.full(y.shape[0], np.average(y, weights=weight))
+                constant = np.full(y.size, np.average(y, weights=weight))
             else:
                 counts = np.bincount(y, weight, minlength=self.classes.size)
-                constant = np.tile(counts / counts.sum(), (y.shape[0], 1))
-            return chosen.score(y, constant, weight)
+                constant = np.tile(counts / counts.sum(), (y.size, 1))
+            scores[k] = chosen.score(y, constant, weight)
+        return scores
 
-        return self._each_source(score)
-
-    def _each_source(self, read: Callable[..., Any], n_values: int | None = None) -> np.ndarray:
-        """Value of ``read(rows, weight)`` for every source with predictions; NaN for the others."""
-        shape = (
-            (len(self.source_names),) if n_values is None else (len(self.source_names), n_values)
-        )
-        values, there = np.full(shape, np.nan), self.there
+    def _by_source(self) -> Iterator[tuple[int, Vector, Vector | None]]:
+        """Position, rows and weights of every source with predictions."""
+        there = self.there
         for k in np.unique(self.source[there]):
             rows = there & (self.source == k)
-            found = read(rows, _of_rows(self.weight, rows))
-            values[k] = found if n_values is None else tuple(found)
-        return values
+            yield k, rows, _of_rows(self.weight, rows)
 
     def estimate(self, metric: Any = None) -> float:
         """Mean of the scores of the sources.
@@ -338,9 +324,8 @@ class MultiSourceResult(KeptPredictions):
         """Questions for which intervals are available."""
         summary = self.summary()
         about_others = self.scheme == "source" and summary.n_sources > 2
-        can = {"new_source": about_others, "population": about_others}
-        can["fixed"] = not np.isnan(summary.within)
-        return tuple(q for q in QUESTIONS if can[q])
+        about_these = not np.isnan(summary.within)
+        return tuple(q for q in QUESTIONS if (about_these if q == "fixed" else about_others))
 
     def interval(
         self,
@@ -392,9 +377,8 @@ class MultiSourceResult(KeptPredictions):
             The estimated variance.
         """
         losses, there = self.losses(metric), self.there
-        units = self.source_names[self.source] if self.scheme == "source" else self.fold
-        weight = _of_rows(self.weight, there)
-        return cv_variance(losses[there], units[there], kind, sample_weight=weight, **options)
+        units, weight = self._fold_names[self.fold[there]], _of_rows(self.weight, there)
+        return cv_variance(losses[there], units, kind, sample_weight=weight, **options)
 
     def describe(self, level: float = 0.95) -> str:
         """Describe all available intervals in words.
@@ -411,7 +395,8 @@ class MultiSourceResult(KeptPredictions):
             f"{self.estimator}: {self.y.shape[0]} rows, {len(self.seconds)} {held_out}, "
             f"{self.seconds.sum():.2g} s"
         ]
-        for question in self.questions:
+        questions = self.questions
+        for question in questions:
             answer = _answer(summary, question, level, first)
             lines.append(answer.describe(why=question == "new_source"))
             if question == "new_source":
@@ -419,19 +404,17 @@ class MultiSourceResult(KeptPredictions):
         for metric in others:
             if np.isfinite(self.source_scores(metric)).sum() < 2:
                 lines.append(f"{metric.label} is defined on fewer than 2 sources.")
-                continue
-            lines += [
-                _answer(self.summary(metric), question, level, metric).describe(why=False)
-                for question in self.questions[:1]
-            ]
-        if self.scheme == "source":
-            lines.append(self._against_constant(first))
-        else:
+            elif questions:
+                answer = _answer(self.summary(metric), questions[0], level, metric)
+                lines.append(answer.describe(why=False))
+        if self.scheme == "random":
             lines.append("Random blocks share sources: expect a worse score on a new source.")
-        if self.scheme == "source" and summary.n_sources < 3:
-            lines.append(
-                "Two sources do not allow conclusions about a third; collect more sources."
-            )
+        else:
+            lines.append(self._against_constant(first))
+            if summary.n_sources < 3:
+                lines.append(
+                    "Two sources do not allow conclusions about a third; collect more sources."
+                )
         lines += [f"Failed and left out: {fold} ({message})" for fold, message in self.failures]
         return "\n".join(lines)
 
@@ -465,8 +448,8 @@ def _answer(summary: SourceSummary, question: Question, level: float, metric: Me
 def what_shrinks(answer: Interval) -> str:
     """Half-width of the interval, now and with twice the sources or twice the rows."""
     shown = decimals(answer.standard_error)
-    changes: list[dict[str, float]] = [{}, {"sources": 2}, {"rows": 2}]
-    widths = [answer.expected_half_width(**change) for change in changes]
+    factors = [(1, 1), (2, 1), (1, 2)]
+    widths = [answer.expected_half_width(sources=sources, rows=rows) for sources, rows in factors]
     now, more_sources, more_rows = with_decimals(shown + bool(shown), *widths)
     if np.isnan(widths[2]):
         return f"  half-width {now}"
@@ -562,14 +545,13 @@ class Comparison(KeptPredictions):
             Results of one estimator.
         """
         position = self._position(name)
-        failures = tuple((fold, why) for who, fold, why in self.failures if who == name)
         kept = {part.name: getattr(self, part.name) for part in fields(KeptPredictions)}
         kept |= {part: kept[part][position] for part in ("predicted", "probabilities")}
         return MultiSourceResult(
             **kept,
             fold=self.source,
             seconds=self.seconds[position],
-            failures=failures,
+            failures=tuple((fold, why) for who, fold, why in self.failures if who == name),
             scheme="source",
             estimator=name,
         )
@@ -593,9 +575,8 @@ class Comparison(KeptPredictions):
         PairedTest
             The comparison.
         """
-        return paired_test_of(
-            self.differences(first, second, metric), method, level, (first, second)
-        )
+        difference = self.differences(first, second, metric)
+        return paired_test_of(difference, method, level, (first, second))
 
     def differences(self, first: str, second: str, metric: Any = None) -> SourceSummary:
         """Difference in loss (first minus second) per source, with its variance.
@@ -633,13 +614,10 @@ class Comparison(KeptPredictions):
         tuple of PairedTest
             One per pair.
         """
-        tests = [
-            self.test(a, b, method, level, metric) for a, b in combinations(self.names.tolist(), 2)
-        ]
-        corrected = holm([test.p_value for test in tests])
-        return tuple(
-            replace(test, p_holm=float(p)) for test, p in zip(tests, corrected, strict=True)
-        )
+        pairs = combinations(self.names.tolist(), 2)
+        tests = [self.test(*pair, method, level, metric) for pair in pairs]
+        p_holm = holm([test.p_value for test in tests])
+        return tuple(replace(test, p_holm=float(p)) for test, p in zip(tests, p_holm, strict=True))
 
     def friedman(self, level: float = 0.95, metric: Any = None) -> FriedmanTest:
         """Friedman's test of three or more estimators over the sources, with mean ranks.
@@ -664,10 +642,10 @@ class Comparison(KeptPredictions):
         return "\n".join(lines)
 
     def _position(self, name: str) -> int:
-        found = np.flatnonzero(self.names == name)
-        if not found.size:
-            raise ValueError(f"`name` must be one of {self.names.tolist()}; got {name!r}.")
-        return int(found[0])
+        names = self.names.tolist()
+        if name not in names:
+            raise ValueError(f"`name` must be one of {names}; got {name!r}.")
+        return names.index(name)
 
 
 def loss_label(metric: Metric) -> str:
