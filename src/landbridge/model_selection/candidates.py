@@ -44,7 +44,7 @@ SLOW = ("sklearn.neural_network", "sklearn.gaussian_process")
 # benchmarks/search_regret.py, at 3000 rows. Every estimator checks its rows, which takes longer
 # than a dot product or a tree.
 CHECK = 2.0
-DOT_PRODUCT = SINGLE_TREE = 1.0
+SINGLE = 1.0  # a dot product or a tree
 TREE_OF_MANY = 1.5
 TRANSFORMER = 4.0
 GAUSSIANS = 14.0
@@ -54,8 +54,8 @@ INTERFACE = ("fit", "get_params", "set_params", "__sklearn_tags__")
 
 
 Role = Literal["source-only", "target-only", "pooled", "transfer", "plain", "baseline"]
-# Name of the baseline that uses only the labels of the target.
-BASELINE_NAMES = {"classification": "majority class", "regression": "mean"}
+# The role that follows from the last step alone.
+ROLES: dict[type, Role] = {SourceOnly: "source-only", TargetOnly: "target-only", Pooled: "pooled"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +106,10 @@ class LabelBaseline(BaseEstimator):
         sample_weight_target: VectorLike = None,
     ) -> Self:
         """Learn from ``y_target``, or from ``y`` without it."""
-        labels, weight = (
-            (y, sample_weight) if y_target is None else (y_target, sample_weight_target)
-        )
+        if y_target is not None:
+            y, sample_weight = y_target, sample_weight_target
         model = DummyClassifier() if self.task == "classification" else DummyRegressor()
-        self.model_ = model.fit(np.zeros((len(labels), 1)), labels, sample_weight=weight)
+        self.model_ = model.fit(np.zeros((len(y), 1)), y, sample_weight=sample_weight)
         if self.task == "classification":
             self.classes_ = self.model_.classes_
         return self
@@ -127,7 +126,8 @@ class LabelBaseline(BaseEstimator):
 
 def baseline(task: Task) -> Candidate:
     """Baseline of the ranking, which every candidate should beat."""
-    return Candidate(BASELINE_NAMES[task], LabelBaseline(task), {}, "baseline")
+    name = "majority class" if task == "classification" else "mean"
+    return Candidate(name, LabelBaseline(task), {}, "baseline")
 
 
 def takes_target(estimator: Any) -> bool:
@@ -146,10 +146,7 @@ def steps_that_take(estimator: Any, name: str) -> list[Any]:
 def role_of(estimator: Any) -> Role:
     """Role of an estimator: which of source and target it is trained on."""
     last = last_step(estimator)
-    roles: dict[type, Role] = {
-        SourceOnly: "source-only", TargetOnly: "target-only", Pooled: "pooled",
-    }  # fmt: skip
-    for kind, role in roles.items():
+    for kind, role in ROLES.items():
         if isinstance(last, kind):
             return role
     if getattr(last, "target_share", None) == 0:
@@ -172,7 +169,12 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
     expanded = []
     for name, value in candidates.items():
         estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})
-        _check_estimator(name, estimator)
+        if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in INTERFACE):
+            raise TypeError(
+                "`candidates` must hold estimators with scikit-learn's interface "
+                f"({', '.join(INTERFACE)}); got {estimator!r} for {name!r}. Pass an instance; "
+                "your own classes should inherit from sklearn.base.BaseEstimator."
+            )
         for params in _combinations(name, grid):
             try:
                 model = clone(estimator).set_params(**clone(params, safe=False))
@@ -187,15 +189,31 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
 
 def task_of_candidates(candidates: list[Candidate]) -> Task:
     """Task of the candidates, which must be the same for all."""
-    tasks = {candidate.name: task_of_estimator(candidate.estimator) for candidate in candidates}
-    regressors = [name for name, task in tasks.items() if task == "regression"]
-    others = [name for name, task in tasks.items() if task != "regression"]
-    if regressors and others:
+    first = {task_of_estimator(one.estimator): one.name for one in reversed(candidates)}
+    if len(first) > 1:
         raise ValueError(
             "`candidates` must all be classifiers or all be regressors; got the regressor "
-            f"{regressors[0]!r} and {others[0]!r}. Search them separately."
+            f"{first['regression']!r} and {first['classification']!r}. Search them separately."
         )
-    return "regression" if regressors else "classification"
+    return next(iter(first))
+
+
+def _combinations(name: str, grid: Any) -> list[dict[str, Any]]:
+    try:
+        combinations = list(ParameterGrid(grid))
+    except ValueError:
+        combinations = []
+    except TypeError as error:
+        raise TypeError(
+            f"`candidates` must have grids like {{'C': [0.1, 1]}} or a list of them; got {grid!r} "
+            f"for {name!r}."
+        ) from error
+    if not combinations:
+        raise ValueError(
+            f"`candidates` must have grids with at least one value per parameter; got "
+            f"{grid!r} for {name!r}. Fill the grid or pass the estimator alone."
+        )
+    return combinations
 
 
 def default_candidates(task: Task, *, labelled: bool, X: MatrixLike = None) -> dict[str, Any]:
@@ -227,44 +245,36 @@ def _learners(task: Task, X: MatrixLike) -> dict[str, Any]:
     n_rows, n_columns = np.shape(X) if len(np.shape(X)) == 2 else (0, 0)
     is_sparse = sparse.issparse(X)
     rows_per_tree = FOREST_ROWS if n_rows > FOREST_ROWS else None
-    if task == "classification":
-        linear, dense = _classifiers(is_sparse, rows_per_tree)
+    if task == "regression":
+        scaler = MaxAbsScaler() if is_sparse else StandardScaler()
+        linear = make_pipeline(scaler, RidgeCV(RIDGE_PENALTIES))
+        dense = {
+            "trees": ExtraTreesRegressor(
+                min_samples_leaf=3, bootstrap=rows_per_tree is not None, max_samples=rows_per_tree
+            ),
+            "forest": RandomForestRegressor(max_features=0.33, max_samples=rows_per_tree),
+            "boosting": HistGradientBoostingRegressor(),
+            "neighbours": make_pipeline(StandardScaler(), KNeighborsRegressor(10)),
+        }
     else:
-        linear, dense = _regressors(is_sparse, rows_per_tree)
-    if is_sparse and task == "classification" and abs(X).max() <= 1:
-        # TF-IDF is not scaled, because scaling would give rare terms more influence. On six pairs
-        # of reviews C=10 without scaling had an accuracy of 0.805, C=1 0.791, and columns scaled to
-        # [-1, 1] 0.788.
-        linear = LogisticRegression(C=10.0, max_iter=1000)
+        # On columns scaled to [0, 1] the solver needs a tenth of the iterations that it needs on
+        # columns far from zero, and C=4 gives the same penalty as C=1 on [-1, 1].
+        scaler, penalty = (MaxAbsScaler(), 1.0) if is_sparse else (MinMaxScaler(), 4.0)
+        linear = make_pipeline(scaler, LogisticRegression(C=penalty, max_iter=1000))
+        if is_sparse and abs(X).max() <= 1:
+            # TF-IDF is not scaled, because scaling would give rare terms more influence. On six
+            # pairs of reviews C=10 without scaling had an accuracy of 0.805, C=1 0.791, and columns
+            # scaled to [-1, 1] 0.788.
+            linear = LogisticRegression(C=10.0, max_iter=1000)
+        dense = {
+            "trees": RandomForestClassifier(max_samples=rows_per_tree),
+            "discriminant": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
+            "naive Bayes": GaussianNB(),
+        }
     if is_sparse or n_columns > MOST_COLUMNS:
         components = TruncatedSVD(min(COMPONENTS, n_columns))
         dense = {name: make_pipeline(components, learner) for name, learner in dense.items()}
     return {"linear": linear, **dense}
-
-
-def _classifiers(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[str, Any]]:
-    # On columns scaled to [0, 1] the solver needs a tenth of the iterations that it needs on
-    # columns far from zero, and C=4 gives the same penalty as C=1 on [-1, 1].
-    scaler, penalty = (MaxAbsScaler(), 1.0) if is_sparse else (MinMaxScaler(), 4.0)
-    linear = make_pipeline(scaler, LogisticRegression(C=penalty, max_iter=1000))
-    return linear, {
-        "trees": RandomForestClassifier(max_samples=rows_per_tree),
-        "discriminant": LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"),
-        "naive Bayes": GaussianNB(),
-    }
-
-
-def _regressors(is_sparse: bool, rows_per_tree: int | None) -> tuple[Any, dict[str, Any]]:
-    scaler = MaxAbsScaler() if is_sparse else StandardScaler()
-    linear = make_pipeline(scaler, RidgeCV(RIDGE_PENALTIES))
-    return linear, {
-        "trees": ExtraTreesRegressor(
-            min_samples_leaf=3, bootstrap=rows_per_tree is not None, max_samples=rows_per_tree
-        ),
-        "forest": RandomForestRegressor(max_features=0.33, max_samples=rows_per_tree),
-        "boosting": HistGradientBoostingRegressor(),
-        "neighbours": make_pipeline(StandardScaler(), KNeighborsRegressor(10)),
-    }
 
 
 def complexity_of(estimator: Any) -> int:
@@ -282,22 +292,18 @@ def complexity_of(estimator: Any) -> int:
     estimator), and 2 for any other transfer estimator. For a pipeline, the last step is used.
     """
     last = last_step(estimator)
-    role = role_of(last)
-    learner = last_step(getattr(last, "estimator", None) if takes_target(last) else last)
-    extra = {"source-only": 0, "target-only": 0, "pooled": 1, "plain": 1}.get(role, 2)
-    return extra + _complexity_of_learner(last if learner is None else learner)
-
-
-def _complexity_of_learner(learner: Any) -> int:
+    extra = {"source-only": 0, "target-only": 0, "pooled": 1, "plain": 1}.get(role_of(last), 2)
+    inner = getattr(last, "estimator", None) if takes_target(last) else None
+    learner = last if inner is None else last_step(inner)
+    module = type(learner).__module__
     if isinstance(learner, (DummyClassifier, DummyRegressor)):
-        return 0
+        return extra
     # Check attributes instead of classes, so that learners of other packages are recognised.
     if hasattr(learner, "n_estimators") or isinstance(learner, BOOSTED):
-        return 30
-    module = type(learner).__module__
+        return extra + 30
     if module.startswith(SLOW):
-        return 40
-    return 10 if module.startswith(SIMPLE) else 20
+        return extra + 40
+    return extra + (10 if module.startswith(SIMPLE) else 20)
 
 
 def prediction_cost(estimator: Any, n_rows: int) -> float:
@@ -332,45 +338,11 @@ def prediction_cost(estimator: Any, n_rows: int) -> float:
         return CHECK + each * (estimator.n_estimators or 100)  # XGBoost: None stands for 100
     if inner is not None:
         return CHECK + each
-    return CHECK + _work_of_learner(estimator, n_rows)
-
-
-def _work_of_learner(learner: Any, n_rows: int) -> float:
-    module = type(learner).__module__
-    if isinstance(learner, BOOSTED):
-        return TREE_OF_MANY * learner.max_iter
-    if isinstance(learner, GaussianNB):
-        return GAUSSIANS
-    if module.startswith(("sklearn.tree", "sklearn.dummy")):
-        return SINGLE_TREE
-    if module.startswith(SIMPLE) or isinstance(learner, (LinearSVC, LinearSVR)):
-        return DOT_PRODUCT
-    return float(n_rows)
-
-
-def _check_estimator(name: str, estimator: Any) -> None:
-    if isinstance(estimator, type) or not all(hasattr(estimator, part) for part in INTERFACE):
-        raise TypeError(
-            "`candidates` must hold estimators with scikit-learn's interface "
-            f"({', '.join(INTERFACE)}); got {estimator!r} for {name!r}. Pass an instance; "
-            "your own classes should inherit from sklearn.base.BaseEstimator."
-        )
-
-
-def _combinations(name: str, grid: Any) -> ParameterGrid:
-    try:
-        combinations = ParameterGrid(grid)
-        empty = len(combinations) == 0
-    except ValueError:
-        empty = True
-    except TypeError as error:
-        raise TypeError(
-            f"`candidates` must have grids like {{'C': [0.1, 1]}} or a list of them; got {grid!r} "
-            f"for {name!r}."
-        ) from error
-    if empty:
-        raise ValueError(
-            f"`candidates` must have grids with at least one value per parameter; got "
-            f"{grid!r} for {name!r}. Fill the grid or pass the estimator alone."
-        )
-    return combinations
+    if isinstance(estimator, BOOSTED):
+        return CHECK + TREE_OF_MANY * estimator.max_iter
+    if isinstance(estimator, GaussianNB):
+        return CHECK + GAUSSIANS
+    one_step = type(estimator).__module__.startswith(("sklearn.tree", "sklearn.dummy", *SIMPLE))
+    if one_step or isinstance(estimator, (LinearSVC, LinearSVR)):
+        return CHECK + SINGLE
+    return CHECK + n_rows
