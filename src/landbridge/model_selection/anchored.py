@@ -45,6 +45,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.spatial.distance import cdist
+from scipy.special import softmax
 
 from landbridge._typing import Vector, VectorLike
 
@@ -114,8 +115,6 @@ def anchor(
     >>> anchor(np.array([0.2, 0.4]), errors, np.array([0.3, 0.3]), n_rows=20).round(2)
     array([0.26, 0.34])
     """
-    measured, prior = np.asarray(measured, float), np.asarray(prior, float)
-    errors = np.asarray(errors, float)
     if scale == "ratio":
         floor = np.maximum(measured, SMALLEST)
         errors = errors / floor[:, None]
@@ -243,9 +242,7 @@ def combine(measured: Vector, noise: Vector, expected: np.ndarray, groups: Vecto
     # The prior of τ; the factor τ is that of a grid with equal steps of log τ. The determinant of
     # the prior of the roles is the same for every τ.
     log_weights = np.array(evidence) + np.log(SPREADS) - 2.0 * np.log1p(SPREADS**2 / 3.0)
-    weights = np.exp(log_weights - log_weights.max())
-    weights /= weights.sum()
-    return weights @ np.array(means)
+    return softmax(log_weights) @ np.array(means)
 
 
 def _slope_grid(n_slopes: int) -> tuple[np.ndarray, Vector]:
@@ -277,7 +274,6 @@ def _voters(means: Vector, scale: Scale, kinds: Sequence[Hashable] | None) -> Ve
 
 def kind_sizes(kinds: Sequence[Hashable] | None, n_cells: int) -> Vector:
     """Number of cells of the same kind as each cell."""
-    if kinds is None:
-        return np.ones(n_cells)
+    kinds = range(n_cells) if kinds is None else kinds
     counts = Counter(kinds)
     return np.array([float(counts[kind]) for kind in kinds])

@@ -81,32 +81,28 @@ class Choice:
 def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: int) -> Choice:
     """Resolve ``criterion``: a name, several names, ``"all"`` or ``None``."""
     default = "anchored" if n_labelled >= 2 else "trcv"
-    if requested is None:
-        requested = [None]
-    if not isinstance(requested, Iterable) or isinstance(requested, Set):
+    given = [requested] if requested is None or isinstance(requested, str) else requested
+    if not isinstance(given, Iterable) or isinstance(given, Set):
         raise TypeError(
             "`criterion` must be a name or a list of names, the first of which is used for "
-            "selection; got "
-            f"{requested!r}."
+            f"selection; got {requested!r}."
         )
-    names = (requested,) if isinstance(requested, str) else tuple(requested)
+    names = tuple(given)
     if not names:
         raise ValueError("`criterion` must name at least one criterion; got an empty list.")
     possible = [c for c in CRITERIA if n_labelled >= 2 or not CRITERIA[c].of_target]
-    every: list[str] = []
+    meaning: dict[str | None, list[str]] = {name: [name] for name in possible}
+    meaning |= {None: [default], "all": [default, *possible]}
     for name in names:
-        if name is None:
-            every.append(default)
-            continue
-        check_choice(name, "criterion", (*CRITERIA, "all"))
-        if name not in ("all", *possible):
+        if name is not None:
+            check_choice(name, "criterion", (*CRITERIA, "all"))
+        if name not in meaning:
             raise ValueError(
                 f"`criterion` {name!r} must have at least 2 labelled target rows; got "
                 f"{n_labelled}. Label some target rows, or use criterion='trcv'."
             )
-        every += [default, *possible] if name == "all" else [name]
-    by_default = names[0] in (None, "all")
-    return Choice(every[0], tuple(dict.fromkeys(every)), by_default)
+    every = tuple(dict.fromkeys(criterion for name in names for criterion in meaning[name]))
+    return Choice(every[0], every, by_default=names[0] in (None, "all"))
 
 
 def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
@@ -148,8 +144,7 @@ def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
             "`accuracy` and `score` must hold finite numbers; got NaN or infinity. "
             "Leave out models that failed."
         )
-    first, second = np.triu_indices(accuracy.shape[0], k=1)
+    first, second = np.triu_indices(accuracy.size, k=1)
     # Compare signs, because a product of two tiny differences rounds to zero.
-    true_order = np.sign(accuracy[first] - accuracy[second])
-    wrong = true_order * np.sign(score[first] - score[second]) < 0
-    return int(wrong.size - wrong.sum())
+    true_order, order = (np.sign(v[first] - v[second]) for v in (accuracy, score))
+    return int(np.sum(true_order * order >= 0))

@@ -20,11 +20,12 @@ predictions of members are limited; see `number_limits`. On the tasks of
 single candidate from +13 to +2 % with 20 labels (development tasks; on the others it fell as well).
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import minimize
+from scipy.special import softmax
 from sklearn.base import BaseEstimator
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import ClassifierTags, RegressorTags, Tags
@@ -114,7 +115,9 @@ def vote_weights(
             # Errors of regressors are unbounded, so a bad cell must not keep its share of the
             # prior.
             squares = (counts * (own - y) ** 2).sum(axis=1) / max(counts.sum(), TINY)
-            prior = _without_terrible(prior, squares)
+            squares = np.maximum(squares, TINY)
+            prior = np.maximum(prior * (squares.min() / squares) ** 2, LEAST_WEIGHT)
+            prior /= prior.sum()
         weights = stacked(own, y, prior, strength, counts)
         own_costs = None if costs is None else costs[kept]
         if affordable(weights, own_costs, most=most).size == len(kept):
@@ -157,53 +160,26 @@ def stacked(
     target: np.ndarray, y: Vector, prior: Vector, strength: float, counts: Vector
 ) -> Vector:
     """Minimise the stacking loss plus ``strength`` times KL(w ‖ prior) over the simplex."""
-    if len(prior) == 1:
-        return np.ones(1)
-    loss = _log_loss if target.ndim == 3 else _squared_loss
-    data_loss = loss(target, y, counts)
+    if target.ndim == 3:
+        likelihood = np.maximum(target[:, np.arange(y.size), y], LEAST_PROBABILITY)
 
     def objective(logits: Vector) -> tuple[float, Vector]:
-        weights = np.exp(logits - logits.max())
-        weights /= weights.sum()
-        value, slope = data_loss(weights)
+        weights = softmax(logits)  # free logits, so that there are no constraints
+        if target.ndim == 3:
+            mixture = weights @ likelihood
+            value = -float((counts * np.log(mixture)).sum())
+            slope = -(counts * likelihood / mixture).sum(axis=1)
+        else:
+            error = weights @ target - y
+            weighted = counts * error
+            squares = max(float(weighted @ error), TINY)
+            value = 0.5 * counts.sum() * np.log(squares)
+            slope = counts.sum() * (target @ weighted) / squares
         surprise = np.log(np.maximum(weights, TINY) / prior)
         slope = slope + strength * (surprise + 1.0)
-        # The simplex is the softmax of free logits.
         return value + strength * float(weights @ surprise), weights * (slope - weights @ slope)
 
-    found = minimize(objective, np.log(prior), jac=True, method="L-BFGS-B")
-    weights = np.exp(found.x - found.x.max())
-    return weights / weights.sum()
-
-
-def _without_terrible(prior: Vector, squares: Vector) -> Vector:
-    """Prior weights divided by the square of each cell's mean squared error."""
-    squares = np.maximum(squares, TINY)
-    weights = np.maximum(prior * (squares.min() / squares) ** 2, LEAST_WEIGHT)
-    return weights / weights.sum()
-
-
-def _log_loss(target: np.ndarray, y: Vector, counts: Vector) -> Any:
-    likelihood = np.maximum(target[:, np.arange(y.size), y], LEAST_PROBABILITY)
-
-    def loss(weights: Vector) -> tuple[float, Vector]:
-        mixture = weights @ likelihood
-        value = -float((counts * np.log(mixture)).sum())
-        return value, -(counts * likelihood / mixture).sum(axis=1)
-
-    return loss
-
-
-def _squared_loss(target: np.ndarray, y: Vector, counts: Vector) -> Any:
-    n_rows = counts.sum()
-
-    def loss(weights: Vector) -> tuple[float, Vector]:
-        error = weights @ target - y
-        weighted = counts * error
-        squares = max(float(weighted @ error), TINY)
-        return 0.5 * n_rows * np.log(squares), n_rows * (target @ weighted) / squares
-
-    return loss
+    return softmax(minimize(objective, np.log(prior), jac=True, method="L-BFGS-B").x)
 
 
 def skill_weights(
@@ -274,7 +250,6 @@ def cross_fitted(
     >>> cross_fitted(np.stack([y, y]), y, np.array([0, 0, 1, 1]), roles=["pooled", "plain"])
     array([1., 2., 3., 4.])
     """
-    target, y, folds = np.asarray(target, float), np.asarray(y), np.asarray(folds)
     answer = np.empty(target.shape[1:])
     for fold in np.unique(folds):
         held_out = folds == fold
@@ -404,25 +379,19 @@ class VotingModel(Documented, BaseEstimator):
         return weights / weights.sum()
 
     def _predictions(self, X: MatrixLike) -> np.ndarray:
-        asked = self._models_and_rows(X)
-        if self.classes is not None:
-            return np.stack([class_probabilities(*one, self.classes_) for one in asked])
-        numbers = np.stack([np.asarray(model.predict(rows), float) for model, rows in asked])
-        return numbers if self.limits is None else np.clip(numbers, *self.limits)
-
-    def _models_and_rows(self, X: MatrixLike) -> Iterator[tuple[Any, MatrixLike]]:
-        """Models with the rows that they predict.
-
-        Wrappers such as `Pooled` only check the rows, which takes longer than many predictions, so
-        the rows are checked once for all of them.
-        """
-        checked = None
+        checked, found = None, []
         for _, model in self.members:
+            rows = X
+            # Wrappers such as `Pooled` only check the rows, which takes longer than many
+            # predictions, so the rows are checked once for all of them.
             if isinstance(model, DelegatingEstimator):
                 checked = check_rows(model, X, "estimator_") if checked is None else checked
-                yield model.estimator_, checked
+                model, rows = model.estimator_, checked
+            if self.classes is None:
+                found.append(np.asarray(model.predict(rows), float))
             else:
-                yield model, X
+                found.append(class_probabilities(model, rows, self.classes_))
+        return np.stack(found) if self.limits is None else np.clip(found, *self.limits)
 
     def __sklearn_clone__(self) -> Self:
         # The members are fitted already, so a clone must keep them.
