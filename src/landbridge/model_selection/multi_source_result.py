@@ -134,17 +134,18 @@ class KeptPredictions(SavedResult):
     def _summarise(
         self,
         metric: Metric,
-        cells: np.ndarray,
-        rows: Vector,
+        pair: list[int] | None,
         units: Vector,
         names: Vector,
         source_weight: SourceWeight = "equal",
     ) -> SourceSummary:
-        """Score of one cell, or difference in loss of two, for the rows of each unit."""
-        units, weight, n_units = units[rows], _of_rows(self.weight, rows), len(names)
-        values, variances = losses_by_unit(metric, self.y[rows], cells, units, n_units, weight)
+        """Score per unit; for a pair of estimators, the difference of their losses."""
+        rows, n_units = np.logical_and.reduce(np.atleast_2d(self.there)), len(names)
+        y, units, weight = self.y[rows], units[rows], _of_rows(self.weight, rows)
+        cells = self._read_by(metric, rows, pair)
+        values, variances = losses_by_unit(metric, y, cells, units, n_units, weight)
         return summarise_scores(
-            metric.score_of(values) if len(cells) == 1 else values,
+            metric.score_of(values) if pair is None else values,
             variances,
             names=names,
             n_rows=np.bincount(units, minlength=n_units),
@@ -249,9 +250,8 @@ class MultiSourceResult(KeptPredictions):
         SourceSummary
             The summary.
         """
-        chosen, there = self.metric(metric), self.there
-        cell = self._read_by(chosen, there)[None]
-        return self._summarise(chosen, cell, there, self.fold, self._fold_names, source_weight)
+        chosen = self.metric(metric)
+        return self._summarise(chosen, None, self.fold, self._fold_names, source_weight)
 
     def source_scores(self, metric: Any = None) -> Vector:
         """Score of each source in the order of ``source_names``; NaN where there is none.
@@ -593,11 +593,8 @@ class Comparison(KeptPredictions):
         SourceSummary
             Differences per source.
         """
-        chosen = self.metric(metric)
-        there = np.asarray(self.there.all(axis=0))
         pair = [self._position(first), self._position(second)]
-        cells = self._read_by(chosen, there, pair)
-        return self._summarise(chosen, cells, there, self.source, self.source_names)
+        return self._summarise(self.metric(metric), pair, self.source, self.source_names)
 
     def pairs(
         self, method: str = "t", level: float = 0.95, metric: Any = None

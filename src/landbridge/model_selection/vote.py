@@ -104,13 +104,13 @@ def vote_weights(
     >>> bool(vote_weights(np.stack([right, wrong]), y, roles=roles)[0] > 0.95)
     True
     """
-    target, y = np.asarray(target, float), np.asarray(y)
     counts = row_counts(sample_weight, y.size)
     kinds = range(len(target)) if kinds is None else kinds
-    kept = list(range(len(target)))
+    costs = np.zeros(len(target)) if costs is None else costs
+    kept = np.arange(len(target))
     while True:
-        own = target[kept]
-        prior = role_prior([roles[cell] for cell in kept], [kinds[cell] for cell in kept])
+        own, cells = target[kept], kept.tolist()
+        prior = role_prior([roles[cell] for cell in cells], [kinds[cell] for cell in cells])
         if target.ndim == 2:
             # Errors of regressors are unbounded, so a bad cell must not keep its share of the
             # prior.
@@ -119,30 +119,25 @@ def vote_weights(
             prior = np.maximum(prior * (squares.min() / squares) ** 2, LEAST_WEIGHT)
             prior /= prior.sum()
         weights = stacked(own, y, prior, strength, counts)
-        own_costs = None if costs is None else costs[kept]
-        if affordable(weights, own_costs, most=most).size == len(kept):
+        order, n_members = affordable(weights, costs[kept], most=most)
+        if n_members == kept.size:
             break
-        fewer = min(len(kept) - 1, 2 * most)
-        kept = [kept[n] for n in sorted(_by_weight_per_cost(weights, own_costs)[:fewer])]
+        kept = kept[np.sort(order[: min(kept.size - 1, 2 * most)])]
     members = np.zeros(len(target))
     members[kept] = weights
     return members
 
 
-def affordable(weights: Vector, costs: Vector | None, *, most: int = MOST_MEMBERS) -> Vector:
-    """Cells by weight per cost, as many as may vote: ``most``, at a total cost of `MOST_COST`.
+def affordable(weights: Vector, costs: Vector, *, most: int = MOST_MEMBERS) -> tuple[Vector, int]:
+    """Cells by weight per cost, and how many may vote: ``most``, at a total cost of `MOST_COST`.
 
-    Costs are relative to the best cell; without them, only the number is limited.
+    Costs are relative to the best cell; if all are 0, only the number is limited.
 
     >>> affordable(np.array([0.5, 0.3, 0.2]), np.array([3.0, 1.0, 1.0]))
-    array([1, 2])
+    (array([1, 2, 0]), 2)
     """
-    order = _by_weight_per_cost(weights, costs)[:most]
-    return order if costs is None else order[np.cumsum(costs[order]).round(6) <= MOST_COST]
-
-
-def _by_weight_per_cost(weights: Vector, costs: Vector | None) -> Vector:
-    return np.argsort(-(weights if costs is None else weights / costs), kind="stable")
+    order = np.argsort(-weights / np.maximum(costs, TINY), kind="stable")
+    return order, int(np.sum(np.cumsum(costs[order[:most]]).round(6) <= MOST_COST))
 
 
 def row_counts(sample_weight: VectorLike, n_rows: int) -> Vector:
@@ -193,7 +188,6 @@ def skill_weights(
     >>> skill_weights(np.array([0.1, 0.3, 0.5]), guess=0.5).round(2)
     array([0.67, 0.33, 0.  ])
     """
-    losses = np.asarray(losses, float)
     if guess is None or not np.isfinite(guess):
         worst = float(losses.max())
         skill = 1.0 / np.maximum(losses, max(LEAST_LOSS * worst, TINY)) if worst > 0 else losses * 0
@@ -211,11 +205,11 @@ def members_of(weights: Vector, costs: Vector | None = None) -> Vector:
     >>> members_of(np.array([0.02, 0.6, 0.38]))
     array([0.       , 0.6122449, 0.3877551])
     """
-    order = affordable(weights, costs)
-    before = np.concatenate([[0.0], np.cumsum(weights[order])[:-1]])
+    order, n_members = affordable(weights, np.zeros_like(weights) if costs is None else costs)
+    order = order[:n_members]
+    before = np.cumsum(np.append(0.0, weights[order[:-1]]))
     kept = np.zeros_like(weights)
-    taken = order[before < SHARE]
-    kept[taken] = weights[taken]
+    kept[order[before < SHARE]] = weights[order[before < SHARE]]
     return kept / kept.sum()
 
 
