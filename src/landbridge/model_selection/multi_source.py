@@ -263,16 +263,11 @@ def _named_estimators(a: Any, b: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Folds:
-    """Data shared by all fits: the estimators, and checked rows with their source and fold."""
+    """Data shared by all fits: the estimators, and checked rows with their fold."""
 
     estimators: tuple[Any, ...]
-    X: MatrixLike
-    labels: Vector
-    classes: Vector  # empty for regression
-    source_names: Vector
-    source: Vector
+    rows: TransferData
     fold: Vector
-    sample_weight: Vector  # empty without weights
     needs_probabilities: str  # name of the metric that needs them
     unlabeled_target: bool
 
@@ -305,7 +300,7 @@ def leave_out_folds(
     rng = None if settings.random_state is None else check_random_state(settings.random_state)
     (X,) = indexable(X)
     n_rows = _num_samples(X)
-    labels, classes = _check_labels(y, n_rows), np.array([])
+    labels, classes, weight = _check_labels(y, n_rows), np.array([]), np.array([])
     names, source = encode_groups(groups, n_rows)
     require_two_sources(names)
     if task == "classification":
@@ -315,7 +310,10 @@ def leave_out_folds(
     fold = source
     if settings.scheme == "random":  # CVR: blocks whose sizes differ by at most one
         fold = (rng or np.random.default_rng()).permutation(np.arange(n_rows) % len(names))
-    weight = np.array([]) if sample_weight is None else check_weights(sample_weight, n_rows)
+    rows = TransferData(X, labels, groups=names[source], classes=classes if classes.size else None)
+    if sample_weight is not None:
+        weight = check_weights(sample_weight, n_rows)
+        rows = replace(rows, sample_weight=weight)
     metrics = check_scoring(settings.scoring, task=task, classes=classes)
     for estimator in estimators.values():
         if settings.unlabeled_target:
@@ -323,10 +321,7 @@ def leave_out_folds(
         if weight.size:
             _require_argument(estimator, "sample_weight", "because sample weights were given")
     needs = next((metric.name for metric in metrics if metric.response == "probability"), "")
-    folds = Folds(
-        tuple(estimators.values()), X, labels, classes, names, source, fold, weight, needs,
-        settings.unlabeled_target,
-    )  # fmt: skip
+    folds = Folds(tuple(estimators.values()), rows, fold, needs, settings.unlabeled_target)
     # A fold has the same seed for all estimators.
     seeds = [None] * len(names) if rng is None else spawn_seeds(rng, len(names))
     predicted = np.full((len(estimators), n_rows), -1 if classes.size else np.nan)
@@ -380,18 +375,18 @@ def _run(
     folds: Folds, seeds: Sequence[int | None], settings: MultiSourceCV
 ) -> Iterator[TaskResult]:
     """Run all fits, and yield their results as they finish."""
-    store, about, n_jobs = None, "", settings.n_jobs
+    store, about, n_jobs, rows = None, "", settings.n_jobs, folds.rows
     if settings.cache is not None:
         store = TaskCache(settings.cache)
-        about = describe_rows(folds.X, folds.labels, folds.sample_weight, folds.source_names)
+        about = describe_rows(rows.X, rows.y, rows.sample_weight, rows.groups, rows.classes)
     tasks = []
     for who, estimator in enumerate(folds.estimators):
         name = short_name(estimator)
         text = None if store is None else describe_candidate(name, estimator)
         for fold, seed in enumerate(seeds):
             key = None if text is None else task_key(
-                "left-out source", about, folds.source, folds.fold == fold, folds.classes, text,
-                seed, folds.unlabeled_target, bool(folds.needs_probabilities),
+                "left-out source", about, folds.fold == fold, text, seed, folds.unlabeled_target,
+                bool(folds.needs_probabilities),
             )  # fmt: skip
             tasks.append(Task(FoldTask(who, fold, seed), f"{who} {name}", key))
     with TaskProgress(
@@ -407,20 +402,19 @@ def _run(
 
 def predict_fold(folds: Folds, task: FoldTask) -> dict[str, Any]:
     """Fit without one fold and predict it."""
-    estimator = folds.estimators[task.who]
-    is_test = folds.fold == task.fold
-    train, X_test = np.flatnonzero(~is_test), _safe_indexing(folds.X, np.flatnonzero(is_test))
+    estimator, rows, is_test = folds.estimators[task.who], folds.rows, folds.fold == task.fold
+    train, X_test = np.flatnonzero(~is_test), _safe_indexing(rows.X, np.flatnonzero(is_test))
     takes_groups = has_fit_parameter(estimator, "groups")
     if isinstance(estimator, BaseSearchCV):  # other splitters warn about groups or reject them
         takes_groups = isinstance(estimator.cv, GroupsConsumerMixin)
-    rows = TransferData(
-        _safe_indexing(folds.X, train),
-        folds.labels[train],
+    given = TransferData(
+        _safe_indexing(rows.X, train),
+        rows.y[train],
         X_unlabeled=X_test if folds.unlabeled_target else None,
-        sample_weight=folds.sample_weight[train] if folds.sample_weight.size else None,
-        groups=folds.source_names[folds.source[train]] if takes_groups else None,
+        sample_weight=None if rows.sample_weight is None else rows.sample_weight[train],
+        groups=None if rows.groups is None or not takes_groups else rows.groups[train],
     )
-    model = fit_with_target(clone_with_seed(estimator, task.seed), rows)
+    model = fit_with_target(clone_with_seed(estimator, task.seed), given)
     has_proba = hasattr(model, "predict_proba")
     if folds.needs_probabilities and not has_proba:
         raise ValueError(
@@ -428,9 +422,9 @@ def predict_fold(folds: Folds, task: FoldTask) -> dict[str, Any]:
             f"got {type(last_step(model)).__name__}, which has none. Wrap it in "
             "sklearn.calibration.CalibratedClassifierCV, or use a metric of labels."
         )
-    if not folds.classes.size:
-        return {"predicted": predict_rows(model, X_test, None).values, "probabilities": np.nan}
-    found = predict_rows(model, X_test, folds.classes)
+    found = predict_rows(model, X_test, rows.classes)
+    if rows.classes is None:
+        return {"predicted": found.values, "probabilities": np.nan}
     return {"predicted": found.labels, "probabilities": found.values if has_proba else np.nan}
 
 
