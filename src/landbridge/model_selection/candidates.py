@@ -39,12 +39,14 @@ MOST_COLUMNS, COMPONENTS = 2000, 100
 FOREST_ROWS = 4000
 RIDGE_PENALTIES = np.logspace(-2, 4, 13)
 SIMPLE = ("sklearn.linear_model", "sklearn.naive_bayes", "sklearn.discriminant_analysis")
+LINEAR_MACHINES = (LinearSVC, LinearSVR)
 SLOW = ("sklearn.neural_network", "sklearn.gaussian_process")
 # Costs of a prediction in units of about 27 ns per row: medians over the searches of
 # benchmarks/search_regret.py, at 3000 rows. Every estimator checks its rows, which takes longer
 # than a dot product or a tree.
 CHECK = 2.0
-SINGLE = 1.0  # a dot product or a tree
+DOT_PRODUCT = 1.0
+SINGLE_TREE = 0.5
 TREE_OF_MANY = 1.5
 TRANSFORMER = 4.0
 GAUSSIANS = 14.0
@@ -313,8 +315,8 @@ def prediction_cost(estimator: Any, n_rows: int) -> float:
     differ between runs.
 
     ======================================================= ==============================
-    decision tree, constant                                 3
-    linear model, discriminant, other naive Bayes           3
+    decision tree                                           2.5
+    linear model, discriminant, constant, other naive Bayes 3
     Gaussian naive Bayes                                    16
     forest, boosted trees                                   2 + 1.5 per tree
     ensemble of a given estimator                           2 + the cost of every member
@@ -342,7 +344,9 @@ def prediction_cost(estimator: Any, n_rows: int) -> float:
         return CHECK + TREE_OF_MANY * estimator.max_iter
     if isinstance(estimator, GaussianNB):
         return CHECK + GAUSSIANS
-    one_step = type(estimator).__module__.startswith(("sklearn.tree", "sklearn.dummy", *SIMPLE))
-    if one_step or isinstance(estimator, (LinearSVC, LinearSVR)):
-        return CHECK + SINGLE
+    module = type(estimator).__module__
+    if module.startswith("sklearn.tree"):
+        return CHECK + SINGLE_TREE
+    if module.startswith(("sklearn.dummy", *SIMPLE)) or isinstance(estimator, LINEAR_MACHINES):
+        return CHECK + DOT_PRODUCT
     return CHECK + n_rows

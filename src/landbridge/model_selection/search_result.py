@@ -52,6 +52,7 @@ from landbridge.model_selection.vote import (
     disagreement,
     members_of,
     number_limits,
+    relative_costs,
     skill_weights,
     vote_weights,
 )
@@ -606,9 +607,9 @@ class SearchResult(SavedResult):
         return values if self.limits is None else np.clip(values, *self.limits)
 
     def _relative_costs(self) -> Vector:
-        """What a prediction costs in each cell, divided by the cost in the best one."""
+        """What a prediction costs in each cell, relative to the best one."""
         costs = np.array([cell.prediction_cost for cell in self.cells])
-        return costs / costs[self.best]
+        return relative_costs(costs, self.best)
 
     def _labelled_vote(
         self, cells: list[int], kinds: list[str], costs: Vector

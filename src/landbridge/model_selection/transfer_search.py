@@ -175,13 +175,12 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     Deviation 1: without unlabelled rows, the labelled target rows are used instead, because the
     reverse model needs training rows. Deviation 2: a reverse model with a single training class
     predicts that class. Deviation 3: the default is a vote, because averaging good candidates loses
-    less than choosing one of them. Deviation 4: the vote has at most five members, which together
-    cost at most 4.5 times as much as the best candidate, so that predicting takes at most about
-    five times as long. Costs are estimated from the structure of the candidates, because measured
-    times differ between runs. In ``benchmarks/search_regret.py`` the vote took at most 3.3 times as
-    long as the best of the default candidates; among learners of all kinds it took more than five
-    times as long, at most six, in 2 to 7 % of the searches. Use ``refit="best"`` where speed
-    matters more.
+    less than choosing one of them. Deviation 4: the vote has at most five members, and the
+    estimated cost of predicting with it is at most 4.8 times that of the best candidate, so that it
+    takes at most about five times as long. Costs are estimated from the structure of the
+    candidates, because measured times differ between runs. In ``benchmarks/search_regret.py`` the
+    vote took at most 3.3 times as long as the best of the default candidates, and at most 5.1 times
+    as long among learners of all kinds. Use ``refit="best"`` where speed matters more.
 
     References
     ----------

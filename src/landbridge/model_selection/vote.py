@@ -48,9 +48,12 @@ LEAST_PROBABILITY = 1e-3
 LEAST_WEIGHT = 1e-12
 # The vote keeps its heaviest members up to this share of the weight and this number.
 SHARE, MOST_MEMBERS = 0.95, 5
-# Largest estimated cost of all members relative to the best cell, so that predicting costs at most
-# five times as much as with the best cell: averaging takes time as well.
-MOST_COST = 4.5
+# Predicting with the vote takes at most five times as long as with the best cell. Estimated costs
+# are kept below that by what their errors need in `benchmarks/search_regret.py`. They include what
+# the vote adds to its members, by checking the rows and averaging, in units of `prediction_cost`:
+# as much as a linear model, which matters if the best cell is no more expensive.
+MOST_COST = 4.8
+OVERHEAD = 3.0
 # Lower limit of losses relative to the largest one, so that a loss of zero does not take the whole
 # vote.
 LEAST_LOSS = 0.01
@@ -92,12 +95,12 @@ def vote_weights(
     """Learn the weights of the vote from labelled target rows by stacking.
 
     ``target`` holds the out-of-fold predictions, (cells, rows, classes) or (cells, rows),
-    ``costs`` what a prediction costs relative to the best cell, at most `MOST_COST` each, and
-    ``strength`` is λ, in rows; rows with ``sample_weight`` count as in `row_counts`. The cell with
-    the smallest weight per cost is removed until at most ``most`` remain that together cost at most
-    `MOST_COST`, and the weights are learned again each time: similar cells share their weight, so
-    several of them would be removed together. If there are very many cells, all but the first
-    ``2 * most`` are removed at once.
+    ``costs`` those of `relative_costs`, at most `MOST_COST` each, and ``strength`` is λ, in rows;
+    rows with ``sample_weight`` count as in `row_counts`. The cell with the smallest weight per cost
+    is removed until at most ``most`` remain that together cost at most `MOST_COST`, and the weights
+    are learned again each time: similar cells share their weight, so several of them would be
+    removed together. If there are very many cells, all but the first ``2 * most`` are removed at
+    once.
 
     >>> right, wrong = np.eye(2)[[0, 1] * 20], np.eye(2)[[1, 0] * 20]
     >>> y, roles = np.array([0, 1] * 20), ["pooled", "pooled"]
@@ -128,10 +131,22 @@ def vote_weights(
     return members
 
 
+def relative_costs(costs: Vector, best: int) -> Vector:
+    """What cells cost as members of a vote, in units of which `MOST_COST` can be spent.
+
+    If ``costs`` are those of `prediction_cost`, the sum of the costs of the members and `OVERHEAD`
+    is at most `MOST_COST` times the cost of the best cell.
+
+    >>> relative_costs(np.array([5.0, 5.0, 5.0, 5.0]), best=0).round(2)
+    array([1.14, 1.14, 1.14, 1.14])
+    """
+    return costs / (costs[best] - OVERHEAD / MOST_COST)
+
+
 def affordable(weights: Vector, costs: Vector, *, most: int = MOST_MEMBERS) -> tuple[Vector, int]:
     """Cells by weight per cost, and how many may vote: ``most``, at a total cost of `MOST_COST`.
 
-    Costs are relative to the best cell; if all are 0, only the number is limited.
+    Costs are those of `relative_costs`; if all are 0, only the number is limited.
 
     >>> affordable(np.array([0.5, 0.3, 0.2]), np.array([3.0, 1.0, 1.0]))
     (array([1, 2, 0]), 2)

@@ -1,5 +1,7 @@
 """The vote: weights by stacking and by skill, members, cross-fitting, and the voting model."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -25,12 +27,14 @@ from landbridge.model_selection import vote
 from landbridge.model_selection.candidates import prediction_cost
 from landbridge.model_selection.vote import (
     MOST_COST,
+    OVERHEAD,
     VotingModel,
     combine,
     cross_fitted,
     disagreement,
     members_of,
     number_limits,
+    relative_costs,
     role_prior,
     skill_weights,
     vote_weights,
@@ -214,7 +218,7 @@ def test_members_hold_most_of_the_weight_and_are_few():
     ("estimator", "cost"),
     [
         (LogisticRegression(), 3),
-        (DecisionTreeClassifier(), 3),
+        (DecisionTreeClassifier(), 2.5),
         (LinearSVC(), 3),
         (GaussianNB(), 16),
         (RandomForestClassifier(30), 2 + 1.5 * 30),
@@ -237,6 +241,42 @@ def test_members_cost_at_most_the_limit_and_leave_by_weight_per_cost():
     target = probabilities(np.random.default_rng(7), y, [3.0, 1.0, 1.0, 1.0])
     found = vote_weights(target, y, roles=["pooled"] * 4, costs=costs)
     assert costs[found > 0].sum() <= MOST_COST
+
+
+@pytest.mark.parametrize("n_cells", [3, 8])
+def test_members_and_the_vote_itself_cost_less_than_five_times_the_best_cell(n_cells):
+    rng = np.random.default_rng(9)
+    for _ in range(200):
+        costs = rng.choice([2.5, 3.0, 5.0, 16.0, 47.0], size=n_cells)
+        limit, relative = 5 * costs[0], relative_costs(costs, best=0)
+        possible = relative <= MOST_COST
+        members = members_of(rng.dirichlet(np.ones(possible.sum())), relative[possible]) > 0
+        assert costs[possible][members].sum() + OVERHEAD < limit
+
+
+def test_a_cheap_best_cell_leaves_less_room_for_others_than_an_expensive_one():
+    """A discriminant, a tree and a linear model took up to 5.8 times as long as the tree."""
+    weights = np.array([0.4, 0.3, 0.3])
+    wrapped, tree, discriminant = 5.0, 2.5, 3.0
+    alone = members_of(weights, relative_costs(np.array([tree, discriminant, wrapped]), best=0))
+    assert np.count_nonzero(alone) == 2
+    # The same cells beside a wrapped linear model that is best, with two more like it.
+    costs = np.array([wrapped, tree, discriminant, wrapped, wrapped])
+    assert np.count_nonzero(members_of(np.full(5, 0.2), relative_costs(costs, best=0))) == 5
+
+
+def test_a_result_counts_the_cost_of_the_vote_itself():
+    X, y, X_target, y_target = two_domains("classification")
+    candidates = {name: Pooled(LogisticRegression()) for name in ("first", "second", "third")}
+    search = TransferSearchCV(candidates, random_state=0, refit=False)
+    result = search.fit(X, y, X_target=X_target, y_target=y_target).results_
+    for cost, n_members in [(2.5, 2), (5.0, 3)]:  # three cost 4.2 and 3.4 times as much as the best
+        costs = dict(zip((result.best, *{0, 1, 2} - {result.best}), (cost, 3.0, 5.0), strict=True))
+        cells = [
+            replace(cell, prediction_cost=costs.get(number, 3.0))
+            for number, cell in enumerate(result.cells)
+        ]
+        assert len(replace(result, cells=tuple(cells)).vote().members) == n_members
 
 
 def two_domains(task):
