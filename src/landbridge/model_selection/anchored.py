@@ -171,23 +171,18 @@ def dissent_within_roles(
     answer = np.zeros(len(weights))
     for group in np.unique(groups):
         own = groups == group
-        answer[own] = dissent_from_vote(np.asarray(unlabelled)[own], weights[own], distance)
+        cells, shares = np.asarray(unlabelled)[own], weights[own] / weights[own].sum()
+        vote = np.tensordot(shares, cells, axes=1)
+        answer[own] = distance_from_vote(cells, vote, distance or "mse")
     return answer
 
 
-def dissent_from_vote(
-    unlabelled: np.ndarray, weights: Vector, distance: Distance | None = None
-) -> Vector:
-    """Distance of each cell's predictions from the weighted mean of all.
-
-    For probabilities the share of rows on which its class differs from that of the vote, for
-    numbers the mean squared distance from the vote, or ``distance``.
-    """
-    vote = np.tensordot(weights / weights.sum(), unlabelled, axes=1)
-    if unlabelled.ndim == 3:
-        return (unlabelled.argmax(axis=2) != vote.argmax(axis=1)).mean(axis=1)
-    order, power = NORMS[distance or "mse"]
-    return (np.abs(unlabelled - vote) ** order).mean(axis=1) ** (power / order)
+def distance_from_vote(predictions: np.ndarray, vote: np.ndarray, distance: Distance) -> Vector:
+    """Distance of each cell's numbers from the vote, or the share of rows with another class."""
+    if predictions.ndim == 3:
+        return (predictions.argmax(axis=2) != vote.argmax(axis=1)).mean(axis=1)
+    order, power = NORMS[distance]
+    return (np.abs(predictions - vote) ** order).mean(axis=1) ** (power / order)
 
 
 def distance_floors(means: Vector, unlabelled: np.ndarray, distance: Distance) -> Vector:

@@ -35,7 +35,7 @@ from landbridge._delegate import DelegatingEstimator
 from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows
-from landbridge.model_selection.anchored import kind_sizes, role_groups
+from landbridge.model_selection.anchored import distance_from_vote, kind_sizes, role_groups
 
 # λ, and the mass of the prior by role: cells that learn from both domains, from the source alone,
 # from the target alone. Measured in `benchmarks/search_regret.py`.
@@ -279,10 +279,7 @@ def disagreement(predictions: np.ndarray, weights: Vector) -> Vector:
     >>> disagreement(np.array([[1.0, 3.0], [3.0, 5.0]]), np.array([0.5, 0.5]))
     array([1., 1.])
     """
-    vote = combine(predictions, weights)
-    if np.ndim(predictions) == 3:
-        return (np.argmax(predictions, axis=2) != vote.argmax(axis=1)).mean(axis=1)
-    return np.sqrt(np.mean((predictions - vote) ** 2, axis=1))
+    return distance_from_vote(np.asarray(predictions), combine(predictions, weights), "rmse")
 
 
 class VotingModel(Documented, BaseEstimator):

@@ -10,7 +10,6 @@ from scipy import stats
 from landbridge.model_selection.anchored import (
     anchor,
     centred,
-    dissent_from_vote,
     dissent_within_roles,
     distance_floors,
     relative_variances,
@@ -153,14 +152,16 @@ def test_relative_variance_is_that_of_the_difference_from_the_average():
 
 def test_dissent_is_measured_within_roles():
     guesses = np.eye(2)[np.array([[0, 0, 1, 1], [0, 0, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0]])]
-    assert dissent_from_vote(guesses[:3], np.ones(3)).tolist() == [0.25, 0, 0.25]
-    assert dissent_from_vote(guesses[:3], np.array([5.0, 1.0, 1.0])).tolist() == [0, 0.25, 0.5]
+    one = np.zeros(3, int)
+    assert dissent_within_roles(guesses[:3], np.ones(3), one).tolist() == [0.25, 0, 0.25]
+    weights = np.array([5.0, 1.0, 1.0])
+    assert dissent_within_roles(guesses[:3], weights, one).tolist() == [0, 0.25, 0.5]
     groups = role_groups(["source-only", "source-only", "source-only", "pooled"], 4)
     assert dissent_within_roles(guesses, np.ones(4), groups).tolist() == [0.25, 0, 0.25, 0]
-    numbers = np.array([[0.0, 1.0], [2.0, 3.0]])
-    assert dissent_from_vote(numbers, np.array([3.0, 1.0])).tolist() == [0.25, 2.25]
-    assert dissent_from_vote(numbers, np.array([3.0, 1.0]), "rmse").tolist() == [0.5, 1.5]
-    assert dissent_from_vote(numbers, np.array([3.0, 1.0]), "mae").tolist() == [0.5, 1.5]
+    numbers = np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([3.0, 1.0]), one[:2]
+    assert dissent_within_roles(*numbers).tolist() == [0.25, 2.25]
+    assert dissent_within_roles(*numbers, "rmse").tolist() == [0.5, 1.5]
+    assert dissent_within_roles(*numbers, "mae").tolist() == [0.5, 1.5]
 
 
 def test_centred_values_have_mean_zero_in_every_group():
