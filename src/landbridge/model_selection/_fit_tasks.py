@@ -27,7 +27,7 @@ directions. Adding L to the source rows, as for a plain estimator, does not impr
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 from zlib import crc32
@@ -62,12 +62,15 @@ from landbridge.model_selection.search_records import Cell, Predictions
 # kept; beyond that, rows are sampled.
 MOST_UNLABELLED = 2000
 MOST_VALUES = 50_000_000
-Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone"]
+Stage = Literal["source_fold", "target_fold", "source_to_target", "target_alone", "weights"]
 
 
 @dataclass(frozen=True, slots=True)
 class FitTask:
-    """One task; its predictions fill the arrays ``fills`` of every cell in ``cells``."""
+    """One task; its outcome fills the arrays ``fills`` of every cell in ``cells``.
+
+    The stage ``"weights"`` estimates the density ratio of a source. It has no candidate (−1).
+    """
 
     stage: Stage
     fold: int
@@ -76,19 +79,14 @@ class FitTask:
     cells: tuple[int, ...]
     fills: tuple[str, ...]
 
-    @property
-    def n_models(self) -> int:
-        """Number of models that the task fits."""
-        return 2 if "reverse" in self.fills else 1
-
 
 @dataclass(frozen=True)
 class FitContext:
     """Data shared by the tasks of a search.
 
     ``kept_rows`` marks the source rows whose predictions are kept, ``kept_unlabelled`` lists the
-    positions of the unlabelled rows that are predicted. ``weight_rows`` are numeric source and
-    target rows, if density ratios are needed.
+    positions of the unlabelled rows that are predicted. ``weight_fit`` holds the weighting and
+    numeric source and target rows, if density ratios are needed.
     """
 
     data: SearchData
@@ -98,7 +96,14 @@ class FitContext:
     target_folds: Folds | None
     kept_rows: Vector
     kept_unlabelled: Vector
-    weight_rows: tuple[Matrix, Matrix] | None = None
+    weight_fit: tuple[Any, Matrix, Matrix] | None
+
+    def split(self, task: FitTask) -> tuple[Vector, Vector]:
+        """Positions of a task's training rows and of the rows that it holds out."""
+        folds = (
+            self.sources[task.source].folds if task.stage == "source_fold" else self.target_folds
+        )
+        return folds.splits[task.fold]  # type: ignore[union-attr]
 
 
 # Plan
@@ -134,23 +139,20 @@ def make_context(
 ) -> FitContext:
     """Folds, seeds and the rows whose predictions are kept."""
     fold_seed, target_seed, kept_seed = spawn_seeds(settings.seed, 3)
-    sources = make_sources(data, candidates, source_rows, settings, fold_seed)
+    needs, rng = settings.choice.needs, np.random.default_rng(kept_seed)
     n_values = data.n_rows * len(candidates) * (1 if data.classes is None else len(data.classes))
-    rng = np.random.default_rng(kept_seed)
     kept = np.ones(data.n_rows, dtype=bool)
     if n_values > MOST_VALUES:
         kept = rng.permutation(data.n_rows) < max(data.n_rows * MOST_VALUES // n_values, 1)
-    n_unlabelled = data.n_unlabelled
-    chosen = rng.permutation(n_unlabelled)[:MOST_UNLABELLED]
     return FitContext(
         data=data,
         candidates=tuple(candidates),
         seeds=tuple(model_seeds(settings.seed, candidates)),
-        sources=tuple(sources),
+        sources=tuple(make_sources(data, candidates, source_rows, settings, fold_seed)),
         target_folds=_target_folds(data, settings, target_seed),
         kept_rows=kept,
-        kept_unlabelled=np.sort(chosen),
-        weight_rows=numeric_rows(data) if "weights" in settings.choice.needs else None,
+        kept_unlabelled=np.sort(rng.permutation(data.n_unlabelled)[:MOST_UNLABELLED]),
+        weight_fit=(settings.weighting, *numeric_rows(data)) if "weights" in needs else None,
     )
 
 
@@ -172,17 +174,9 @@ def make_sources(
         rows[None], whole = np.arange(data.n_rows), [None]
     last = whole[-1] if whole else next(reversed(rows))
     rows[last] = rows.pop(last)
+    # The folds of a source do not change when another source is added.
     return [
-        make_source(
-            name,
-            part,
-            data.y,
-            cv=settings.cv,
-            task=data.task,
-            # The folds of a source do not change when another source is added.
-            seed=seed,
-            cv_groups=settings.cv_groups,
-        )
+        make_source(name, part, data.y, settings.cv, data.task, seed, settings.cv_groups)
         for name, part in rows.items()
     ]
 
@@ -261,64 +255,48 @@ def _plain(value: Any) -> Any:
 
 def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
     """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
-    return [
-        fit
-        for number, cell in enumerate(cells)
-        if not context.sources[cell.source_index].problem
-        for fit in _fits_of_cell(number, cell, context, needs)
-    ] + list(_shared_target_fits(cells, context, needs))
+    n_target = len(context.target_folds or ())
+    fits: list[FitTask] = []
+    shared: dict[int, FitTask] = {}
+    for number, cell in enumerate(cells):
+        source, candidate = context.sources[cell.source_index], cell.candidate_index
+        if source.problem:
+            continue
+        n_folds = {"source_fold": len(source.folds), "source_to_target": 1}
+        for stage, fills in _arrays_by_stage(context.candidates[candidate], needs).items():
+            fit = FitTask(stage, 0, candidate, cell.source_index, (number,), fills)
+            if stage != "target_alone":
+                folds = range(n_folds.get(stage, n_target))
+                fits += [replace(fit, fold=fold) for fold in folds]
+            elif candidate in shared:
+                fit = shared[candidate]
+                shared[candidate] = replace(fit, cells=(*fit.cells, number))
+            else:
+                shared[candidate] = fit
+    # Fits on labelled target rows alone are shared by a candidate's cells on all sources.
+    alone = [shared[candidate] for candidate in sorted(shared)]
+    return fits + [replace(fit, fold=fold) for fit in alone for fold in range(n_target)]
 
 
-def _fits_of_cell(
-    number: int, cell: Cell, context: FitContext, needs: frozenset[str]
-) -> Iterator[FitTask]:
-    candidate = context.candidates[cell.candidate_index]
-    source = context.sources[cell.source_index]
-
-    def fit(stage: Stage, fold: int, *fills: str) -> FitTask:
-        return FitTask(stage, fold, cell.candidate_index, cell.source_index, (number,), fills)
-
-    from_source = tuple(name for name in ("source", "reverse") if name in needs)
+def _arrays_by_stage(candidate: Candidate, needs: frozenset[str]) -> dict[Stage, tuple[str, ...]]:
+    """Arrays that the fits of each stage fill for a candidate."""
+    stages: dict[str, Stage] = {
+        "source": "source_fold",
+        "reverse": "source_fold",
+        "target_alone": "target_alone",
+        "source_to_target": "source_to_target",
+        "target": "target_fold" if candidate.uses_source else "target_alone",
+    }
+    if candidate.role == "source-only":
+        stages["target"] = "source_to_target"
+    names = [name for name in stages if name in needs]
     # Unlabelled rows are predicted by the models most similar to the final one.
-    by_target = "target" in needs
-    if from_source:
-        extra = () if by_target else ("unlabelled",)
-        for fold in range(len(source.folds)):
-            yield fit("source_fold", fold, *from_source, *extra)
-    if candidate.role == "source-only" and by_target:
-        also = ("source_to_target",) if "source_to_target" in needs else ()
-        yield fit("source_to_target", 0, *also, "target", "unlabelled")
-        return
-    if "source_to_target" in needs:
-        alone = not by_target and not from_source
-        yield fit("source_to_target", 0, "source_to_target", *(["unlabelled"] if alone else []))
-    if by_target and candidate.uses_source and context.target_folds is not None:
-        for fold in range(len(context.target_folds)):
-            yield fit("target_fold", fold, "target", "unlabelled")
-
-
-def _shared_target_fits(
-    cells: Sequence[Cell], context: FitContext, needs: frozenset[str]
-) -> Iterator[FitTask]:
-    """Fits on labelled target rows alone, shared by a candidate's cells on all sources."""
-    if context.target_folds is None:
-        return
-    only = "target_alone" in needs and not needs & {"target", "source", "reverse"}
-    for number, candidate in enumerate(context.candidates):
-        fills = ("target_alone",) if "target_alone" in needs else ()
-        if "target" in needs and not candidate.uses_source:
-            fills = (*fills, "target", "unlabelled")
-        elif only:
-            fills = (*fills, "unlabelled")
-        sharing = tuple(
-            place
-            for place, cell in enumerate(cells)
-            if cell.candidate_index == number and not context.sources[cell.source_index].problem
-        )
-        if fills and sharing:
-            source = cells[sharing[0]].source_index
-            for fold in range(len(context.target_folds)):
-                yield FitTask("target_alone", fold, number, source, sharing, fills)
+    stages["unlabelled"] = stages["target" if "target" in needs else names[0]]
+    names.append("unlabelled")
+    return {
+        stages[name]: tuple(other for other in names if stages[other] == stages[name])
+        for name in names
+    }
 
 
 # Training rows
@@ -341,21 +319,12 @@ def target_alone_rows(data: SearchData, rows: Vector) -> TransferData:
 
 def target_rows(data: SearchData, source: Vector, train: Vector | None = None) -> TransferData:
     """Source rows and the labelled target rows ``train``; all of them for the final fit."""
+    rows = source_rows(data, source)
     target = TransferData(data.X_target, data.y_target, sample_weight=data.sample_weight_target)
-    if train is not None and data.X_target is not None:
+    if train is not None:
         target = target_alone_rows(data, train)
-    return replace(
-        source_rows(data, source),
-        X_target=target.X,
-        y_target=target.y,
-        X_unlabeled=data.X_unlabeled,
-        sample_weight_target=target.sample_weight,
-    )
-
-
-def forward_rows(data: SearchData, estimator: Any, train: Vector) -> TransferData:
-    """Step 1 of Fig. 1."""
-    return target_rows(data, train) if takes_target(estimator) else source_rows(data, train)
+    weights = rows.sample_weight, target.sample_weight
+    return TransferData(rows.X, rows.y, target.X, target.y, data.X_unlabeled, *weights)
 
 
 def reverse_rows(
@@ -385,34 +354,42 @@ def fit_candidate(candidate: Candidate, rows: TransferData, *, task: str, seed: 
     # A source-only candidate never sees target labels, so they cannot add a second class.
     used = rows.y if candidate.role == "source-only" else rows.labels
     one_class = task == "classification" and np.unique(rows.y).size == 1
-    if one_class and np.unique(used).size == 1:
-        return _constant(rows)
-    model = clone_with_seed(candidate.estimator, seed)
-    with warnings.catch_warnings():
-        # Missing and tiny classes are a property of the fold: no warnings from every fit.
-        warnings.simplefilter("ignore", LandbridgeWarning)
-        warnings.filterwarnings("ignore", "Only one sample available")  # the default discriminant
-        try:
-            return fit_model(model, rows)
-        except ValueError:
-            # A transfer estimator need not learn from the labels of the target.
-            if one_class:
-                return _constant(rows)
-            raise
-
-
-def _constant(rows: TransferData) -> OneClass:
+    if not one_class or np.unique(used).size > 1:
+        model = clone_with_seed(candidate.estimator, seed)
+        with warnings.catch_warnings():
+            # Missing and tiny classes are a property of the fold: no warnings from every fit.
+            warnings.simplefilter("ignore", LandbridgeWarning)
+            warnings.filterwarnings("ignore", "Only one sample available")  # default discriminant
+            try:
+                return fit_model(model, rows)
+            except ValueError:
+                # A transfer estimator need not learn from the labels of the target.
+                if not one_class:
+                    raise
     # The rows do not matter, and documents or tables need no conversion.
     return OneClass(strategy="most_frequent").fit(np.zeros((len(rows.y), 1)), rows.y)
 
 
 def fit_model(model: Any, rows: TransferData) -> Any:
-    """Fit an estimator of any kind on the rows that it can learn from."""
+    """Fit an estimator of any kind on the rows that it can learn from.
+
+    At the end of a pipeline that maps the domains onto each other, a plain estimator learns from
+    the mapped source rows and the labelled target rows, as it would without the maps.
+    """
     if not takes_target(model):
         return _fit_plain(model, rows.labelled_rows, rows)
-    if isinstance(model, Pipeline) and not takes_target(model[-1]) and hasattr(model[-1], "fit"):
-        return _fit_mapped(model, rows)
-    return fit_with_target(model, rows)
+    if not isinstance(model, Pipeline) or takes_target(model[-1]) or not hasattr(model[-1], "fit"):
+        return fit_with_target(model, rows)
+    given = {name: value for name, value in rows.options.items() if "weight" not in name}
+    if not given:
+        return _fit_plain(model, rows.X, rows)
+    maps, (name, last) = model[:-1], model.steps[-1]
+    mapped = _with_routing(maps, given, "fit_transform", rows.X, rows.y)
+    if rows.X_target is not None:
+        mapped = stack_rows([mapped, maps.transform(rows.X_target)])
+    # `maps` shares its steps with the pipeline, so only the last step has to be restored.
+    model.steps[-1] = (name, _fit_plain(last, mapped, rows))
+    return model
 
 
 def _fit_plain(model: Any, X: MatrixLike, rows: TransferData) -> Any:
@@ -421,24 +398,6 @@ def _fit_plain(model: Any, X: MatrixLike, rows: TransferData) -> Any:
         return model.fit(X, rows.labels)
     require_sample_weight(model, "the search was given sample weights")
     return fit_weighted(model, X, rows.labels, rows.row_weights)
-
-
-def _fit_mapped(model: Pipeline, rows: TransferData) -> Pipeline:
-    """Fit a pipeline that maps the domains onto each other and ends in a plain estimator.
-
-    The estimator learns from the mapped source rows and from the labelled target rows, as it would
-    without the maps.
-    """
-    maps, last = model[:-1], model[-1]
-    given = {name: value for name, value in rows.options.items() if "weight" not in name}
-    if not given:
-        return _fit_plain(model, rows.X, rows)
-    mapped = _with_routing(maps, given, "fit_transform", rows.X, rows.y)
-    if rows.X_target is not None:
-        mapped = stack_rows([mapped, maps.transform(rows.X_target)])
-    # `maps` shares its steps with the pipeline, so only the last step has to be restored.
-    model.steps[-1] = (model.steps[-1][0], _fit_plain(last, mapped, rows))
-    return model
 
 
 def fit_with_target(model: Any, rows: TransferData) -> Any:
@@ -471,87 +430,73 @@ class FitRun:
     def __init__(self, context: FitContext, task: FitTask):
         self.context, self.data, self.task = context, context.data, task
         self.candidate = context.candidates[task.candidate]
-        self.source = context.sources[task.source]
-        self.fit_seconds = self.predict_seconds = 0.0
-        self.constants, self.has_proba = 0, True
-        self.arrays: dict[str, Any] = {}
+        self.outcome: dict[str, Any] = {
+            "fit_seconds": 0.0, "predict_seconds": 0.0, "constants": 0, "has_proba": True,
+        }  # fmt: skip
 
-    def outcome(self) -> dict[str, Any]:
+    def run(self) -> dict[str, Any]:
         """Arrays of predictions and plain numbers, ready to be cached."""
-        data, source, fold = self.data, self.source, self.task.fold
-        match self.task.stage:
-            case "source_fold":
-                self._source_fold()
-            case "source_to_target":
-                rows = replace(source_rows(data, source.rows), X_unlabeled=data.target_rows)
-                self._on_target(rows, np.arange(data.n_labelled))
-            case stage:
-                train, test = self.context.target_folds.splits[fold]  # type: ignore[union-attr]
-                alone = stage == "target_alone"
-                self._on_target(
-                    target_alone_rows(data, train)
-                    if alone
-                    else target_rows(data, source.rows, train),
-                    test,
-                )
-        return {
-            **self.arrays,
-            "fit_seconds": self.fit_seconds,
-            "predict_seconds": self.predict_seconds,
-            "constants": self.constants,
-            "has_proba": self.has_proba,
-        }
-
-    def _source_fold(self) -> None:
-        train, test = self.source.split(self.task.fold)
-        kept = self.context.kept_rows[test]
-        X_kept = _safe_indexing(self.data.X, test[kept])
-        self.arrays["rows"] = self.source.folds.splits[self.task.fold][1][kept]
-        model = self._fit(forward_rows(self.data, self.candidate.estimator, train))
-        if "source" in self.task.fills:
-            self._predict(model, X_kept, "source")
-        self._predict_unlabelled(model)
-        if "reverse" in self.task.fills:
-            labels = self._timed(_checked_labels, model, self.data.rows_to_label)
-            encode_labels(labels, self.data.classes)  # raises for labels that y does not have
-            back = reverse_rows(self.data, self.candidate.estimator, labels, test)
-            self._predict(self._fit(back), X_kept, "reverse")
+        data, source = self.data, self.context.sources[self.task.source].rows
+        if self.task.stage == "source_to_target":
+            rows = replace(source_rows(data, source), X_unlabeled=data.target_rows)
+            self._on_target(rows, np.arange(data.n_labelled))
+            return self.outcome
+        train, test = self.context.split(self.task)
+        if self.task.stage == "target_fold":
+            self._on_target(target_rows(data, source, train), test)
+        elif self.task.stage == "target_alone":
+            self._on_target(target_alone_rows(data, train), test)
+        else:
+            self._on_source(source, train, test)
+        return self.outcome
 
     def _on_target(self, rows: TransferData, test: Vector) -> None:
+        self.outcome["rows"] = test
         model = self._fit(rows)
-        self.arrays["rows"] = test
         names = [name for name in self.task.fills if name != "unlabelled"]
-        if names:
-            self._predict(model, _safe_indexing(self.data.X_target, test), *names)
+        self._predict(model, _safe_indexing(self.data.X_target, test), *names)
         self._predict_unlabelled(model)
+
+    def _on_source(self, source: Vector, train: Vector, test: Vector) -> None:
+        """Fig. 1: a forward model, its pseudo-labels, and the reverse model learned from them."""
+        data, estimator, fills = self.data, self.candidate.estimator, self.task.fills
+        self.outcome["rows"] = kept = test[self.context.kept_rows[source[test]]]
+        X_kept = _safe_indexing(data.X, source[kept])
+        take_rows = target_rows if takes_target(estimator) else source_rows
+        model = self._fit(take_rows(data, source[train]))
+        if "source" in fills:
+            self._predict(model, X_kept, "source")
+        self._predict_unlabelled(model)
+        if "reverse" in fills:
+            labels = self._timed("predict_seconds", _checked_labels, model, data.rows_to_label)
+            encode_labels(labels, data.classes)  # raises for labels that y does not have
+            model = self._fit(reverse_rows(data, estimator, labels, source[test]))
+            self._predict(model, X_kept, "reverse")
 
     def _predict_unlabelled(self, model: Any) -> None:
         if "unlabelled" in self.task.fills:
             X = _safe_indexing(self.data.rows_to_label, self.context.kept_unlabelled)
-            found = self._timed(predict_rows, model, X, self.data.classes)
-            self.arrays["unlabelled.values"] = single(found.values)
+            found = self._timed("predict_seconds", predict_rows, model, X, self.data.classes)
+            self.outcome["unlabelled.values"] = single(found.values)
 
     def _predict(self, model: Any, X: MatrixLike, *names: str) -> None:
-        found = self._timed(predict_rows, model, X, self.data.classes)
+        found = self._timed("predict_seconds", predict_rows, model, X, self.data.classes)
         for name in names:
-            self.arrays[f"{name}.values"] = found.values
+            self.outcome[f"{name}.values"] = found.values
             if found.labels is not None:
-                self.arrays[f"{name}.labels"] = found.labels
+                self.outcome[f"{name}.labels"] = found.labels
 
     def _fit(self, rows: TransferData) -> Any:
-        started = working_time()
-        model = fit_candidate(
-            self.candidate, rows, task=self.data.task, seed=self.context.seeds[self.task.candidate]
-        )
-        self.fit_seconds += working_time() - started
-        self.constants += isinstance(model, OneClass)
-        self.has_proba = self.has_proba and hasattr(model, "predict_proba")
+        options = {"task": self.data.task, "seed": self.context.seeds[self.task.candidate]}
+        model = self._timed("fit_seconds", fit_candidate, self.candidate, rows, **options)
+        self.outcome["constants"] += isinstance(model, OneClass)
+        self.outcome["has_proba"] &= hasattr(model, "predict_proba")
         return model
 
-    def _timed(self, function: Any, *arguments: Any) -> Any:
+    def _timed(self, clock: str, function: Any, *arguments: Any, **options: Any) -> Any:
         started = working_time()
-        answer = function(*arguments)
-        self.predict_seconds += working_time() - started
+        answer = function(*arguments, **options)
+        self.outcome[clock] += working_time() - started
         return answer
 
 
@@ -566,17 +511,17 @@ def predict_rows(model: Any, X: MatrixLike, classes: VectorLike) -> Predictions:
     labels = encode_labels(_checked_labels(model, X), classes)
     if classes is None:
         return Predictions(labels)
-    n_rows, n_classes = labels.size, len(classes)
-    values = np.zeros((n_rows, n_classes))
+    values = np.zeros((labels.size, len(classes)))
     if not hasattr(model, "predict_proba"):
-        values[np.arange(n_rows), labels] = 1.0
+        values[np.arange(labels.size), labels] = 1.0
         return Predictions(values, labels)
     found = np.asarray(model.predict_proba(X), dtype=np.float64)
     columns = encode_labels(np.asarray(model.classes_), classes)
-    if found.shape != (n_rows, columns.size):
+    shape = labels.size, columns.size
+    if found.shape != shape:
         raise ValueError(
-            f"`estimator` must give one probability per row and class, shape {n_rows, columns.size}"
-            f"; got shape {found.shape}. Check its predict_proba."
+            f"`estimator` must give one probability per row and class, shape {shape}; got shape "
+            f"{found.shape}. Check its predict_proba."
         )
     check_predictions(found)
     values[:, columns] = found

@@ -2,19 +2,17 @@
 
 import time
 import warnings
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
 from landbridge._tasks import (
     SharedData,
     Task,
-    TaskFailure,
     TaskProgress,
     TaskResult,
     describe_candidate,
@@ -37,6 +35,7 @@ from landbridge.model_selection._fit_tasks import (
     plan_cells,
     plan_fits,
     single,
+    source_rows,
 )
 from landbridge.model_selection._search_data import SearchData, encode_labels
 from landbridge.model_selection._sources import source_name
@@ -67,23 +66,11 @@ class RowLosses:
     rows: Vector
     values: Vector
 
-    @property
-    def mean(self) -> float:
-        return float(self.values.mean())
-
-
-@dataclass(frozen=True)
-class WeightTask:
-    """Density ratios of one source."""
-
-    source: int
-    weighting: Any
-
 
 def run_search(
     data: SearchData,
     candidates: Sequence[Candidate],
-    source_rows: dict[Any, Vector],
+    rows_of_sources: dict[Any, Vector],
     settings: Settings,
     on_plan: Callable[[int], Callable[[], None]] | None = None,
     label_check: LabelCheck | None = None,
@@ -93,7 +80,7 @@ def run_search(
     ``on_plan`` is called with the number of fits and returns a function to call after each fit.
     """
     started = time.perf_counter()
-    context = make_context(data, candidates, source_rows, settings)
+    context = make_context(data, candidates, rows_of_sources, settings)
     cells = plan_cells(candidates, context.sources, data.n_labelled)
     fits = plan_fits(cells, context, settings.choice.needs)
     run = _Run(context, cells, settings)
@@ -108,51 +95,49 @@ class _Run:
     def __init__(self, context: FitContext, cells: Sequence[Cell], settings: Settings):
         self.context, self.cells, self.settings = context, list(cells), settings
         self.data = data = context.data
-        self.y, self.y_target = encode_labels(data.y, data.classes), data.y_target
+        self.y = encode_labels(data.y, data.classes)
+        self.y_target = data.y_target
         if data.y_target is not None:
             self.y_target = encode_labels(data.y_target, data.classes)
         self.kept: dict[str, list[Predictions | None]] = {}
         self.folds_of_unlabelled: dict[int, dict[int, np.ndarray]] = {}
         self.weights: dict[int, Vector] = {}
-        self.failures: list[Failure] = []
         self.fits_done = self.fits_cut = 0
         self.cut: dict[int, list[FitTask]] = {}  # fits skipped by the time budget
         self.done: Counter[int] = Counter()  # fits of each cell
         self.weight_seconds = 0.0
         self.cache_keys = None if settings.cache is None else CacheKeys(context)
-        for number, source in enumerate(context.sources):
-            if source.problem:
-                self._fail_source(number, "source", KEPT, f"ValueError: {source.problem}")
+        self.failures = [
+            Failure(number, "source", -1, KEPT, f"ValueError: {problem}")
+            for number, cell in enumerate(cells)
+            if (problem := context.sources[cell.source_index].problem)
+        ]
 
     # Running
 
     def execute(self, fits: Sequence[FitTask], advance: Callable[[], None] | None) -> None:
         """Compute the weights, then the fits; with racing, cells may stop between rounds."""
-        settings = self.settings
-        deadline = None
-        rounds = deque(racing_rounds(fits) if settings.racing else [list(fits)])
+        settings, names = self.settings, [one.name for one in self.context.candidates]
+        rounds, deadline = self._rounds(fits), None
         if settings.time_budget is not None:
             deadline = time.monotonic() + settings.time_budget
-            rounds = deque(self._one_candidate_after_the_other(fits))
-        kinds = [self.context.candidates[fit.candidate].name for fit in fits]
         with (
             SharedData(self.context) as shared,
             TaskProgress(
-                kinds,
+                [names[fit.candidate] for fit in fits],
                 verbose=settings.verbose,
                 n_jobs=count_jobs(settings.n_jobs),
                 deadline=deadline,
             ) as progress,
         ):
-            first = self._weight_tasks()
+            tasks = [self._task(fit, "weights") for fit in self._weight_fits()]
             while rounds:
-                group = rounds.popleft()
-                tasks, first = first, []
+                group = rounds.pop(0)
                 for fit in group:
                     if all(self.cells[cell].stopped_after is not None for cell in fit.cells):
-                        progress.drop(self.context.candidates[fit.candidate].name)
+                        progress.drop(names[fit.candidate])
                     else:
-                        tasks.append(self._task(fit))
+                        tasks.append(self._task(fit, names[fit.candidate]))
                 for result in run_tasks(
                     run_task,
                     tasks,
@@ -163,43 +148,31 @@ class _Run:
                     deadline=deadline,
                 ):
                     self._record(result)
-                    if isinstance(result.task.content, FitTask):
+                    if result.task.content.stage != "weights":
                         progress.advance(result, note=self._leader)
                         if advance is not None:
                             advance()
+                tasks = []
                 if deadline is None:
                     self._stop_what_is_behind(rounds)
                     continue
-                left = deadline - time.monotonic()
-                work = progress.work_left()
+                left, work = deadline - time.monotonic(), progress.work_left()
                 if work is not None and work > left:
                     self._stop_what_is_behind(rounds)
-                self._postpone(rounds, group[0].candidate, progress, left)
+                # A candidate moves to the end if the time left does not suffice for it.
+                work = progress.work_left([names[group[0].candidate]])
+                if work is not None and work > left:
+                    rounds.sort(key=lambda later: later[0].candidate == group[0].candidate)
 
-    def _task(self, content: FitTask | WeightTask) -> Task:
-        kind = "weights"
-        if isinstance(content, FitTask):
-            kind = self.context.candidates[content.candidate].name
-        key = None if self.cache_keys is None else self.cache_keys.of(content)
-        return Task(content=content, kind=kind, key=key)
+    def _rounds(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
+        """Fits that are run together; racing compares the cells after each round.
 
-    def _weight_tasks(self) -> list[Task]:
-        """One task per valid source, if weights are needed; they overlap with the first fits."""
-        if "weights" not in self.settings.choice.needs:
-            return []
-        return [
-            self._task(WeightTask(number, self.settings.weighting))
-            for number, source in enumerate(self.context.sources)
-            if not source.problem
-        ]
-
-    def _one_candidate_after_the_other(self, fits: Sequence[FitTask]) -> list[list[FitTask]]:
-        """Rounds of a search with a time budget: simple candidates first, one after the other.
-
-        This gives a complete ranking of the candidates that were validated in time. The first fits
-        of a candidate, one per job, form a separate round to estimate how long the others will
-        take.
+        With a time budget, simple candidates come first, one after the other, which gives a
+        complete ranking of the candidates that were validated in time. The first fits of a
+        candidate, one per job, form a separate round to estimate how long the others will take.
         """
+        if self.settings.time_budget is None:
+            return racing_rounds(fits) if self.settings.racing else [list(fits)]
         candidates, n_first = self.context.candidates, count_jobs(self.settings.n_jobs)
         rounds = []
         for number in sorted(range(len(candidates)), key=lambda n: candidates[n].complexity):
@@ -207,28 +180,43 @@ class _Run:
             rounds += [own[:n_first], *racing_rounds(own[n_first:])]
         return [group for group in rounds if group]
 
-    def _postpone(
-        self, rounds: deque[list[FitTask]], candidate: int, progress: TaskProgress, left: float
-    ) -> None:
-        """Move a candidate to the end if the time left, in seconds, does not suffice for it."""
-        own = [group for group in rounds if group[0].candidate == candidate]
-        work = progress.work_left([self.context.candidates[candidate].name])
-        if work is not None and work > left:
-            for group in own:
-                rounds.remove(group)
-            rounds.extend(own)
+    def _weight_fits(self) -> list[FitTask]:
+        """One task per valid source, if weights are needed; they overlap with the first fits."""
+        if self.context.weight_fit is None:
+            return []
+        cells: list[list[int]] = [[] for _ in self.context.sources]
+        for number, cell in enumerate(self.cells):
+            cells[cell.source_index].append(number)
+        return [
+            FitTask("weights", -1, -1, number, tuple(cells[number]), ("weights",))
+            for number, source in enumerate(self.context.sources)
+            if not source.problem
+        ]
+
+    def _task(self, fit: FitTask, kind: str) -> Task:
+        return Task(fit, kind, None if self.cache_keys is None else self.cache_keys.of(fit))
 
     # Recording
 
     def _record(self, result: TaskResult) -> None:
-        content = result.task.content
-        if result.failure is not None:
-            self._record_failure(content, result.failure)
-        elif isinstance(content, WeightTask):
-            self.weight_seconds += result.outcome["seconds"]  # type: ignore[index]
-            self._record_weights(content.source, result.outcome["weights"])  # type: ignore[index]
+        """Store the outcome of a task, or its failure."""
+        fit, failure = result.task.content, result.failure
+        outcome: Any = result.outcome
+        if failure is None and fit.stage == "weights":
+            self._record_weights(fit.source, outcome)
+        elif failure is None:
+            self._record_fit(fit, outcome)
+        elif self.settings.raise_errors and failure.reason != "cut":
+            raise failure.exception or RuntimeError(failure.message)
+        elif failure.reason == "cut" and fit.stage != "weights":
+            self.fits_cut += 1
+            for cell in fit.cells:
+                self.cut.setdefault(cell, []).append(fit)
         else:
-            self._record_fit(content, result.outcome)  # type: ignore[arg-type]
+            self.failures += [
+                Failure(cell, fit.stage, fit.fold, fit.fills, failure.message, failure.traceback)
+                for cell in fit.cells
+            ]
 
     def _record_fit(self, fit: FitTask, outcome: dict[str, Any]) -> None:
         self.fits_done += 1
@@ -240,7 +228,7 @@ class _Run:
                 # The time of a shared fit is counted once, regardless of the number of cells.
                 fit_seconds=cell.fit_seconds + outcome["fit_seconds"] / len(fit.cells),
                 predict_seconds=cell.predict_seconds + outcome["predict_seconds"] / len(fit.cells),
-                fits=cell.fits + fit.n_models,
+                fits=cell.fits + 1 + ("reverse" in fit.fills),
                 constants=cell.constants + outcome["constants"],
                 has_proba=cell.has_proba and outcome["has_proba"],
             )
@@ -252,147 +240,115 @@ class _Run:
                     self._keep(name, number, outcome["rows"], values, outcome.get(f"{name}.labels"))
 
     def _keep(self, name: str, cell: int, rows: Vector, values: Any, labels: VectorLike) -> None:
-        found = self.kept.setdefault(name, [None] * len(self.cells))
-        if found[cell] is None:
-            found[cell] = self._empty(name, cell)
+        kept = self.kept.setdefault(name, [None] * len(self.cells))
+        found = kept[cell] = kept[cell] or self._empty(name, cell)
         held_out: Any = slice(None)
         if name == "target":  # all candidates are compared on the same rows
             held_out = self.context.target_folds.numbers[rows] >= 0  # type: ignore[union-attr]
-        found[cell].values[rows[held_out]] = values[held_out]  # type: ignore[union-attr]
+        found.values[rows[held_out]] = values[held_out]
         if labels is not None:
-            found[cell].labels[rows[held_out]] = labels[held_out]  # type: ignore[union-attr]
+            found.labels[rows[held_out]] = labels[held_out]
 
     def _empty(self, name: str, cell: int) -> Predictions:
         """Allocate predictions, filled with NaN and −1."""
         of_source = name in ("source", "reverse")
         source = self.context.sources[self.cells[cell].source_index]
         n_rows = source.rows.size if of_source else self.data.n_labelled
-        kind = np.float32 if of_source else np.float64
         if self.data.classes is None:
             return Predictions(np.full(n_rows, np.nan))
         n_classes = len(self.data.classes)
         labels = np.full(n_rows, -1, dtype=np.int16 if n_classes < 2**15 else np.int32)
-        return Predictions(np.full((n_rows, n_classes), np.nan, dtype=kind), labels)
+        dtype = np.float32 if of_source else np.float64
+        return Predictions(np.full((n_rows, n_classes), np.nan, dtype), labels)
 
-    def _record_weights(self, source: int, weights: Vector) -> None:
-        self.weights[source] = weights
-        effective = effective_sample_size(weights)
-        named = self.context.sources[source].name is not None
-        if named and effective < SMALL_SHARE * weights.size:
+    def _record_weights(self, number: int, outcome: dict[str, Any]) -> None:
+        self.weight_seconds += outcome["seconds"]
+        self.weights[number] = weights = outcome["weights"]
+        name, effective = self.context.sources[number].name, effective_sample_size(weights)
+        if name is not None and effective < SMALL_SHARE * weights.size:
             warn_caller(
-                f"The importance weights of source {self.context.sources[source].name!r} rest on "
-                f"about {effective:.0f} of {weights.size} rows, so `wcv` and `trcv` are unstable "
-                "on it. Regularise the weighting, or also consider 'rv' and 'tlv'.",
+                f"The importance weights of source {name!r} rest on about {effective:.0f} of "
+                f"{weights.size} rows, so `wcv` and `trcv` are unstable on it. Regularise the "
+                "weighting, or also consider 'rv' and 'tlv'.",
                 WeightingWarning,
             )
-
-    def _record_failure(self, content: Any, failure: TaskFailure) -> None:
-        if self.settings.raise_errors and failure.reason != "cut":
-            if failure.exception is not None:
-                raise failure.exception
-            raise RuntimeError(failure.message)
-        if isinstance(content, WeightTask):
-            self._fail_source(
-                content.source, "weights", ("weights",), failure.message, failure.traceback
-            )
-            return
-        if failure.reason == "cut":
-            self.fits_cut += 1
-            for cell in content.cells:
-                self.cut.setdefault(cell, []).append(content)
-            return
-        for cell in content.cells:
-            self.failures.append(
-                Failure(
-                    cell, content.stage, content.fold, content.fills, failure.message,
-                    failure.traceback,
-                )
-            )  # fmt: skip
-
-    def _fail_source(
-        self, source: int, stage: str, arrays: Sequence[str], message: str, traceback: str = ""
-    ) -> None:
-        for number, cell in enumerate(self.cells):
-            if cell.source_index == source:
-                self.failures.append(Failure(number, stage, -1, tuple(arrays), message, traceback))
 
     # Racing
 
     def _stop_what_is_behind(self, later: Iterable[Sequence[FitTask]]) -> None:
         waiting = {cell for group in later for fit in group for cell in fit.cells}
         failed = {failure.cell for failure in self.failures}
-        running = {}
-        for number, cell in enumerate(self.cells):
-            if number not in failed and cell.role != "baseline" and cell.stopped_after is None:
-                losses = self._losses_so_far(number)
-                if losses is not None:
-                    running[number] = losses
+        running = {
+            number: losses
+            for number, cell in enumerate(self.cells)
+            if number not in failed and cell.role != "baseline" and cell.stopped_after is None
+            if (losses := self._losses_so_far(number)) is not None
+        }
         if len(running) > 2:
-            for number in clearly_behind(running):
-                if number in waiting:
-                    folds = max(self.folds_of_unlabelled.get(number, {0: None})) + 1
-                    self.cells[number] = replace(self.cells[number], stopped_after=folds)
+            for number in waiting.intersection(clearly_behind(running)):
+                folds = max(self.folds_of_unlabelled.get(number, {0: None})) + 1
+                self.cells[number] = replace(self.cells[number], stopped_after=folds)
 
     def _losses_so_far(self, cell: int) -> RowLosses | None:
         """Weighted losses on the rows seen so far; on target rows if the criterion uses any."""
         criterion = CRITERIA[self.settings.choice.criterion]
-        found = self.kept.get(criterion.predictions, [None] * len(self.cells))[cell]
-        if found is None:
-            return None
-        rows = self.context.sources[self.cells[cell].source_index].rows
-        y = self.y_target if criterion.of_target else self.y[rows]
-        if self.data.classes is None:
-            seen, losses = found.seen, (found.values - y) ** 2
-        else:
-            seen, losses = found.labels >= 0, (found.labels != y).astype(np.float64)
-        kept = np.flatnonzero(seen)
-        if not kept.size:
+        kept = self.kept.get(criterion.predictions)
+        if kept is None or (found := kept[cell]) is None:
             return None
         if criterion.of_target:
-            numbers, weight = kept, self.data.sample_weight_target
+            rows = np.arange(self.data.n_labelled)
+            y, weight = self.y_target, self.data.sample_weight_target
         else:
-            numbers, weight = rows[kept], self.data.sample_weight
-        losses = losses[kept] if weight is None else losses[kept] * weight[numbers]
-        return RowLosses(numbers, losses)
+            rows = self.context.sources[self.cells[cell].source_index].rows
+            y, weight = self.y[rows], self.data.sample_weight
+        if self.data.classes is None:
+            losses = (found.values - y) ** 2
+        else:
+            losses = (found.labels != y).astype(np.float64)
+        if weight is not None:
+            losses = losses * weight[rows]
+        seen = found.seen
+        return RowLosses(rows[seen], losses[seen]) if seen.any() else None
 
     def _leader(self) -> str:
-        losses = {cell: self._losses_so_far(cell) for cell in range(len(self.cells))}
-        means = {cell: found.mean for cell, found in losses.items() if found is not None}
+        means = {
+            number: losses.values.mean()
+            for number, cell in enumerate(self.cells)
+            if (losses := self._losses_so_far(number)) is not None
+        }
         if not means:
             return ""
-        best = self.cells[min(means, key=lambda cell: means[cell])]
-        return f"leader {best.name}" + (
-            "" if best.source is None else f" from {source_name(best.source)}"
-        )
+        best = self.cells[min(means, key=lambda number: means[number])]
+        source = "" if best.source is None else f" from {source_name(best.source)}"
+        return f"leader {best.name}{source}"
 
     # Freezing
 
     def freeze(self, n_planned: int, seconds: float, check: LabelCheck | None) -> SearchResult:
         """The result so far; arrays become read-only."""
-        sources = tuple(
-            SourceRows(source.name, source.rows, source.folds.numbers, self.weights.get(number))
-            for number, source in enumerate(self.context.sources)
-        )
+        context, data = self.context, self.data
         if self.folds_of_unlabelled:
             self.kept["unlabelled"] = [self._mean_over_folds(c) for c in range(len(self.cells))]
         for found in (one for kept in self.kept.values() for one in kept if one is not None):
             for array in (found.values, found.labels):
                 if array is not None:
                     array.flags.writeable = False
-        folds = self.context.target_folds
-        data = self.data
-        if folds is None and data.n_labelled and "source_to_target" in self.kept:
-            numbers: VectorLike = np.zeros(data.n_labelled, dtype=int)
-        else:
-            numbers = None if folds is None else folds.numbers
+        numbers: VectorLike = None
+        if context.target_folds is not None:
+            numbers = context.target_folds.numbers
+        elif "source_to_target" in self.kept:
+            numbers = np.zeros(data.n_labelled, dtype=int)
         return SearchResult(
             cells=tuple(self.cells),
-            sources=sources,
+            sources=tuple(
+                SourceRows(source.name, source.rows, source.folds.numbers, self.weights.get(number))
+                for number, source in enumerate(context.sources)
+            ),
             y=self.y,
             y_target=self.y_target,
             classes=data.classes,
             target_folds=numbers,
-            unlabelled_rows=self.context.kept_unlabelled,
+            unlabelled_rows=context.kept_unlabelled,
             sample_weight=data.sample_weight,
             sample_weight_target=data.sample_weight_target,
             target_groups=_group_numbers(self.settings.cv_groups_target),
@@ -425,16 +381,13 @@ class _Run:
 
     def _metric_failures(self) -> list[Failure]:
         """Failures of cells without probabilities, for metrics that need them."""
-        asking = [metric for metric in self.settings.metrics if metric.response == "probability"]
+        asking = [one.label for one in self.settings.metrics if one.response == "probability"]
+        message = (
+            "{} needs class probabilities; {!r} has no predict_proba. Wrap it in "
+            "sklearn.calibration.CalibratedClassifierCV."
+        )
         return [
-            Failure(
-                number,
-                "metric",
-                -1,
-                (),
-                f"{metric.label} needs class probabilities; {cell.candidate!r} has no "
-                "predict_proba. Wrap it in sklearn.calibration.CalibratedClassifierCV.",
-            )
+            Failure(number, "metric", -1, (), message.format(metric, cell.candidate))
             for number, cell in enumerate(self.cells)
             if not cell.has_proba
             for metric in asking
@@ -462,34 +415,29 @@ class _Run:
         )
 
 
-# Density ratios
+# Tasks
 
 
-def run_task(context: FitContext, content: FitTask | WeightTask) -> dict[str, Any]:
-    """Run one task of either kind."""
-    if isinstance(content, FitTask):
-        return FitRun(context, content).outcome()
+def run_task(context: FitContext, task: FitTask) -> dict[str, Any]:
+    """Fit a candidate, or estimate the density ratios of a source."""
+    if context.weight_fit is None or task.stage != "weights":
+        return FitRun(context, task).run()
     started = time.perf_counter()
-    X, X_target = context.weight_rows  # type: ignore[misc]
-    X = X[context.sources[content.source].rows]
+    weighting, X, X_target = context.weight_fit
+    X = X[context.sources[task.source].rows]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LandbridgeWarning)
-        model = clone(content.weighting, safe=False)  # any object with fit and weights_
+        model = clone(weighting, safe=False)  # any object with fit and weights_
         model.fit(X, X_target)
-    weights = _checked_weights(model.weights_, X.shape[0])
-    return {"weights": weights, "seconds": time.perf_counter() - started}
-
-
-def _checked_weights(weights: VectorLike, n_rows: int) -> Vector:
-    weights = np.asarray(weights, dtype=np.float64)
-    sound = weights.shape == (n_rows,) and np.isfinite(weights).all() and (weights >= 0).all()
+    weights = np.asarray(model.weights_, dtype=np.float64)
+    sound = weights.shape == X.shape[:1] and np.isfinite(weights).all() and (weights >= 0).all()
     if not sound or not weights.any():
         raise ValueError(
-            f"`weighting` must give each of the {n_rows} source rows a finite weight of at least "
-            f"0, and not all weights may be 0; got shape {weights.shape}, starting with "
+            f"`weighting` must give each of the {X.shape[0]} source rows a finite weight of at "
+            f"least 0, and not all weights may be 0; got shape {weights.shape}, starting with "
             f"{weights.ravel()[:3].tolist()}."
         )
-    return weights
+    return {"weights": weights, "seconds": time.perf_counter() - started}
 
 
 def _group_numbers(groups: VectorLike) -> VectorLike:
@@ -507,52 +455,36 @@ class CacheKeys:
     """Cache keys of fits, which depend only on the inputs of the fit."""
 
     def __init__(self, context: FitContext):
-        self.context = context
-        data = context.data
+        self.context, data = context, context.data
         self.target = describe_rows(
             data.X_target, data.y_target, data.X_unlabeled, data.sample_weight_target
         )
-        self.describe = [
-            describe_candidate(candidate.name, candidate.estimator)
-            for candidate in context.candidates
-        ]
-        self.sources = [
-            describe_rows(
-                _safe_indexing(data.X, source.rows),
-                data.y[source.rows],
-                None if data.sample_weight is None else data.sample_weight[source.rows],
-            )
-            for source in context.sources
-        ]
+        self.candidates = [describe_candidate(c.name, c.estimator) for c in context.candidates]
+        parts = (source_rows(data, source.rows) for source in context.sources)
+        self.sources = [describe_rows(part.X, part.y, part.sample_weight) for part in parts]
 
-    def of(self, content: FitTask | WeightTask) -> str | None:
+    def of(self, task: FitTask) -> str | None:
         """Key of one fit, or of the density ratios of one source."""
-        if isinstance(content, WeightTask):
-            text = describe_candidate("weighting", content.weighting)
-            rows = self.sources[content.source]
+        context, rows = self.context, self.sources[task.source]
+        if context.weight_fit is not None and task.stage == "weights":
+            text = describe_candidate("weighting", context.weight_fit[0])
             return None if text is None else task_key("weights", rows, self.target, text)
-        fit, text = content, self.describe[content.candidate]
+        text = self.candidates[task.candidate]
         if text is None:
             return None
-        context, source = self.context, self.context.sources[fit.source]
-        split: tuple[Any, ...] = ()
-        if fit.stage == "source_fold":
-            split = source.folds.splits[fit.fold]
-        elif fit.stage in ("target_fold", "target_alone"):
-            split = context.target_folds.splits[fit.fold]  # type: ignore[union-attr]
         return task_key(
             self.target,
-            None if fit.stage == "target_alone" else self.sources[fit.source],
-            fit.stage,
-            sorted(fit.fills),
-            *split,
+            None if task.stage == "target_alone" else rows,
+            task.stage,
+            sorted(task.fills),
+            *(() if task.stage == "source_to_target" else context.split(task)),
             text,
-            context.candidates[fit.candidate].role,
-            context.seeds[fit.candidate],
+            context.candidates[task.candidate].role,
+            context.seeds[task.candidate],
             context.data.task,
             None if context.data.classes is None else list(map(str, context.data.classes)),
             context.kept_unlabelled,
-            context.kept_rows[source.rows],
+            context.kept_rows[context.sources[task.source].rows],
         )
 
 
@@ -561,15 +493,10 @@ class CacheKeys:
 
 def racing_rounds(fits: Sequence[FitTask]) -> list[list[FitTask]]:
     """Fits in rounds of 2, 4, 8, … folds."""
-    most = max((fit.fold for fit in fits), default=0) + 1
-    bounds, reached = [], FIRST_ROUND
-    while reached < most:
-        bounds.append(reached)
-        reached *= 2
-    rounds: list[list[FitTask]] = [[] for _ in range(len(bounds) + 1)]
+    rounds: dict[int, list[FitTask]] = {}
     for fit in fits:
-        rounds[int(np.searchsorted(bounds, fit.fold, side="right"))].append(fit)
-    return [group for group in rounds if group]
+        rounds.setdefault((fit.fold // FIRST_ROUND).bit_length(), []).append(fit)
+    return [rounds[number] for number in sorted(rounds)]
 
 
 def clearly_behind(losses: dict[int, RowLosses]) -> list[int]:
@@ -579,7 +506,7 @@ def clearly_behind(losses: dict[int, RowLosses]) -> list[int]:
     errors of the paired difference; a pair that shares no rows (two sources) is compared by the two
     means and their errors.
     """
-    order = sorted(losses, key=lambda cell: losses[cell].mean)
+    order = sorted(losses, key=lambda cell: losses[cell].values.mean())
     worse_half, leader = order[(len(order) + 1) // 2 :], losses[order[0]]
     # Only the leader's losses are spread over all rows: with thousands of sources, those of every
     # cell would not fit into memory.

@@ -59,11 +59,6 @@ class Source:
     folds: Folds
     problem: str | None = None
 
-    def split(self, fold: int) -> tuple[Vector, Vector]:
-        """Row numbers to train on and row numbers held out."""
-        train, test = self.folds.splits[fold]
-        return self.rows[train], self.rows[test]
-
 
 def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, Vector]:
     """Row numbers of every source by name.
@@ -82,15 +77,13 @@ def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, 
     if groups is None:
         return {"source": everything}
     names, numbers = np.unique(groups, return_inverse=True)
-    if len(names) < 2 and isinstance(sources, str):
-        return {names.tolist()[0]: everything}
     # One sort instead of one comparison per group, because there may be thousands of groups.
     order = np.argsort(numbers, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
     each = dict(zip(names.tolist(), parts, strict=True))
     if not isinstance(sources, str):
         return _subsets(sources, each)
-    if sources == "each":
+    if sources == "each" or len(each) < 2:
         return each
     if POOLED in each:
         raise ValueError(
@@ -137,21 +130,13 @@ def _members(part: Any) -> list[Any]:
 
 
 def make_source(
-    name: Any,
-    rows: Vector,
-    y: Vector,
-    *,
-    cv: Any,
-    task: Task,
-    seed: int,
-    cv_groups: VectorLike = None,
+    name: Any, rows: Vector, y: Vector, cv: Any, task: Task, seed: int, groups: VectorLike
 ) -> Source:
     """A source with its folds, or with the reason why it can have none."""
-    folds, problem = Folds((), rows.size), None
-    inside = None if cv_groups is None else cv_groups[rows]
-    if task == "classification" and np.unique(y[rows]).size < 2:
+    folds, problem, y = Folds((), rows.size), None, y[rows]
+    if task == "classification" and np.unique(y).size < 2:
         problem = (
-            f"source {name!r} must hold at least 2 classes; got {y[rows].tolist()[0]!r} only. "
+            f"source {name!r} must hold at least 2 classes; got {y.tolist()[0]!r} only. "
             "Pool it with another source."
         )
     elif rows.size < n_folds(cv):
@@ -161,7 +146,8 @@ def make_source(
         )
     else:
         try:
-            folds = make_folds(y[rows], cv=cv, task=task, seed=seed, groups=inside)
+            groups = None if groups is None else groups[rows]
+            folds = make_folds(y, cv=cv, task=task, seed=seed, groups=groups)
         except NoFoldsError as error:
             problem = f"`cv` must be able to split source {name!r}; got {cv!r}, which says: {error}"
     return Source(name, rows, folds, problem)
@@ -192,16 +178,17 @@ def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike 
     With ``groups``, rows of one group are in one fold, unless a splitter decides otherwise.
     """
     n_rows = y.shape[0]
-    if isinstance(cv, int) and groups is not None:
-        cv = _group_splitter(y, cv, task, seed, groups)
-    elif isinstance(cv, int):
-        if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
-            cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
-        elif task == "classification":
-            cv = PredefinedSplit(_dealt_by_class(y, cv, seed))
-        else:
-            cv = KFold(cv, shuffle=True, random_state=seed)
-    splits = _splits(cv, y, groups)
+    if isinstance(cv, int):
+        cv = _splitter(y, cv, task, seed, groups)
+    rows, groups = np.zeros((n_rows, 1)), groups if takes_groups(cv) else None
+    try:
+        splits = [
+            (np.asarray(train), np.asarray(test)) for train, test in cv.split(rows, y, groups)
+        ]
+    except ValueError as error:
+        raise NoFoldsError(str(error)) from error
+    if any(np.max(part, initial=0) >= n_rows for split in splits for part in split):
+        raise NoFoldsError(f"it holds out rows beyond the {n_rows} rows of the source.")
     held_out = np.zeros(n_rows, dtype=int)
     for _, test in splits:
         held_out[test] += 1
@@ -215,29 +202,23 @@ def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike 
     return Folds(tuple(splits), n_rows)
 
 
-def _splits(cv: Any, y: Vector, groups: VectorLike) -> list[tuple[Vector, Vector]]:
-    n_rows = y.shape[0]
-    try:
-        splits = [
-            (np.asarray(train), np.asarray(test))
-            for train, test in cv.split(
-                np.zeros((n_rows, 1)), y, groups if takes_groups(cv) else None
-            )
-        ]
-    except ValueError as error:
-        raise NoFoldsError(str(error)) from error
-    if any(np.max(part, initial=0) >= n_rows for split in splits for part in split):
-        raise NoFoldsError(f"it holds out rows beyond the {n_rows} rows of the source.")
-    return splits
-
-
-def _group_splitter(y: Vector, cv: int, task: Task, seed: int, groups: VectorLike) -> Any:
-    """Folds of whole groups, stratified where every class allows it."""
-    if np.unique(groups).size < cv:
+def _splitter(y: Vector, cv: int, task: Task, seed: int, groups: VectorLike) -> Any:
+    """Splitter into ``cv`` folds, stratified where every class allows it."""
+    if groups is not None and np.unique(groups).size < cv:
         raise NoFoldsError(f"its rows belong to fewer than {cv} groups.")
+    shuffled = {"n_splits": cv, "shuffle": True, "random_state": seed}
     if task == "classification" and np.unique(y, return_counts=True)[1].min() >= cv:
-        return StratifiedGroupKFold(cv, shuffle=True, random_state=seed)
-    return GroupKFold(cv)
+        return (StratifiedKFold if groups is None else StratifiedGroupKFold)(**shuffled)
+    if groups is not None:
+        return GroupKFold(cv)
+    if task == "regression":
+        return KFold(**shuffled)
+    # Deal the rows of each class to the folds in turn, even if a class has too few rows.
+    order = np.random.default_rng(seed).permutation(y.shape[0])
+    order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(y.shape[0], dtype=int)
+    folds[order] = np.arange(y.shape[0]) % cv
+    return PredefinedSplit(folds)
 
 
 def n_folds(cv: Any) -> int:
@@ -278,16 +259,6 @@ def check_cv(cv: Any, name: str = "cv", *, groups: VectorLike = None) -> Any:
         f"`{name}` must be a number of folds, at least 2, or a splitter like KFold; got "
         f"{reprlib.repr(cv)}."
     )
-
-
-def _dealt_by_class(y: Vector, cv: int, seed: int) -> Vector:
-    """Assign the rows of each class to folds in turn, even if a class has too few rows."""
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(y.shape[0])
-    order = order[np.argsort(y[order], kind="stable")]
-    folds = np.empty(y.shape[0], dtype=int)
-    folds[order] = np.arange(y.shape[0]) % cv
-    return folds
 
 
 def source_name(source: Any) -> str:
