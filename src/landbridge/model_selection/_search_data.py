@@ -71,10 +71,8 @@ class SearchData(TransferData):
         """
         for name in ("X", "X_target", "X_unlabeled"):
             rows = getattr(self, name)
-            if (
-                isinstance(rows, np.ndarray | sparse.sparray | sparse.spmatrix)
-                and rows.dtype.kind in "fiub"
-            ):
+            is_matrix = isinstance(rows, np.ndarray) or sparse.issparse(rows)
+            if is_matrix and rows.dtype.kind in "fiub":
                 check_finite(rows, name)
 
     def transformed(self, X: MatrixLike) -> "SearchData":
@@ -124,12 +122,11 @@ def check_search_data(search: Any, given: TransferData, task: Task | None) -> Se
     if X_target is not None:
         X_target = _check_table_like_source(search, X_target, X, "X_target")
         y_target = check_target_labels(y_target, X_target, y, task)
-        if task == "classification":
-            union_of_classes(y, y_target)
-            _check_classes(y_target, "y_target")
+    classes = union_of_classes(y, y_target) if task == "classification" else None
+    if classes is not None and y_target is not None:
+        _check_classes(y_target, "y_target")
     if X_unlabeled is not None:
         X_unlabeled = _check_table_like_source(search, X_unlabeled, X, "X_unlabeled")
-    classes = union_of_classes(y, y_target) if task == "classification" else None
     groups = None if given.groups is None else check_groups(given.groups, y.shape[0])
     weight, target_weight = given.sample_weight, given.sample_weight_target
     if weight is not None:
@@ -167,47 +164,39 @@ def compare_labelled(
     if found is not None and not found.representative and weight is not None:
         # Rows accepted with a probability in proportion to their weights are a plain sample of
         # what the weighted rows stand for, so the same test applies to them.
-        kept = np.flatnonzero(
-            np.random.default_rng(seed).random(weight.size) * weight.max() < weight
-        )
+        accepted = np.random.default_rng(seed).random(weight.size) * weight.max() < weight
+        kept = np.flatnonzero(accepted)
         of_kept = None if groups is None else groups[kept]
         weighted = check_labels(_safe_indexing(rows[0], kept), rows[1], groups=of_kept, **options)
-        if weighted is not None:
-            found = _for_all_rows(weighted, kept, weight)
+        if weighted is not None:  # a check of the kept rows, for all rows with their weights
+            correction = np.ones(weight.size)
+            correction[kept] = weighted.weights
+            total = weight * correction
+            found = replace(
+                weighted,
+                n_labelled=weight.size,
+                weights=correction,
+                effective_sample_size=float(total.sum() ** 2 / (total @ total)),
+            )
     if found is None or found.representative or data.classes is None:
         return found
     return replace(found, withheld=found.withheld or np.unique(data.y_target).size == 1)
 
 
-def _for_all_rows(found: LabelCheck, kept: Vector, weight: Vector) -> LabelCheck:
-    """A check of the rows that were kept, for all labelled rows with their weights."""
-    correction = np.ones(weight.size)
-    correction[kept] = found.weights
-    total = weight * correction
-    effective = float(total.sum() ** 2 / (total @ total))
-    return replace(
-        found, n_labelled=weight.size, weights=correction, effective_sample_size=effective
-    )
-
-
 def numeric_rows(data: SearchData) -> tuple[Matrix, Matrix]:
     """Source rows and all target rows as finite numbers, for the importance weights."""
-    named = {"X": data.X, "X_target": data.X_target, "X_unlabeled": data.X_unlabeled}
     source = _Columns()
+    named = {"X_target": data.X_target, "X_unlabeled": data.X_unlabeled}
     try:
-        check_new_source(source, data.X)
-        parts = [
-            check_like_source(source, part, name)
-            for name, part in named.items()
-            if part is not None
-        ]
+        X = check_new_source(source, data.X)
+        target = [check_like_source(source, T, name) for name, T in named.items() if T is not None]
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
         raise kind(
             f"{error} The importance weights need numbers: encode the table once with "
             "`preprocessor=`, or choose a criterion without weights (`scv`, `rv`, `tlv`)."
         ) from error
-    return parts[0], stack_rows(parts[1:])
+    return X, stack_rows(target)
 
 
 class _Columns(BaseEstimator):

@@ -3,7 +3,6 @@
 import reprlib
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,22 +24,14 @@ POOLED = "pooled"
 
 @dataclass(frozen=True)
 class Folds:
-    """Train and test positions of every fold.
+    """Train and test positions of every fold, and the fold in which each row is held out.
 
     A row is held out at most once. ``TimeSeriesSplit`` never holds out the earliest rows, so
     ``numbers`` is −1 there.
     """
 
     splits: tuple[tuple[Vector, Vector], ...]
-    n_rows: int
-
-    @cached_property
-    def numbers(self) -> Vector:
-        """Fold in which each row is held out; −1 if it never is."""
-        numbers = np.full(self.n_rows, -1)
-        for fold, (_, test) in enumerate(self.splits):
-            numbers[test] = fold
-        return numbers
+    numbers: Vector
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -133,7 +124,7 @@ def make_source(
     name: Any, rows: Vector, y: Vector, cv: Any, task: Task, seed: int, groups: VectorLike
 ) -> Source:
     """A source with its folds, or with the reason why it can have none."""
-    folds, problem, y = Folds((), rows.size), None, y[rows]
+    folds, problem, y = Folds((), np.full(rows.size, -1)), None, y[rows]
     if task == "classification" and np.unique(y).size < 2:
         problem = (
             f"source {name!r} must hold at least 2 classes; got {y.tolist()[0]!r} only. "
@@ -189,17 +180,17 @@ def make_folds(y: Vector, *, cv: Any, task: Task, seed: int, groups: VectorLike 
         raise NoFoldsError(str(error)) from error
     if any(np.max(part, initial=0) >= n_rows for split in splits for part in split):
         raise NoFoldsError(f"it holds out rows beyond the {n_rows} rows of the source.")
-    held_out = np.zeros(n_rows, dtype=int)
-    for _, test in splits:
-        held_out[test] += 1
-    if held_out.max(initial=0) > 1:
-        raise ValueError(
-            "`cv` must hold out each row at most once; got a row in two test sets. Use KFold or "
-            "another splitter without repeats."
-        )
-    if not held_out.any():
+    numbers = np.full(n_rows, -1)
+    for fold, (_, test) in enumerate(splits):
+        if (numbers[test] >= 0).any():
+            raise ValueError(
+                "`cv` must hold out each row at most once; got a row in two test sets. Use KFold "
+                "or another splitter without repeats."
+            )
+        numbers[test] = fold
+    if (numbers < 0).all():
         raise ValueError("`cv` must hold out rows; got none in any fold. Use KFold.")
-    return Folds(tuple(splits), n_rows)
+    return Folds(tuple(splits), numbers)
 
 
 def _splitter(y: Vector, cv: int, task: Task, seed: int, groups: VectorLike) -> Any:

@@ -529,8 +529,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_choice(self.error_score, "error_score", ("record", "raise"))
-        if self.refit is not False:
-            check_choice(self.refit, "refit", ("vote", "best", False))
+        check_choice(self.refit, "refit", ("vote", "best", False))
         check_choice(self.racing, "racing", (True, False))
         for name in ("time_budget", "fit_timeout"):
             if getattr(self, name) is not None:
@@ -645,16 +644,13 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
                 "target rows, or choose another metric."
             )
         self.best_index_ = result.best
-        best = self._candidate_of(self.best_index_, candidates)
+        chosen = [candidates[cell.candidate_index] for cell in result.cells]
+        best = chosen[self.best_index_]
         self.best_source_ = result.cells[self.best_index_].source
         self.best_params_ = {"candidate": best.name, **best.params}
         self.best_score_ = float(result.scores()[self.best_index_])
         self.criterion_ = result.criterion
-        params = [self._candidate_of(n, candidates).params for n in range(len(result.cells))]
-        self.cv_results_ = cv_results(result, params)
-
-    def _candidate_of(self, cell: int, candidates: Sequence[Candidate]) -> Candidate:
-        return candidates[self.results_.cells[cell].candidate_index]
+        self.cv_results_ = cv_results(result, [candidate.params for candidate in chosen])
 
     def _fits_in_this_process(self, method: str) -> FinalFits:
         check_is_fitted(self, "results_")
