@@ -137,48 +137,32 @@ def make_context(
     source_rows: dict[Any, Vector],
     settings: Settings,
 ) -> FitContext:
-    """Folds, seeds and the rows whose predictions are kept."""
+    """Folds, seeds and the rows whose predictions are kept.
+
+    The last source contains all rows: it is the pooled source or an unnamed one. Candidates that
+    ignore the source are validated on it.
+    """
     fold_seed, target_seed, kept_seed = spawn_seeds(settings.seed, 3)
     needs, rng = settings.choice.needs, np.random.default_rng(kept_seed)
     n_values = data.n_rows * len(candidates) * (1 if data.classes is None else len(data.classes))
     kept = np.ones(data.n_rows, dtype=bool)
     if n_values > MOST_VALUES:
         kept = rng.permutation(data.n_rows) < max(data.n_rows * MOST_VALUES // n_values, 1)
+    rows = dict(source_rows)
+    whole = [None, *(name for name, part in rows.items() if part.size == data.n_rows)]
+    rows[whole[-1]] = rows.pop(whole[-1], np.arange(data.n_rows))
+    # The folds of a source do not change when another source is added.
+    options = settings.cv, data.task, fold_seed, settings.cv_groups
     return FitContext(
         data=data,
         candidates=tuple(candidates),
         seeds=tuple(model_seeds(settings.seed, candidates)),
-        sources=tuple(make_sources(data, candidates, source_rows, settings, fold_seed)),
+        sources=tuple(make_source(name, part, data.y, *options) for name, part in rows.items()),
         target_folds=_target_folds(data, settings, target_seed),
         kept_rows=kept,
         kept_unlabelled=np.sort(rng.permutation(data.n_unlabelled)[:MOST_UNLABELLED]),
         weight_fit=(settings.weighting, *numeric_rows(data)) if "weights" in needs else None,
     )
-
-
-def make_sources(
-    data: SearchData,
-    candidates: Sequence[Candidate],
-    source_rows: dict[Any, Vector],
-    settings: Settings,
-    seed: int,
-) -> list[Source]:
-    """Sources with their folds; the last one contains all rows.
-
-    Candidates that ignore the source are validated on the last one, which is the pooled source or
-    an unnamed set of all rows.
-    """
-    rows = dict(source_rows)
-    whole = [name for name, part in rows.items() if part.size == data.n_rows]
-    if not whole and any(not candidate.uses_source for candidate in candidates):
-        rows[None], whole = np.arange(data.n_rows), [None]
-    last = whole[-1] if whole else next(reversed(rows))
-    rows[last] = rows.pop(last)
-    # The folds of a source do not change when another source is added.
-    return [
-        make_source(name, part, data.y, settings.cv, data.task, seed, settings.cv_groups)
-        for name, part in rows.items()
-    ]
 
 
 def model_seeds(seed: int, candidates: Sequence[Candidate]) -> list[int]:
@@ -201,7 +185,7 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
     """Folds of the labelled target rows; one per row if there are too few for ``cv``."""
     if not settings.choice.needs & {"target", "target_alone"}:
         return None
-    cv = settings.cv_target
+    cv, groups = settings.cv_target, settings.cv_groups_target
     if data.n_labelled < n_folds(cv):
         warn_caller(
             f"There are {data.n_labelled} labelled target rows for {n_folds(cv)} folds, so each "
@@ -209,7 +193,6 @@ def _target_folds(data: SearchData, settings: Settings, seed: int) -> Folds | No
             FewTargetRowsWarning,
         )
         cv = data.n_labelled
-    groups = settings.cv_groups_target
     if isinstance(cv, int) and groups is not None:
         cv = max(min(cv, np.unique(groups).size), 2)
     return make_folds(data.y_target, cv=cv, task=data.task, seed=seed, groups=groups)
@@ -219,31 +202,30 @@ def plan_cells(
     candidates: Sequence[Candidate], sources: Sequence[Source], n_labelled: int
 ) -> list[Cell]:
     """Cells of all candidates and sources; candidates that ignore the source have a single cell."""
-    last = len(sources) - 1  # holds all rows (see `make_sources`)
+    numbered = list(enumerate(candidates))
     order = [
-        (place, number)
+        (place, source, number, candidate)
         for place, source in enumerate(sources)
-        for number, candidate in enumerate(candidates)
+        for number, candidate in numbered
         if candidate.uses_source and source.name is not None
     ]
-    order += [(last, n) for n, candidate in enumerate(candidates) if not candidate.uses_source]
-    cells = []
-    for place, number in order:
-        candidate, source = candidates[number], sources[place]
-        n_rows = n_labelled + candidate.uses_source * source.rows.size
-        cells.append(
-            Cell(
-                candidate=candidate.name,
-                params={name: _plain(value) for name, value in candidate.params.items()},
-                source=source.name if candidate.uses_source else None,
-                role=candidate.role,
-                source_index=place,
-                candidate_index=number,
-                complexity=candidate.complexity,
-                prediction_cost=prediction_cost(candidate.estimator, n_rows),
-            )
+    last = len(sources) - 1  # holds all rows (see `make_context`)
+    order += [(last, sources[last], n, other) for n, other in numbered if not other.uses_source]
+    return [
+        Cell(
+            candidate=candidate.name,
+            params={name: _plain(value) for name, value in candidate.params.items()},
+            source=source.name if candidate.uses_source else None,
+            role=candidate.role,
+            source_index=place,
+            candidate_index=number,
+            complexity=candidate.complexity,
+            prediction_cost=prediction_cost(
+                candidate.estimator, n_labelled + candidate.uses_source * source.rows.size
+            ),
         )
-    return cells
+        for place, source, number, candidate in order
+    ]
 
 
 def _plain(value: Any) -> Any:
@@ -268,11 +250,9 @@ def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str])
             if stage != "target_alone":
                 folds = range(n_folds.get(stage, n_target))
                 fits += [replace(fit, fold=fold) for fold in folds]
-            elif candidate in shared:
-                fit = shared[candidate]
-                shared[candidate] = replace(fit, cells=(*fit.cells, number))
             else:
-                shared[candidate] = fit
+                first = shared.get(candidate, replace(fit, cells=()))
+                shared[candidate] = replace(first, cells=(*first.cells, number))
     # Fits on labelled target rows alone are shared by a candidate's cells on all sources.
     alone = [shared[candidate] for candidate in sorted(shared)]
     return fits + [replace(fit, fold=fold) for fit in alone for fold in range(n_target)]
@@ -334,15 +314,9 @@ def reverse_rows(
     weight = data.sample_weight
     if weight is not None:  # pseudo-labelled rows count as much as source rows do on average
         weight = np.full(len(pseudo_labels), weight.mean())
-    return TransferData(
-        data.rows_to_label,
-        pseudo_labels,
-        data.X_target,
-        data.y_target,
-        _safe_indexing(data.X, test) if takes_target(estimator) else None,
-        weight,
-        data.sample_weight_target,
-    )
+    unlabelled = _safe_indexing(data.X, test) if takes_target(estimator) else None
+    rows = (data.rows_to_label, pseudo_labels, data.X_target, data.y_target, unlabelled)
+    return TransferData(*rows, weight, data.sample_weight_target)
 
 
 class OneClass(DummyClassifier):

@@ -4,7 +4,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -301,10 +301,8 @@ class _Run:
         else:
             rows = self.context.sources[self.cells[cell].source_index].rows
             y, weight = self.y[rows], self.data.sample_weight
-        if self.data.classes is None:
-            losses = (found.values - y) ** 2
-        else:
-            losses = (found.labels != y).astype(np.float64)
+        is_class = found.labels is not None
+        losses = (found.labels != y).astype(np.float64) if is_class else (found.values - y) ** 2
         if weight is not None:
             losses = losses * weight[rows]
         seen = found.seen
@@ -394,11 +392,9 @@ class _Run:
         ]
 
     def _info(self, n_planned: int, seconds: float) -> SearchInfo:
-        data, choice = self.data, self.settings.choice
+        data = self.data
         return SearchInfo(
-            criterion=choice.criterion,
-            criteria=choice.criteria,
-            by_default=choice.by_default,
+            **asdict(self.settings.choice),
             answer=self.settings.answer,  # type: ignore[arg-type]
             task=data.task,
             n_rows=data.n_rows,
@@ -528,9 +524,9 @@ def _distance(losses: Vector, on_same_rows: Vector, of_leader: Vector) -> float:
     difference = difference[~np.isnan(difference)]
     if difference.size >= 2:
         gap, variance = difference.mean(), difference.var(ddof=1) / difference.size
+    elif min(losses.size, of_leader.size) < 2:
+        return 0.0
     else:
-        if min(losses.size, of_leader.size) < 2:
-            return 0.0
         gap = losses.mean() - of_leader.mean()
         variance = losses.var(ddof=1) / losses.size + of_leader.var(ddof=1) / of_leader.size
     if variance == 0:
