@@ -100,9 +100,8 @@ class FitContext:
 
     def split(self, task: FitTask) -> tuple[Vector, Vector]:
         """Positions of a task's training rows and of the rows that it holds out."""
-        folds = (
-            self.sources[task.source].folds if task.stage == "source_fold" else self.target_folds
-        )
+        of_source = task.stage == "source_fold"
+        folds = self.sources[task.source].folds if of_source else self.target_folds
         return folds.splits[task.fold]  # type: ignore[union-attr]
 
 
@@ -239,7 +238,7 @@ def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str])
     """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
     n_target = len(context.target_folds or ())
     fits: list[FitTask] = []
-    shared: dict[int, FitTask] = {}
+    shared: dict[int, tuple[FitTask, list[int]]] = {}
     for number, cell in enumerate(cells):
         source, candidate = context.sources[cell.source_index], cell.candidate_index
         if source.problem:
@@ -247,15 +246,13 @@ def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str])
         n_folds = {"source_fold": len(source.folds), "source_to_target": 1}
         for stage, fills in _arrays_by_stage(context.candidates[candidate], needs).items():
             fit = FitTask(stage, 0, candidate, cell.source_index, (number,), fills)
-            if stage != "target_alone":
-                folds = range(n_folds.get(stage, n_target))
-                fits += [replace(fit, fold=fold) for fold in folds]
+            if stage == "target_alone":  # shared by a candidate's cells on all sources
+                shared.setdefault(candidate, (fit, []))[1].append(number)
             else:
-                first = shared.get(candidate, replace(fit, cells=()))
-                shared[candidate] = replace(first, cells=(*first.cells, number))
-    # Fits on labelled target rows alone are shared by a candidate's cells on all sources.
-    alone = [shared[candidate] for candidate in sorted(shared)]
-    return fits + [replace(fit, fold=fold) for fit in alone for fold in range(n_target)]
+                fits += [replace(fit, fold=k) for k in range(n_folds.get(stage, n_target))]
+    for _, (fit, numbers) in sorted(shared.items()):
+        fits += [replace(fit, fold=k, cells=tuple(numbers)) for k in range(n_target)]
+    return fits
 
 
 def _arrays_by_stage(candidate: Candidate, needs: frozenset[str]) -> dict[Stage, tuple[str, ...]]:

@@ -1,5 +1,8 @@
 """The criteria against values worked out by hand, and the cases in which they coincide."""
 
+from itertools import combinations_with_replacement, product
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -8,6 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import landbridge as lb
+from landbridge.model_selection._fit_tasks import plan_cells, plan_fits
+from landbridge.model_selection._sources import Source, make_folds
+from landbridge.model_selection.candidates import expand_candidates
 from landbridge.model_selection.criteria import CRITERIA, choose_criterion
 
 # Twelve source rows on a line in three folds of four; three unlabelled, two labelled target rows.
@@ -231,3 +237,24 @@ def test_default_criterion_depends_on_labels():
 def test_bad_criteria_are_refused(requested, n_labelled, message):
     with pytest.raises(ValueError, match=message):
         choose_criterion(requested, n_labelled)
+
+
+@pytest.mark.parametrize("names", list(combinations_with_replacement(CRITERIA, 2)))
+def test_every_array_of_a_cell_is_filled_once_per_fold(names):
+    # Two fits that fill the same rows would leave those of the fit that ends last.
+    candidates = expand_candidates(
+        {"s": lb.SourceOnly(GaussianNB()), "t": lb.TargetOnly(GaussianNB()), "plain": GaussianNB()}
+    )
+    folds = make_folds(LABELS, cv=3, task="classification", seed=0)
+    sources = [Source(name, np.arange(12), folds) for name in "ab"]
+    context = SimpleNamespace(candidates=candidates, sources=sources, target_folds=folds)
+    cells = plan_cells(candidates, sources, 12)
+    needs = CRITERIA[names[0]].needs | CRITERIA[names[1]].needs
+    filled = [
+        (cell, array, fit.fold)
+        for fit in plan_fits(cells, context, needs)
+        for cell, array in product(fit.cells, fit.fills)
+    ]
+    assert len(set(filled)) == len(filled)
+    arrays = needs - {"weights"} | {"unlabelled"}
+    assert {pair[:2] for pair in filled} == set(product(range(len(cells)), arrays))
