@@ -236,6 +236,7 @@ def _plain(value: Any) -> Any:
 
 def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str]) -> list[FitTask]:
     """Fits needed for the arrays in ``needs``; sources with a problem are skipped."""
+    arrays = [_arrays_by_stage(candidate, needs) for candidate in context.candidates]
     n_target = len(context.target_folds or ())
     fits: list[FitTask] = []
     shared: dict[int, tuple[FitTask, list[int]]] = {}
@@ -244,7 +245,7 @@ def plan_fits(cells: Sequence[Cell], context: FitContext, needs: frozenset[str])
         if source.problem:
             continue
         n_folds = {"source_fold": len(source.folds), "source_to_target": 1}
-        for stage, fills in _arrays_by_stage(context.candidates[candidate], needs).items():
+        for stage, fills in arrays[candidate].items():
             fit = FitTask(stage, 0, candidate, cell.source_index, (number,), fills)
             if stage == "target_alone":  # shared by a candidate's cells on all sources
                 shared.setdefault(candidate, (fit, []))[1].append(number)
