@@ -178,8 +178,8 @@ MUTANTS = [
            "costs / (costs.max() - OVERHEAD / MOST_COST)", "unit/model_selection/test_vote.py"),
     mutant("model_selection/vote.py", "costs / (costs[best] - OVERHEAD / MOST_COST)",
            "costs / costs[best]", "unit/model_selection/test_vote.py"),
-    mutant("model_selection/search_result.py", "return relative_costs(costs, self.best)",
-           "return relative_costs(costs, costs.argmax())", "unit/model_selection/test_vote.py"),
+    mutant("model_selection/search_result.py", "relative_costs(costs, self.best)",
+           "relative_costs(costs, costs.argmax())", "unit/model_selection/test_vote.py"),
     # Labelling
     mutant("labelling/mixture.py", "(values + np.eye(n_classes, dtype=values.dtype)[labels]) / 2",
            "values", "unit/labelling/test_mixture.py"),

@@ -27,7 +27,7 @@ intervals and paired tests resample or sum whole groups, without a control varia
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import combinations, product
+from itertools import chain, combinations, product
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,7 @@ METHODS = {
     "effective": "trcv",
     "paper": "trcv",
 }
+DEFAULT_METHOD = "anchored"
 
 
 class Withheld(StrEnum):
@@ -174,72 +175,66 @@ def interval(
     interval : SearchInterval
         Unpacks to ``low, high``; NaN bounds and a reason if the interval is withheld.
     """
-    check_level(level)
     metric = self.find_metric(metric)
     cell = self.answer if cell is None else cell
     if cell != VOTE:
         cell = check_cell(self, cell, instead="'vote' or ")
-    if method is None and "tlv" not in self.available():
+    found = known_interval(self, level, cell, metric, method)
+    if found is not None:
+        return found
+    if cell == VOTE:
+        raise ValueError(
+            "`cell` 'vote' must have members that were validated on labelled target rows; got "
+            "none, because every candidate failed. `results_.failures` says why."
+        )
+    raise ValueError(
+        f"`cell` must be one that could be validated by {METHODS[method or DEFAULT_METHOD]!r} and "
+        f"{metric.label}; got {cell}, {self.labels[cell]!r}, which failed. `results_.failures` "
+        "says why."
+    )
+
+
+def known_interval(
+    result: "SearchResult",
+    level: float,
+    cell: CellNumber,
+    metric: Metric | None = None,
+    method: str | None = None,
+) -> SearchInterval | None:
+    """The interval of a cell; ``None`` for a cell that was not validated."""
+    check_level(level)
+    metric = result.find_metric(metric)
+    if method is None and "tlv" not in result.available():
         # Intervals from source rows ignore the bias of TrCV, so they are given only on request.
-        score, nan = self.score_of(cell, metric), np.nan
+        score, nan = result.score_of(cell, metric), np.nan
         return SearchInterval(
             score, nan, nan, level, metric, "none", 0.0, withheld=Withheld.NO_LABELS
         )
     if cell == VOTE:
-        if self.predictions("tlv", VOTE) is None:
-            raise ValueError(
-                "`cell` 'vote' must have members that were validated on labelled target rows; got "
-                "none, because every candidate failed. `results_.failures` says why."
-            )
-        return _from_rows(self, VOTE, level, metric, "cross-fitted")
-    method = method or default_method(self, metric)
+        known = result.predictions("tlv", VOTE) is not None
+        return _from_rows(result, VOTE, level, metric, "cross-fitted") if known else None
+    method = method or DEFAULT_METHOD
     check_choice(method, "method", tuple(METHODS))
     criterion = METHODS[method]
-    if not CRITERIA[criterion].of_target:
-        _require_accuracy(metric, method)
-    _require(self, criterion, method)
-    if self.status(criterion, metric)[cell] == "failed":
-        raise ValueError(
-            f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
-            f"{cell}, {self.labels[cell]!r}, which failed. `results_.failures` says why."
-        )
-    estimate = float(self.scores(criterion, metric)[cell])
+    _require(result, method, metric)
+    if result.status(criterion, metric)[cell] == "failed":
+        return None
     if CRITERIA[criterion].of_target:
-        centre = estimate if method == "anchored" else None
-        return _from_rows(self, cell, level, metric, method, centre)
-    weights = self.sources[self.cells[cell].source_index].weights
+        return _from_rows(result, cell, level, metric, method)
+    estimate = float(result.scores(criterion, metric)[cell])
+    weights = result._source_of(cell).weights
     n = float(weights.size if method == "paper" else effective_sample_size(weights))
     low, high = map(float, score_interval(estimate, n, level))
     return SearchInterval(estimate, low, high, level, metric, method, n, of_target=False)
 
 
-def known_interval(
-    result: "SearchResult", level: float, cell: CellNumber, metric: Metric | None = None
-) -> SearchInterval | None:
-    """The default interval of a cell; ``None`` for a cell that was not validated."""
-    metric = result.find_metric(metric)
-    if "tlv" in result.available():
-        failed = (
-            result.predictions("tlv", VOTE) is None
-            if cell == VOTE
-            else result.status(METHODS[default_method(result, metric)], metric)[cell] == "failed"
-        )
-        if failed:
-            return None
-    return interval(result, level, cell=cell, metric=metric)
-
-
 def _from_rows(
-    result: "SearchResult",
-    cell: CellNumber,
-    level: float,
-    metric: Metric,
-    method: str,
-    estimate: float | None = None,
+    result: "SearchResult", cell: CellNumber, level: float, metric: Metric, method: str
 ) -> SearchInterval:
     """Interval of the metric; reweighted or withheld if the labels are not a random sample."""
     rows, check = result._validated("tlv", [cell], metric), result.label_check_
     y, (values,), weight, groups = rows.y, rows.values, rows.weight, rows.groups
+    estimate = float(result.scores("anchored", metric)[cell]) if method == "anchored" else None
     score = float(metric.score(y, values, weight)) if estimate is None else estimate
     answer = SearchInterval(score, np.nan, np.nan, level, metric, method, float(y.size))
     if not np.isfinite(score):
@@ -247,9 +242,16 @@ def _from_rows(
     if check is not None and check.withheld:
         return replace(answer, withheld=Withheld.LABELS)
     is_sample = check is None or check.representative
-    if weight is None and groups is None and is_sample and is_adjusted(metric, method):
-        return _adjusted(result, cell, level, metric, method)
-    factor, known = metric.out_of_fold_factor, result._replicates(metric, [cell])
+    adjusted = weight is None and groups is None and is_sample and is_adjusted(metric, method)
+    factor = metric.out_of_fold_factor
+    if adjusted and metric.label == "RMSE":
+        (mean,) = check_scoring("mse", task="regression")
+        squared = _from_rows(result, cell, level, mean, method)
+        estimate, low, high = np.sqrt([squared.estimate, *squared]).tolist()
+        return replace(squared, metric=metric, estimate=estimate, low=low, high=high)
+    if adjusted:
+        estimate, factor = adjusted_estimate(result, cell, metric, rows)
+    known = result._replicates(metric, [cell])
     found = metric_interval(
         metric,
         y,
@@ -258,6 +260,7 @@ def _from_rows(
         estimate=estimate,
         replicates=None if known is None else known[0],
         variance_factor=factor,
+        shrunk=not adjusted,
         **rows.design,
     )
     n_rows, note = effective_rows(y.size, weight), found.note
@@ -282,38 +285,6 @@ def is_adjusted(metric: Metric, method: str) -> bool:
         return metric.label in ("log loss", "Brier score")
     distance = metric.response == "number" and metric.label in ("MAE", "MSE", "RMSE")
     return method == "adjusted" and (is_accuracy(metric) or distance)
-
-
-def _adjusted(
-    result: "SearchResult", cell: CellNumber, level: float, metric: Metric, method: str
-) -> SearchInterval:
-    """Interval with the unlabelled rows as a control variate, or plain if they cannot help."""
-    if metric.label == "RMSE":
-        (mean,) = check_scoring("mse", task="regression")
-        squared = _adjusted(result, cell, level, mean, method)
-        estimate, low, high = np.sqrt([squared.estimate, *squared]).tolist()
-        return replace(squared, metric=metric, estimate=estimate, low=low, high=high)
-    rows = result._validated("tlv", [cell], metric)
-    y, (values,) = rows.y, rows.values
-    centre, factor = None, metric.out_of_fold_factor
-    found = adjust_with_unlabelled(result, cell, metric, y, values)
-    if found is not None:
-        moved, effective = found
-        score = metric.score_of(metric.loss(metric.score(y, values)) + moved)
-        centre, factor = float(score), factor * y.size / effective
-    plain = metric_interval(
-        metric, y, values, level, estimate=centre, variance_factor=factor, shrunk=False
-    )
-    return SearchInterval(
-        plain.estimate, plain.low, plain.high, level, metric, method, float(y.size), note=plain.note
-    )
-
-
-def default_method(result: "SearchResult", metric: Metric) -> str:
-    """``"anchored"`` if the search has it for this metric, else ``"labelled"``."""
-    usable = [name for name in ("anchored", "labelled") if METHODS[name] in result.available()]
-    measured = [m for m in usable if set(result.status(METHODS[m], metric)) != {"failed"}]
-    return (measured or usable)[0]
 
 
 def is_accuracy(metric: Metric) -> bool:
@@ -353,12 +324,28 @@ def prob_better(
     method, metric = method or "paired", self.find_metric(metric)
     check_choice(method, "method", ("paired", "paper"))
     chosen = range(len(self.cells)) if cells is None else [check_cell(self, c) for c in cells]
-    if method == "paired":
-        return _paired(self, metric, chosen)
-    _require(self, "trcv", method)
-    _require_accuracy(metric, method)
-    rows = np.array([self.sources[self.cells[cell].source_index].rows.size for cell in chosen])
-    return prob_better_paper(np.array(self.scores("trcv", metric))[chosen], rows, level)
+    if method == "paper":
+        _require(self, method, metric)
+        rows = np.array([self._source_of(cell).rows.size for cell in chosen])
+        return prob_better_paper(self.scores("trcv", metric)[chosen], rows, level)
+    # On labelled target rows if they were predicted, otherwise on source rows.
+    criterion = "tlv" if "tlv" in self.available() else self.criterion
+    together = self._sharing_rows(criterion, metric, chosen)
+    answer, known = np.full((len(chosen), len(chosen)), np.nan), list(chain(*together))
+    answer[np.ix_(known, known)] = 0.5
+    if CRITERIA[criterion].of_target:
+        # After racing, cells have different rows: compare each pair on the rows that it shares.
+        pairs = (product(first, second) for first, second in combinations(together, 2))
+        together += map(list, chain.from_iterable(pairs))
+    for places in together:
+        compared = [chosen[place] for place in places]
+        shared = self._validated(criterion, compared, metric)
+        if shared.y.size >= 2:
+            replicates = self._replicates(metric, compared) if criterion == "tlv" else None
+            answer[np.ix_(places, places)] = paired_probability(
+                metric, shared.y, shared.values, replicates=replicates, **shared.design
+            )
+    return answer
 
 
 def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray:
@@ -371,55 +358,20 @@ def prob_better_paper(accuracies: Vector, n: Vector, level: float) -> np.ndarray
     return probability
 
 
-def _paired(result: "SearchResult", metric: Metric, chosen: Sequence[int]) -> np.ndarray:
-    """Compare on labelled target rows if they were predicted, otherwise on source rows."""
-    answer = np.full((len(chosen), len(chosen)), np.nan)
-    criterion = "tlv" if "tlv" in result.available() else result.criterion
-    of_target = CRITERIA[criterion].of_target
-    status = result.status(criterion, metric)
-    groups: dict[Any, list[int]] = {}
-    for place, cell in enumerate(chosen):
-        if status[cell] != "failed":
-            seen = result.predictions(criterion, cell).seen  # type: ignore[union-attr]
-            where = None if of_target else result.cells[cell].source_index
-            groups.setdefault((where, seen.tobytes()), []).append(place)
-    places = [place for group in groups.values() for place in group]
-    answer[np.ix_(places, places)] = 0.5
-    together = list(groups.values())
-    if of_target:
-        # After racing, cells have different rows: compare each pair on the rows that it shares.
-        together += [
-            [a, b]
-            for first, second in combinations(groups.values(), 2)
-            for a, b in product(first, second)
-        ]
-    for group in together:
-        cells = [chosen[place] for place in group]
-        rows = result._validated(criterion, cells, metric)
-        if rows.y.size >= 2:
-            known = result._replicates(metric, cells) if criterion == "tlv" else None
-            answer[np.ix_(group, group)] = paired_probability(
-                metric, rows.y, rows.values, replicates=known, **rows.design
-            )
-    return answer
-
-
 # What must hold
 
 
-def _require(result: "SearchResult", criterion: str, method: str) -> None:
+def _require(result: "SearchResult", method: str, metric: Metric) -> None:
+    criterion = METHODS[method]
+    if not (CRITERIA[criterion].of_target or is_accuracy(metric)):
+        raise ValueError(
+            f"`method` {method!r} must be used with accuracy; got {metric.label}. Use method="
+            "'labelled' for intervals, or method='paired' for probabilities."
+        )
     if criterion not in result.available():
         raise ValueError(
             f"method={method!r} must have the predictions of {criterion!r}; got a search with "
             f"{list(result.info.criteria)}. Include {criterion!r} in `criterion`."
-        )
-
-
-def _require_accuracy(metric: Metric, method: str) -> None:
-    if not is_accuracy(metric):
-        raise ValueError(
-            f"`method` {method!r} must be used with accuracy; got {metric.label}. Use method="
-            "'labelled' for intervals, or method='paired' for probabilities."
         )
 
 
@@ -438,26 +390,36 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
 # Unlabelled rows
 
 
-def adjust_with_unlabelled(
-    result: "SearchResult", cell: CellNumber, metric: Metric, y: Vector, values: np.ndarray
-) -> tuple[float, float] | None:
-    """Correction of the mean loss of a cell by unlabelled rows, and its equivalent in labels.
+def adjusted_estimate(
+    result: "SearchResult", cell: CellNumber, metric: Metric, rows: ValidatedRows
+) -> tuple[float | None, float]:
+    """Score of a cell, corrected by unlabelled rows, and its variance factor.
 
     The proxy of a loss is its expectation according to the other candidates: the mean over the
     classes, weighted by the average probabilities of the candidates, or, for numbers, the loss of
     the cell if the vote were right. It is known for labelled and unlabelled rows; see
-    `landbridge.inference.control_variate`.
+    `landbridge.inference.control_variate`. The score is None if unlabelled rows cannot help.
     """
-    predicted, elsewhere = result.predictions("tlv", cell), unlabelled_predictions(result, cell)
-    if predicted is None or elsewhere is None or y.size < FEWEST_LABELS:
-        return None
-    references = _references(result, predicted.seen)
-    if references is None:
-        return None
-    g = expected_losses(metric, values, references[0])
-    others = expected_losses(metric, elsewhere.read(metric.response), references[1])
-    slope, effective, moved = adjust_mean(metric.pointwise(y, values), g, others)
-    return (moved, effective) if slope else None
+    (values,), factor = rows.values, metric.out_of_fold_factor
+    elsewhere, voters = unlabelled_predictions(result, cell), _voters(result)
+    if elsewhere is None or rows.y.size < FEWEST_LABELS or len(voters) < FEWEST_CANDIDATES:
+        return None, factor
+    judges: Sequence[Any] = [VOTE] if result.classes is None else voters
+    here: list[Any] = [result.predictions("tlv", judge) for judge in judges]
+    there: list[Any] = [unlabelled_predictions(result, judge) for judge in judges]
+    if any(one is None for one in (*here, *there)):
+        return None, factor
+    if not all(one.seen[rows.seen].all() for one in here):
+        return None, factor
+    g = expected_losses(metric, values, np.mean([one.values[rows.seen] for one in here], axis=0))
+    others = expected_losses(
+        metric, elsewhere.read(metric.response), np.mean([one.values for one in there], axis=0)
+    )
+    slope, effective, moved = adjust_mean(metric.pointwise(rows.y, values), g, others)
+    if not slope:
+        return None, factor
+    score = metric.score_of(metric.loss(metric.score(rows.y, values)) + moved)
+    return float(score), factor * rows.y.size / effective
 
 
 def expected_losses(metric: Metric, values: np.ndarray, reference: np.ndarray) -> Vector:
@@ -467,25 +429,6 @@ def expected_losses(metric: Metric, values: np.ndarray, reference: np.ndarray) -
     n_rows, n_classes = reference.shape
     by_class = [metric.pointwise(np.full(n_rows, k), values) for k in range(n_classes)]
     return np.einsum("kr,rk->r", np.stack(by_class), reference)
-
-
-def _references(result: "SearchResult", seen: Vector) -> tuple[np.ndarray, np.ndarray] | None:
-    """Average predictions of the candidates for labelled and unlabelled rows."""
-    voters = _voters(result)
-    if len(voters) < FEWEST_CANDIDATES:
-        return None
-    if result.classes is None:
-        vote, elsewhere = result.predictions("tlv", VOTE), unlabelled_predictions(result, VOTE)
-        if vote is None or elsewhere is None or not vote.seen[seen].all():
-            return None
-        return vote.values[seen], elsewhere.values
-    kept = [result.predictions("tlv", voter) for voter in voters]
-    if not all(one.seen[seen].all() for one in kept):  # type: ignore[union-attr]
-        return None
-    return (
-        np.mean([one.values[seen] for one in kept], axis=0),  # type: ignore[union-attr]
-        np.mean([result.unlabelled[voter].values for voter in voters], axis=0),  # type: ignore[union-attr]
-    )
 
 
 def agreement(
@@ -508,7 +451,7 @@ def agreement(
     cells, intervals : list of int and AgreementInterval, or None
         ``None`` for numbers, and with fewer than three candidates.
     """
-    if self.classes is None or not self.unlabelled:
+    if self.classes is None:
         return None
     cells = _voters(self)
     if self.best in cells:
@@ -516,7 +459,7 @@ def agreement(
         cells = [cell for cell in cells if self.cells[cell].source_index == source]
     if len(cells) < FEWEST_CANDIDATES:
         return None
-    predicted = np.stack([unlabelled_predictions(self, cell).labels for cell in cells])  # type: ignore[union-attr]
+    predicted = self._unlabelled_of(cells).argmax(axis=2)  # type: ignore[union-attr]
     return cells, agreement_interval(predicted, level=level)
 
 
@@ -528,19 +471,14 @@ def _voters(result: "SearchResult") -> list[int]:
 
 def unlabelled_predictions(result: "SearchResult", cell: CellNumber) -> Predictions | None:
     """Predictions of the kept unlabelled rows."""
-    if not result.unlabelled:
+    vote = result.vote() if cell == VOTE else None
+    if cell == VOTE and vote is None:
         return None
-    if cell != VOTE:
-        found = result.unlabelled[cell]
-        return None if found is None else _with_labels(found.values)
-    vote = result.vote()
-    if vote is None or any(result.unlabelled[member] is None for member in vote.members):
+    members: Any = [cell] if vote is None else vote.members
+    values = result._unlabelled_of(members)
+    if values is None:
         return None
-    values = np.stack([result.unlabelled[member].values for member in vote.members])  # type: ignore[union-attr]
-    return _with_labels(combine(values, vote.weights[vote.members]))
-
-
-def _with_labels(values: np.ndarray) -> Predictions:
+    values = values[0] if vote is None else combine(values, vote.weights[members])
     return Predictions(values, None if values.ndim == 1 else values.argmax(axis=1))
 
 
@@ -556,6 +494,20 @@ class Finding(StrEnum):
     OTHER_LABELS = "the labels are not a random sample of the target"
     NO_TRANSFER = "no transfer candidate"
     NO_BASELINE = "no baseline"
+
+
+# What is missing for a comparison of transfer with the baselines.
+CANNOT_COMPARE = {
+    Finding.NO_LABELS: (
+        "this needs at least 2 labelled target rows and the criterion 'tlv' or 'anchored'."
+    ),
+    Finding.OTHER_LABELS: (
+        "the labelled target rows are not a random sample of the target, so they do not show "
+        "whether transfer helps there."
+    ),
+    Finding.NO_TRANSFER: "`candidates` has no transfer estimator. Add for example Pooled.",
+    Finding.NO_BASELINE: "`candidates` has no baseline. Add SourceOnly and TargetOnly.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -601,8 +553,7 @@ class Verdict:
     @property
     def worth(self) -> bool | None:
         """Whether transfer helps; ``None`` if the search cannot decide."""
-        known = {Finding.WORTH: True, Finding.NOT_SHOWN: False}
-        return known.get(self.finding)
+        return None if self.finding in CANNOT_COMPARE else self.finding is Finding.WORTH
 
     def __bool__(self) -> bool:
         return bool(self.worth)
@@ -610,20 +561,8 @@ class Verdict:
     @property
     def message(self) -> str:
         """The verdict in words."""
-        if self.finding is Finding.NO_LABELS:
-            return (
-                "Cannot compare: this needs at least 2 labelled target rows and the criterion "
-                "'tlv' or 'anchored'."
-            )
-        if self.finding is Finding.OTHER_LABELS:
-            return (
-                "Cannot compare: the labelled target rows are not a random sample of the target, "
-                "so they do not show whether transfer helps there."
-            )
-        if self.finding is Finding.NO_TRANSFER:
-            return "Cannot compare: `candidates` has no transfer estimator. Add for example Pooled."
-        if self.finding is Finding.NO_BASELINE:
-            return "Cannot compare: `candidates` has no baseline. Add SourceOnly and TargetOnly."
+        if self.finding in CANNOT_COMPARE:
+            return f"Cannot compare: {CANNOT_COMPARE[self.finding]}"
         figures = ", ".join(f"{rival.role}: {_percent(rival.probability)}" for rival in self.rivals)
         if self.finding is Finding.WORTH:
             roles = " and ".join(rival.role for rival in self.rivals)
@@ -647,16 +586,18 @@ class Verdict:
         return self.message
 
     def _repr_html_(self) -> str:
-        known = {True: "Transfer is worth it", False: "Transfer is not shown to help"}
+        titles = {
+            True: "Transfer is worth it",
+            False: "Transfer is not shown to help",
+            None: "Cannot compare",
+        }
         rows = [
             (rival.role, rival.name, _percent(rival.probability), float(rival.e_value))
             for rival in self.rivals
         ]
         header = ("baseline", "candidate", "probability of being better", "e-value")
         return card(
-            "Cannot compare" if self.worth is None else known[self.worth],
-            sentence(self.message),
-            html_table(header, rows) if rows else "",
+            titles[self.worth], sentence(self.message), html_table(header, rows) if rows else ""
         )
 
 
@@ -692,39 +633,36 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
     if self.label_check_ is not None and self.label_check_.withheld:
         return Verdict(Finding.OTHER_LABELS, level=level)
     values = self.values()
-    measured = set(self._complete("tlv"))
-    known = {c for c in self._complete() if c in measured and np.isfinite(values[c])}
-    complete = [cell for cell in self.ranking() if cell in known]
-    of_role = {
-        role: [cell for cell in complete if self.cells[cell].role == role] for role in BASELINES
-    }
+    complete = [cell for cell in _comparable(self) if np.isfinite(values[cell])]
     transfer = [cell for cell in complete if self.cells[cell].role not in BASELINES]
+    best_of = {self.cells[cell].role: cell for cell in reversed(complete)}
+    baselines = [role for role in BASELINES if role in best_of]
     if not transfer:
         return Verdict(Finding.NO_TRANSFER, level=level)
-    if not any(of_role.values()):
+    if not baselines:
         return Verdict(Finding.NO_BASELINE, level=level)
-    best = transfer[0]
-    bar = len(transfer) / (1 - level)
-    rivals = []
-    n_rows = 0
-    for role, cells in of_role.items():
-        if cells:
-            rival = cells[0]
-            evidence, probability, n_rows = compare_pair(self, best, rival)
-            rivals.append(
-                Rival(role, rival, self.labels[rival], evidence, probability, evidence >= bar)
-            )
+    best, bar, rivals = transfer[0], len(transfer) / (1 - level), []
+    for role in baselines:
+        rival = best_of[role]
+        evidence, probability, n_rows = compare_pair(self, best, rival)
+        rivals.append(
+            Rival(role, rival, self.labels[rival], evidence, probability, evidence >= bar)
+        )
     finding = Finding.WORTH if all(rival.beaten for rival in rivals) else Finding.NOT_SHOWN
     return Verdict(finding, self.labels[best], tuple(rivals), level, n_rows)
 
 
 def compare_pair(result: "SearchResult", first: int, second: int) -> tuple[float, float, int]:
     """E-value and paired probability that ``first`` is better, and the number of rows."""
-    metric, pair = result.metric, [first, second]
-    rows = result._validated("tlv", pair, metric)
-    known = result._replicates(metric, pair)
-    probability = paired_probability(metric, rows.y, rows.values, replicates=known, **rows.design)
-    return float(_evidence(result, metric, rows)[0]), float(probability[0, 1]), rows.y.size
+    rows = result._validated("tlv", [first, second], result.metric)
+    probability = result.prob_better(cells=(first, second))[0, 1]
+    return float(_evidence(result, rows)[0]), float(probability), rows.y.size
+
+
+def _comparable(result: "SearchResult") -> list[int]:
+    """Candidates, best first, that were validated on labelled rows and by the criterion."""
+    complete = set(result._complete()) & set(result._complete("tlv"))
+    return [cell for cell in result.ranking() if cell in complete]
 
 
 @dataclass(frozen=True, slots=True)
@@ -766,29 +704,39 @@ def lead(self: "SearchResult", level: float = 0.95) -> Lead | None:
     check_level(level)
     if "tlv" not in self.available():
         return None
-    complete = set(self._complete()) & set(self._complete("tlv"))
-    cells = [cell for cell in self.ranking() if cell in complete]
+    cells = _comparable(self)
     if len(cells) < 2 or cells[0] != self.best:
         return None
     rows = self._validated("tlv", cells, self.metric)
     if rows.y.size < 2:
         return None
-    evidence = _evidence(self, self.metric, rows)
+    evidence = _evidence(self, rows)
     closest = int(np.argmin(evidence))
-    rival = cells[1 + closest]
-    _, probability, _ = compare_pair(self, cells[0], rival)
-    names = self.labels[cells[0]], self.labels[rival]
+    best, rival = cells[0], cells[1 + closest]
+    probability = float(self.prob_better(cells=(best, rival))[0, 1])
+    names = self.labels[best], self.labels[rival]
     return Lead(*names, float(evidence[closest]), probability, rows.y.size, level, len(cells))
 
 
-def _evidence(result: "SearchResult", metric: Metric, rows: ValidatedRows) -> Vector:
+def _evidence(result: "SearchResult", rows: ValidatedRows) -> Vector:
     """E-values for the first of several cells being better than each of the others.
 
     They use differences of pointwise losses: those of the metric, or zero-one and squared losses
     for a metric that is not a mean. Weighted rows contribute in proportion to their weights, and
     each group of rows contributes its mean difference.
     """
-    losses, bound, scale = _pointwise(result, metric, rows)
+    metric, y, values = result.metric, rows.y, rows.values
+    if metric.decomposable:
+        losses = metric.pointwise(y, values)
+        bound = metric.loss_bounds[1] - metric.loss_bounds[0]
+    elif result.classes is None:
+        losses, bound = (values - y) ** 2, np.inf
+    else:
+        losses, bound = (values.argmax(axis=-1) != y).astype(np.float64), 1.0
+    scale = None  # of unbounded losses of numbers: their typical size, from source labels
+    if result.classes is None:
+        squared = metric.label == "MSE" or not metric.decomposable
+        scale = float(np.var(result.y) if squared else np.std(result.y)) or None
     differences = losses[0] - losses[1:]
     if rows.weight is not None:
         differences = differences * (rows.weight / rows.weight.max())  # the bound still holds
@@ -796,25 +744,5 @@ def _evidence(result: "SearchResult", metric: Metric, rows: ValidatedRows) -> Ve
         codes = np.unique(rows.groups, return_inverse=True)[1]
         sums = np.stack([np.bincount(codes, row) for row in differences])
         differences = sums / np.bincount(codes)
-    return np.atleast_1d(e_value(differences, bound=bound, scale=scale))
-
-
-def _pointwise(
-    result: "SearchResult", metric: Metric, rows: ValidatedRows
-) -> tuple[np.ndarray, float | None, float | None]:
-    """Losses per row, their largest difference, and their typical size from source labels."""
-    y, values = rows.y, rows.values
-    if metric.decomposable:
-        losses = metric.pointwise(y, values)
-        width = metric.loss_bounds[1] - metric.loss_bounds[0]
-        if np.isfinite(width):
-            return losses, float(width), None
-    elif result.classes is None:
-        losses = (values - y) ** 2
-    else:
-        return (values.argmax(axis=-1) != y).astype(np.float64), 1.0, None
-    scale = 1.0
-    if result.classes is None:
-        squared = metric.label == "MSE" or not metric.decomposable
-        scale = float(np.var(result.y) if squared else np.std(result.y))
-    return losses, None, scale if scale > 0 else None
+    finite = bound if np.isfinite(bound) else None
+    return np.atleast_1d(e_value(differences, bound=finite, scale=scale))

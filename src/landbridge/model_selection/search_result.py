@@ -1,10 +1,11 @@
 """Result of a search: the predictions of every cell, from which everything is computed."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import wraps
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,7 +33,7 @@ from landbridge.model_selection._sources import source_name
 from landbridge.model_selection.anchored import Distance, anchor
 from landbridge.model_selection.candidates import MOST_OF_CONSTANT
 from landbridge.model_selection.criteria import CRITERIA
-from landbridge.model_selection.search_inference import SearchInterval, known_interval
+from landbridge.model_selection.search_inference import known_interval
 from landbridge.model_selection.search_records import (
     KEPT,
     VOTE,
@@ -255,8 +256,9 @@ class SearchResult(SavedResult):
         tuple of str
             One per cell.
         """
-        criterion, metric = self._known(criterion), self.find_metric(metric)
-        needs = CRITERIA[criterion].needs
+        criterion = criterion or self.criterion
+        check_choice(criterion, "criterion", self.available())
+        metric, needs = self.find_metric(metric), CRITERIA[criterion].needs
         failed = {f.cell for f in self.failures if needs & set(f.arrays)}
         return tuple(
             "failed"
@@ -285,15 +287,15 @@ class SearchResult(SavedResult):
         ndarray of shape (n_cells,)
             Losses.
         """
-        criterion, metric = self._known(criterion), self.find_metric(metric)
-        if criterion == "anchored":
-            return self._anchored_values(metric)
-        status = self.status(criterion, metric)
-        values = [
-            self._value(criterion, cell, metric) if status[cell] != "failed" else np.nan
-            for cell in range(len(self.cells))
-        ]
-        return np.array(values)
+        criterion = criterion or self.criterion
+        status, metric = self.status(criterion, metric), self.find_metric(metric)
+        anchored = criterion == "anchored"
+        values = self._anchored(metric) if anchored else np.full(len(status), np.nan)
+        for cell, word in enumerate(status):
+            # Without an anchored value, a cell keeps its measured loss.
+            if word != "failed" and np.isnan(values[cell]):
+                values[cell] = _loss(self._validated(criterion, [cell], metric), metric)
+        return values
 
     @memoised
     def scores(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
@@ -318,21 +320,24 @@ class SearchResult(SavedResult):
         kept = [self.predictions(criterion, cell) for cell in cells]
         seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
-        y, weight, ratio, _ = self._rows_behind(criterion, cells[0])
+        arrays: tuple[VectorLike, ...]
+        if CRITERIA[criterion].of_target:
+            arrays = self.y_target, self.sample_weight_target, None, self.target_groups
+        else:
+            source = self._source_of(cells[0])  # type: ignore[arg-type]
+            weight = None if self.sample_weight is None else self.sample_weight[source.rows]
+            ratio = source.weights if CRITERIA[criterion].weighted else None
+            arrays = self.y[source.rows], weight, ratio, None
+        y, weight, ratio, groups = (None if array is None else array[seen] for array in arrays)
         if isinstance(reader, Metric) and reader.ranks:
             for cell, own in zip(cells, values, strict=True):
                 # Constants that differ between folds would rank the rows by their fold.
                 if self._is_constant(cell):
                     own[:] = own.mean(axis=0)
-        groups = self.target_groups if CRITERIA[criterion].of_target else None
-        return ValidatedRows(
-            y[seen],
-            values,
-            None if weight is None else weight[seen],
-            None if ratio is None else ratio[seen],
-            None if groups is None else groups[seen],
-            seen,
-        )
+        return ValidatedRows(y, values, weight, ratio, groups, seen)  # type: ignore[arg-type]
+
+    def _source_of(self, cell: int) -> SourceRows:
+        return self.sources[self.cells[cell].source_index]
 
     def _is_constant(self, cell: CellNumber) -> bool:
         """Whether the models of a cell ignore the columns."""
@@ -343,27 +348,33 @@ class SearchResult(SavedResult):
 
     def _replicates(self, metric: Metric, cells: Sequence[CellNumber]) -> np.ndarray | None:
         """Bootstrap scores on labelled target rows; ``None`` unless cells share the rows."""
-        known = {} if metric.decomposable else self._bootstrap(metric)
-        found = [known[cell] for cell in cells if cell in known]
-        if len(found) < len(cells) or len({rows for rows, _ in found}) != 1:
-            return None
-        return np.stack([scores for _, scores in found])
+        for known in () if metric.decomposable else self._bootstrap(metric):
+            if known.keys() >= set(cells):
+                return np.stack([known[cell] for cell in cells])
+        return None
 
     @memoised
-    def _bootstrap(self, metric: Metric) -> dict[int, tuple[bytes, Vector]]:
-        """Validated rows of each cell, as bytes, and its bootstrap scores on them."""
-        groups: dict[bytes, list[int]] = {}
-        for cell, status in enumerate(self.status("tlv", metric)):
-            if status != "failed":
-                seen = self.target[cell].seen  # type: ignore[union-attr]
-                groups.setdefault(seen.tobytes(), []).append(cell)
-        found: dict[int, tuple[bytes, Vector]] = {}
-        for rows, cells in groups.items():
-            of = self._validated("tlv", cells, metric)
-            if of.y.size >= 2:
-                scores = bootstrap_scores(metric, of.y, of.values, **of.design)
-                found |= {cell: (rows, own) for cell, own in zip(cells, scores, strict=True)}
+    def _bootstrap(self, metric: Metric) -> list[dict[Any, Vector]]:
+        """Bootstrap scores of the cells, separately for those with the same validated rows."""
+        found = []
+        for cells in self._sharing_rows("tlv", metric, range(len(self.cells))):
+            rows = self._validated("tlv", cells, metric)
+            if rows.y.size >= 2:
+                scores = bootstrap_scores(metric, rows.y, rows.values, **rows.design)
+                found.append(dict(zip(cells, scores, strict=True)))
         return found
+
+    def _sharing_rows(
+        self, criterion: str, metric: Metric, cells: Sequence[int]
+    ) -> list[list[int]]:
+        """Groups of places in ``cells`` whose cells were validated on the same rows."""
+        status, groups = self.status(criterion, metric), defaultdict(list)
+        for place, cell in enumerate(cells):
+            if status[cell] != "failed":
+                source = None if CRITERIA[criterion].of_target else self.cells[cell].source_index
+                seen = self.predictions(criterion, cell).seen  # type: ignore[union-attr]
+                groups[source, seen.tobytes()].append(place)
+        return list(groups.values())
 
     def predictions(self, criterion: str, cell: CellNumber | None = None) -> Predictions | None:
         """Predictions that a criterion compares with the labels.
@@ -387,74 +398,32 @@ class SearchResult(SavedResult):
         kept = getattr(self, CRITERIA[criterion].predictions)
         return kept[cell] if kept else None
 
-    def _rows_behind(
-        self, criterion: str, cell: CellNumber
-    ) -> tuple[Vector, VectorLike, VectorLike, Vector]:
-        """Labels, weights, density ratios and folds of the rows that validate a cell."""
-        if cell == VOTE or CRITERIA[criterion].of_target:
-            return self.y_target, self.sample_weight_target, None, self.target_folds
-        source = self.sources[self.cells[cell].source_index]
-        weight = None if self.sample_weight is None else self.sample_weight[source.rows]
-        ratio = source.weights if CRITERIA[criterion].weighted else None
-        return self.y[source.rows], weight, ratio, source.folds
-
-    def _value(self, criterion: str, cell: int, metric: Metric) -> float:
-        return _loss(self._validated(criterion, [cell], metric), metric)
-
-    def _fold_scores(self, cell: int, criterion: str, metric: Metric) -> list[float]:
-        """Score of each fold; NaN for folds that failed or were skipped by racing."""
-        found, source = self.predictions(criterion, cell), self.cells[cell].source_index
-        weightless = CRITERIA[criterion].weighted and self.sources[source].weights is None
-        unread = metric.response == "probability" and not self.cells[cell].has_proba
-        if found is None or weightless or unread:
-            return []
-        folds = self._rows_behind(criterion, cell)[-1]
-        if criterion == "stv":
-            folds = np.zeros_like(folds)
-        rows, scores = self._validated(criterion, [cell], metric), []
-        for fold in np.unique(folds[folds >= 0]):
-            held_out = folds == fold
-            complete = found.seen[held_out].all()
-            loss = _loss(rows, metric, held_out[rows.seen]) if complete else np.nan
-            scores.append(float(np.clip(metric.score_of(loss), *metric.bounds)))
-        return scores
-
     # The anchored criterion
 
-    def _anchored_values(self, metric: Metric) -> Vector:
-        """Posterior mean; baselines and stopped cells keep their measured loss."""
-        status, values = self.status("anchored", metric), np.full(len(self.cells), np.nan)
-        cells, mean = self._anchored(metric)
-        values[cells] = mean
-        for cell, word in enumerate(status):
-            if np.isnan(values[cell]) and word != "failed":
-                values[cell] = self._value("tlv", cell, metric)
-        return values
-
-    def _anchored(self, metric: Metric) -> tuple[list[int], Vector]:
-        """Complete cells on which the metric is defined, and the posterior mean of their loss."""
-        cells = self._complete("anchored", metric)
+    def _anchored(self, metric: Metric) -> Vector:
+        """Posterior mean of the loss of complete cells on which the metric is defined, else NaN."""
+        values, cells = np.full(len(self.cells), np.nan), self._complete("anchored", metric)
         if not cells:
-            return [], np.empty(0)
+            return values
         rows = self._validated("tlv", cells, metric)
         measured = metric.loss(metric.score(rows.y, rows.values, rows.weight))
         usable = np.isfinite(measured)
         if not usable.any():
-            return [], np.empty(0)
+            return values
         cells = [cell for cell, good in zip(cells, usable, strict=True) if good]
         # Without TrCV of every cell the prior uses only the unlabelled rows.
-        known = self.values("trcv", metric)[cells] if "trcv" in self.available() else None
-        if known is None or not np.isfinite(known).all():
-            known = np.zeros(len(cells))
+        prior = np.zeros(len(cells))
+        if "trcv" in self.available() and np.isfinite(self.values("trcv", metric)[cells]).all():
+            prior = self.values("trcv", metric)[cells]
         ratio = metric.loss_bounds[0] >= 0 and metric.loss_bounds[1] == np.inf
         replicates = self._replicates(metric, cells)
         errors = loss_errors(
             metric, rows.y, rows.values[usable], replicates=replicates, **rows.design
         )
-        return cells, anchor(
+        values[cells] = anchor(
             measured[usable],
             errors,
-            known,
+            prior,
             n_rows=rows.y.size if rows.groups is None else np.unique(rows.groups).size,
             roles=[self.cells[cell].role for cell in cells],
             kinds=[self.cells[cell].candidate for cell in cells],
@@ -462,10 +431,12 @@ class SearchResult(SavedResult):
             scale="ratio" if ratio else "difference",
             distance=DISTANCES.get(metric.label) if metric.response == "number" else None,
         )
+        return values
 
     def _unlabelled_of(self, cells: Sequence[int]) -> np.ndarray | None:
-        found = [self.unlabelled[cell] for cell in cells] if self.unlabelled else [None]
-        if not found or any(one is None for one in found):
+        """Predictions of unlabelled rows by several cells; None if one of them has none."""
+        found = [self.unlabelled[cell] if self.unlabelled else None for cell in cells]
+        if any(one is None for one in found):
             return None
         return np.stack([one.values for one in found])  # type: ignore[union-attr]
 
@@ -485,20 +456,17 @@ class SearchResult(SavedResult):
             Numbers of cells, best first.
         """
         status, values = self.status(criterion, metric), self.values(criterion, metric)
-        order = {"complete": 0, "stopped": 1, "failed": 2}
 
         def key(cell: int) -> tuple[Any, ...]:
-            if np.isnan(values[cell]):
-                return 2, 0, *self._tie(cell)
-            return order[status[cell]], values[cell], *self._tie(cell)
+            known = (2, 0) if np.isnan(values[cell]) else (status[cell] == "stopped", values[cell])
+            return *known, *self._tie(cell)
 
         return sorted(range(len(self.cells)), key=key)
 
     def _tie(self, cell: int) -> tuple[bool, int]:
         """Sort key for ties: all sources before a single one, then the simpler candidate."""
         most = max(source.rows.size for source in self.sources)
-        about = self.cells[cell]
-        return self.sources[about.source_index].rows.size < most, about.complexity
+        return self._source_of(cell).rows.size < most, self.cells[cell].complexity
 
     def ranks(self, criterion: str | None = None, metric: str | Metric | None = None) -> np.ndarray:
         """1 for the best cell; equal for cells of equal value and status.
@@ -508,13 +476,10 @@ class SearchResult(SavedResult):
         ndarray of shape (n_cells,)
             Rank of every cell, 1 for the best.
         """
-        order = self.ranking(criterion, metric)
         status, values = self.status(criterion, metric), self.values(criterion, metric)
-        ranks = np.empty(len(order), dtype=int)
-        for place, cell in enumerate(order):
-            previous = order[place - 1] if place else cell
-            same = place and (status[cell], values[cell]) == (status[previous], values[previous])
-            ranks[cell] = ranks[previous] if same else place + 1
+        ranks, places = np.empty(len(self.cells), dtype=int), {}  # type: ignore[var-annotated]
+        for place, cell in enumerate(self.ranking(criterion, metric), start=1):
+            ranks[cell] = places.setdefault((status[cell], values[cell]), place)
         return ranks
 
     @property
@@ -569,7 +534,8 @@ class SearchResult(SavedResult):
         Vote or None
             None if no cell can vote.
         """
-        values, costs = self.values(), self._relative_costs()
+        values, costs = self.values(), np.array([cell.prediction_cost for cell in self.cells])
+        costs = relative_costs(costs, self.best)
         cells = [
             cell
             for cell in self._complete()
@@ -577,8 +543,7 @@ class SearchResult(SavedResult):
         ]
         if not cells:
             return None
-        kinds = [self.cells[cell].candidate for cell in cells]
-        predictions = None
+        kinds, predictions = [self.cells[cell].candidate for cell in cells], None
         if self.target:
             predictions, found = self._labelled_vote(cells, kinds, costs[cells])
         else:
@@ -590,9 +555,8 @@ class SearchResult(SavedResult):
         weights[cells] = members
         unlabelled = self._unlabelled_of(cells)
         if unlabelled is not None:
-            apart[cells] = np.where(
-                members > 0, disagreement(self._limited(unlabelled), members), np.nan
-            )
+            distances = disagreement(self._limited(unlabelled), members)
+            apart[cells] = np.where(members > 0, distances, np.nan)
         return Vote(_read_only(weights), _read_only(apart), predictions)
 
     @property
@@ -606,34 +570,25 @@ class SearchResult(SavedResult):
         """Predictions clipped to `limits`, as the vote uses them."""
         return values if self.limits is None else np.clip(values, *self.limits)
 
-    def _relative_costs(self) -> Vector:
-        """What a prediction costs in each cell, relative to the best one."""
-        costs = np.array([cell.prediction_cost for cell in self.cells])
-        return relative_costs(costs, self.best)
-
     def _labelled_vote(
         self, cells: list[int], kinds: list[str], costs: Vector
     ) -> tuple[Predictions, Vector]:
         """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
         rows = self._validated("tlv", cells, "probability")
-        y, values, seen = rows.y, self._limited(rows.values), rows.seen
-        roles = [self.cells[cell].role for cell in cells]
+        values = self._limited(rows.values)
         about: dict[str, Any] = {
-            "roles": roles,
+            "roles": [self.cells[cell].role for cell in cells],
             "kinds": kinds,
             "costs": costs,
             "sample_weight": rows.weight,
         }
         # The costs depend on which cell is best, and so on all labels. The score of the vote shows
         # no bias by that: coverage is measured in benchmarks/search_regret.py.
-        crossed = cross_fitted(values, y, self.target_folds[seen], **about)
+        crossed = cross_fitted(values, rows.y, self.target_folds[rows.seen], **about)
         whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
-        whole[seen] = crossed
-        labels = None
-        if self.classes is not None:
-            labels = np.where(seen, np.nan_to_num(whole).argmax(axis=1), -1)
-        found = vote_weights(values, y, **about)
-        return Predictions(_read_only(whole), labels), found
+        whole[rows.seen] = crossed
+        labels = None if self.classes is None else np.where(rows.seen, whole.argmax(axis=1), -1)
+        return Predictions(_read_only(whole), labels), vote_weights(values, rows.y, **about)
 
     # Answers, documented where they are computed
 
@@ -731,24 +686,20 @@ class SearchResult(SavedResult):
             status, seconds = self.status(None, metric)[cell], one.fit_seconds + one.predict_seconds
             weight = 0.0 if vote is None else float(vote.weights[cell])
         found = known_interval(self, level, cell, metric) if status == "complete" else None
+        score, check = self.score_of(cell, metric), self.label_check_
+        reweighted = check is not None and not check.representative
+        knows_more = cell == VOTE or (reweighted and CRITERIA[self.criterion].of_target)
+        if knows_more and found is not None and found.withheld is None:
+            score = found.estimate
         return {
             **about,
-            "score": self._shown_score(cell, metric, found),
+            "score": score,
             "low": np.nan if found is None else found.low,
             "high": np.nan if found is None else found.high,
             "weight": weight,
             "seconds": seconds,
             "status": status,
         }
-
-    def _shown_score(self, cell: CellNumber, metric: Metric, found: SearchInterval | None) -> float:
-        """Estimate of the interval, if it uses more than the labelled rows."""
-        check = self.label_check_
-        reweighted = check is not None and not check.representative
-        knows_more = cell == VOTE or (reweighted and CRITERIA[self.criterion].of_target)
-        if knows_more and found is not None and found.withheld is None:
-            return found.estimate
-        return self.score_of(cell, metric)
 
     def to_frame(self, level: float = 0.9) -> Any:
         """The ranking as a pandas DataFrame, one row per cell and one for the vote.
@@ -778,20 +729,22 @@ class SearchResult(SavedResult):
 
     def _lines(self) -> Iterator[str]:
         """Lines of a short text: a heading, the verdict on the labels and the ranking."""
-        status, labels, ranked = self.status(), self.labels, self.rows()
+        ranked = self.rows()
         yield (
             f"SearchResult: {len(self.cells)} cells by {self.metric.label} ({self.criterion}), "
-            f"{status.count('failed')} failed"
+            f"{self.status().count('failed')} failed"
         )
         if self.label_check_ is not None and self.label_check_.verdict:
             yield self.label_check_.verdict
         for place, cell in enumerate(ranked[:MOST_IN_TERMINAL], start=1):
-            score = self.metric.format(self.row(cell)["score"])
             if cell == VOTE:
-                yield f"{place:4d}. vote of {len(self.vote().members)} cells: {score}"  # type: ignore[union-attr]
+                name = f"vote of {len(self.vote().members)} cells"  # type: ignore[union-attr]
             else:
-                words = score if status[cell] == "complete" else status[cell]
-                yield f"{place:4d}. {labels[cell]}: {words}"
+                name = self.labels[cell]
+            about = self.row(cell)
+            complete = about["status"] == "complete"
+            words = self.metric.format(about["score"]) if complete else about["status"]
+            yield f"{place:4d}. {name}: {words}"
         if len(ranked) > MOST_IN_TERMINAL:
             yield f"      … and {len(ranked) - MOST_IN_TERMINAL} more"
 
@@ -825,36 +778,38 @@ class SearchResult(SavedResult):
         else:
             yield from wrong_names({"classes": self.classes})
             yield from wrong_positions(len(self.classes), labels)
-        folds = {"target_folds": self.target_folds}
+        all_folds = {"target_folds": self.target_folds}
         for number, source in enumerate(self.sources):
-            name = f"source {number}"
-            folds[f"{name} folds"] = source.folds
-            of_source = {"rows": source.rows, "folds": source.folds, "weights": source.weights}
-            arrays = {f"{name} {part}": array for part, array in of_source.items()}
-            yield from wrong_shapes((source.rows.size,), arrays)
-            yield from wrong_positions(n_rows, {f"{name} rows": source.rows})
-            yield from wrong_numbers({f"{name} weights": source.weights}, 0)
-        yield from wrong_positions(n_rows + n_labelled, folds, start=-1)
+            rows, folds, ratios = (
+                {f"source {number} {part}": getattr(source, part)}
+                for part in ("rows", "folds", "weights")
+            )
+            all_folds |= folds
+            yield from wrong_shapes((source.rows.size,), rows | folds | ratios)
+            yield from wrong_positions(n_rows, rows)
+            yield from wrong_numbers(ratios, 0)
+        yield from wrong_positions(n_rows + n_labelled, all_folds, start=-1)
         indices = [cell.source_index for cell in self.cells]
         yield from wrong_positions(len(self.sources), {"the sources of the cells": indices})
         yield from wrong_positions(len(self.cells), {"failures": [f.cell for f in self.failures]})
-        rows = {"unlabelled_rows": self.unlabelled_rows}
-        yield from wrong_positions(self.info.n_unlabelled, rows)
+        unlabelled = {"unlabelled_rows": self.unlabelled_rows}
+        yield from wrong_positions(self.info.n_unlabelled, unlabelled)
         yield from self._wrong_predictions(n_labelled)
 
     def _wrong_predictions(self, n_labelled: int) -> Iterator[str]:
         """Missing predictions, and those that do not fit the rows and classes."""
         classes = () if self.classes is None else self.classes.shape
+        sizes = dict.fromkeys(KEPT, n_labelled) | {"unlabelled": len(self.unlabelled_rows)}
         for name in KEPT:
             kept = getattr(self, name)
             if len(kept) not in (0, len(self.cells)):
                 yield f"{name!r} must have predictions of {len(self.cells)} cells; got {len(kept)}"
             for cell, found in enumerate(kept):
                 if found is not None:
-                    n_rows = self._n_rows_of(name, cell, n_labelled)
-                    values = {f"{name} {cell}": found.values}
+                    of_source = name in ("source", "reverse")
+                    n_rows = self._source_of(cell).rows.size if of_source else sizes[name]
                     labels = {f"{name} {cell} labels": found.labels}
-                    yield from wrong_shapes((n_rows, *classes), values)
+                    yield from wrong_shapes((n_rows, *classes), {f"{name} {cell}": found.values})
                     yield from wrong_shapes((n_rows,), labels)
                     yield from wrong_numbers({f"{name} {cell}": found.values[found.seen]})
                     yield from wrong_positions(sum(classes), labels, start=-1)
@@ -862,12 +817,6 @@ class SearchResult(SavedResult):
             for cell, status in enumerate(self.status(criterion)):
                 if status != "failed" and self.predictions(criterion, cell) is None:
                     yield f"the predictions of cell {cell} are missing"
-
-    def _n_rows_of(self, name: str, cell: int, n_labelled: int) -> int:
-        """Number of rows for which an array holds predictions of a cell."""
-        if name in ("source", "reverse"):
-            return self.sources[self.cells[cell].source_index].rows.size
-        return len(self.unlabelled_rows) if name == "unlabelled" else n_labelled
 
     def __getstate__(self) -> dict[str, Any]:
         """Plain text and arrays, so that a saved search needs no pickle.
@@ -877,10 +826,9 @@ class SearchResult(SavedResult):
         arrays, header = pack(self)
         try:
             find_metrics(self.metrics, self.classes)
-        except (TypeError, ValueError):
-            own: tuple[Metric, ...] | None = self.metrics
-        else:
             own = None
+        except (TypeError, ValueError):
+            own = self.metrics
         text = json.dumps(header, default=plain_value)
         return {"header": text, "arrays": arrays, "metrics": own}
 
@@ -891,13 +839,7 @@ class SearchResult(SavedResult):
 
         header, path = json.loads(state["header"]), "results_"
         same = unpack(type(self), state["arrays"], header, path, parts=PARTS, complete=complete)
-        for part in fields(self):
-            object.__setattr__(self, part.name, getattr(same, part.name))
-
-    def _known(self, criterion: str | None) -> str:
-        criterion = criterion or self.criterion
-        check_choice(criterion, "criterion", self.available())
-        return criterion
+        vars(self).update(vars(same))
 
 
 def _loss(rows: ValidatedRows, metric: Metric, part: Any = slice(None)) -> float:
@@ -922,24 +864,28 @@ def _read_only(answer: Any) -> Any:
     return answer
 
 
-def cv_results(result: "SearchResult", params: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The ranking in the shape of ``GridSearchCV.cv_results_``, one entry per cell."""
-    cells = result.cells
+    cells, names = result.cells, [cell.source for cell in result.cells]
+    # Numbers among the names may occur with "pooled", which would turn them into text.
+    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
     table: dict[str, Any] = {
         "candidate": np.array([cell.candidate for cell in cells]),
-        "source": _names([cell.source for cell in cells]),
+        "source": np.array(names) if plain else np.fromiter(names, object, len(names)),
         "params": list(params),
     }
-    for name in dict.fromkeys(name for one in params for name in one):
-        column = MaskedArray(np.empty(len(params), dtype=object), mask=True)
-        for number, one in enumerate(params):
-            if name in one:
-                column[number] = one[name]
-        table[f"param_{name}"] = column
+    for name in dict.fromkeys(chain.from_iterable(params)):
+        column = np.fromiter((one.get(name) for one in params), object, len(params))
+        table[f"param_{name}"] = MaskedArray(column, mask=[name not in one for one in params])
     fits = np.array([max(cell.fits, 1) for cell in cells])
     table["mean_fit_time"] = np.array([cell.fit_seconds for cell in cells]) / fits
     table["mean_score_time"] = np.array([cell.predict_seconds for cell in cells]) / fits
-    table.update(_split_scores(result))
+    by_fold = [_fold_scores(result, number) for number in range(len(cells))]
+    for fold, scores in enumerate(zip_longest(*by_fold, fillvalue=np.nan)):
+        table[f"split{fold}_test_score"] = np.array(scores)
+    table["std_test_score"] = np.array(
+        [np.nanstd(scores) if np.isfinite(scores).any() else np.nan for scores in by_fold]
+    )
     table["mean_test_score"] = result.scores()
     table["rank_test_score"] = result.ranks()
     for metric in result.metrics:
@@ -951,22 +897,20 @@ def cv_results(result: "SearchResult", params: Sequence[dict[str, Any]]) -> dict
     return table
 
 
-def _names(names: list[Any]) -> np.ndarray:
-    """Array of source names without conversion, because numbers may occur with ``"pooled"``."""
-    plain = {type(name) for name in names} in ({str}, {int}, {float}, {bool})
-    return np.array(names) if plain else np.fromiter(names, dtype=object, count=len(names))
-
-
-def _split_scores(result: "SearchResult") -> dict[str, np.ndarray]:
-    """Scores of the selecting criterion by fold (those of ``tlv`` for ``anchored``)."""
-    criterion = "tlv" if result.criterion == "anchored" else result.criterion
-    by_fold = [
-        result._fold_scores(number, criterion, result.metric) for number in range(len(result.cells))
-    ]
-    n_most = max(len(scores) for scores in by_fold)
-    table = np.full((n_most, len(by_fold)), np.nan)
-    for number, scores in enumerate(by_fold):
-        table[: len(scores), number] = scores
-    columns = {f"split{fold}_test_score": table[fold] for fold in range(n_most)}
-    spread = [np.nanstd(s) if np.isfinite(s).any() else np.nan for s in map(np.array, by_fold)]
-    return {**columns, "std_test_score": np.array(spread)}
+def _fold_scores(result: SearchResult, cell: int) -> list[float]:
+    """Score of each fold by the selecting criterion; NaN for folds that failed or were skipped."""
+    criterion, metric, source = result.criterion, result.metric, result._source_of(cell)
+    found, about = result.predictions(criterion, cell), CRITERIA[criterion]
+    unread = metric.response == "probability" and not result.cells[cell].has_proba
+    if found is None or unread or (about.weighted and source.weights is None):
+        return []
+    folds = result.target_folds if about.of_target else source.folds
+    if criterion == "stv":
+        folds = np.zeros_like(folds)
+    rows, scores = result._validated(criterion, [cell], metric), []
+    for fold in np.unique(folds[folds >= 0]):
+        held_out = folds == fold
+        complete = found.seen[held_out].all()
+        loss = _loss(rows, metric, held_out[rows.seen]) if complete else np.nan
+        scores.append(float(np.clip(metric.score_of(loss), *metric.bounds)))
+    return scores
