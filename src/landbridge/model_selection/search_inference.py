@@ -330,7 +330,7 @@ def prob_better(
         return prob_better_paper(self.scores("trcv", metric)[chosen], rows, level)
     # On labelled target rows if they were predicted, otherwise on source rows.
     criterion = "tlv" if "tlv" in self.available() else self.criterion
-    together = self._sharing_rows(criterion, metric, chosen)
+    together = self._same_rows(criterion, metric, chosen)
     answer, known = np.full((len(chosen), len(chosen)), np.nan), list(chain(*together))
     answer[np.ix_(known, known)] = 0.5
     if CRITERIA[criterion].of_target:
@@ -405,11 +405,9 @@ def adjusted_estimate(
     if elsewhere is None or rows.y.size < FEWEST_LABELS or len(voters) < FEWEST_CANDIDATES:
         return None, factor
     judges: Sequence[Any] = [VOTE] if result.classes is None else voters
-    here: list[Any] = [result.predictions("tlv", judge) for judge in judges]
-    there: list[Any] = [unlabelled_predictions(result, judge) for judge in judges]
-    if any(one is None for one in (*here, *there)):
-        return None, factor
-    if not all(one.seen[rows.seen].all() for one in here):
+    here: Any = [result.predictions("tlv", judge) for judge in judges]
+    there: Any = [unlabelled_predictions(result, judge) for judge in judges]
+    if None in there or any(one is None or not one.seen[rows.seen].all() for one in here):
         return None, factor
     g = expected_losses(metric, values, np.mean([one.values[rows.seen] for one in here], axis=0))
     others = expected_losses(
@@ -586,19 +584,14 @@ class Verdict:
         return self.message
 
     def _repr_html_(self) -> str:
-        titles = {
-            True: "Transfer is worth it",
-            False: "Transfer is not shown to help",
-            None: "Cannot compare",
-        }
+        titles = {True: "Transfer is worth it", False: "Transfer is not shown to help"}
+        title = "Cannot compare" if self.worth is None else titles[self.worth]
         rows = [
             (rival.role, rival.name, _percent(rival.probability), float(rival.e_value))
             for rival in self.rivals
         ]
         header = ("baseline", "candidate", "probability of being better", "e-value")
-        return card(
-            titles[self.worth], sentence(self.message), html_table(header, rows) if rows else ""
-        )
+        return card(title, sentence(self.message), html_table(header, rows) if rows else "")
 
 
 def _percent(probability: float) -> str:

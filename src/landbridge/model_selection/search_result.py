@@ -223,11 +223,8 @@ class SearchResult(SavedResult):
         have = {name for name in KEPT if getattr(self, name)}
         if any(source.weights is not None for source in self.sources):
             have.add("weights")
-        return tuple(
-            name
-            for name, known in CRITERIA.items()
-            if name in self.info.criteria or known.needs <= have
-        )
+        requested = self.info.criteria
+        return tuple(c for c, known in CRITERIA.items() if c in requested or known.needs <= have)
 
     def find_metric(self, metric: str | Metric | None = None) -> Metric:
         """Find a metric of the search by name.
@@ -271,12 +268,8 @@ class SearchResult(SavedResult):
 
     def _complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
         """Candidates that were validated to the end."""
-        status = self.status(criterion, metric)
-        return [
-            number
-            for number, cell in enumerate(self.cells)
-            if status[number] == "complete" and cell.role != "baseline"
-        ]
+        status, baseline = self.status(criterion, metric), self.baseline
+        return [n for n, word in enumerate(status) if word == "complete" and n != baseline]
 
     @memoised
     def values(self, criterion: str | None = None, metric: str | Metric | None = None) -> Vector:
@@ -357,16 +350,14 @@ class SearchResult(SavedResult):
     def _bootstrap(self, metric: Metric) -> list[dict[Any, Vector]]:
         """Bootstrap scores of the cells, separately for those with the same validated rows."""
         found = []
-        for cells in self._sharing_rows("tlv", metric, range(len(self.cells))):
+        for cells in self._same_rows("tlv", metric, range(len(self.cells))):
             rows = self._validated("tlv", cells, metric)
             if rows.y.size >= 2:
                 scores = bootstrap_scores(metric, rows.y, rows.values, **rows.design)
                 found.append(dict(zip(cells, scores, strict=True)))
         return found
 
-    def _sharing_rows(
-        self, criterion: str, metric: Metric, cells: Sequence[int]
-    ) -> list[list[int]]:
+    def _same_rows(self, criterion: str, metric: Metric, cells: Sequence[int]) -> list[list[int]]:
         """Groups of places in ``cells`` whose cells were validated on the same rows."""
         status, groups = self.status(criterion, metric), defaultdict(list)
         for place, cell in enumerate(cells):
@@ -518,7 +509,7 @@ class SearchResult(SavedResult):
 
         Among equally simple candidates, the one trained on all sources is preferred.
         """
-        near = [cell for cell in self.within_noise() if self.cells[cell].role != "baseline"]
+        near = [cell for cell in self.within_noise() if cell != self.baseline]
         simplest = min(near, key=lambda cell: self._tie(cell)[::-1], default=self.best)
         same = self.cells[simplest].complexity == self.cells[self.best].complexity
         return None if same else simplest
@@ -536,21 +527,29 @@ class SearchResult(SavedResult):
         """
         values, costs = self.values(), np.array([cell.prediction_cost for cell in self.cells])
         costs = relative_costs(costs, self.best)
-        cells = [
-            cell
-            for cell in self._complete()
-            if np.isfinite(values[cell]) and costs[cell] <= MOST_COST
-        ]
+        usable = np.isfinite(values) & (costs <= MOST_COST)
+        cells = [cell for cell in self._complete() if usable[cell]]
         if not cells:
             return None
-        kinds, predictions = [self.cells[cell].candidate for cell in cells], None
+        costs, kinds = costs[cells], [self.cells[cell].candidate for cell in cells]
+        predictions = None
         if self.target:
-            predictions, found = self._labelled_vote(cells, kinds, costs[cells])
+            rows = self._validated("tlv", cells, "probability")
+            known, roles = self._limited(rows.values), [self.cells[cell].role for cell in cells]
+            about = {"roles": roles, "kinds": kinds, "costs": costs, "sample_weight": rows.weight}
+            # The costs depend on which cell is best, and so on all labels. The score of the vote
+            # shows no bias by that: coverage is measured in benchmarks/search_regret.py.
+            crossed = cross_fitted(known, rows.y, self.target_folds[rows.seen], **about)
+            whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
+            whole[rows.seen] = crossed
+            labels = None if self.classes is None else np.where(rows.seen, whole.argmax(axis=1), -1)
+            predictions = Predictions(_read_only(whole), labels)
+            found = vote_weights(known, rows.y, **about)
         else:
             bounded = self.metric.loss_bounds == (0.0, 1.0) and self.baseline is not None
             guess = float(values[self.baseline]) if bounded else None
             found = skill_weights(values[cells], guess=guess, kinds=kinds)
-        members = members_of(found, costs[cells])
+        members = members_of(found, costs)
         weights, apart = np.zeros(len(self.cells)), np.full(len(self.cells), np.nan)
         weights[cells] = members
         unlabelled = self._unlabelled_of(cells)
@@ -569,26 +568,6 @@ class SearchResult(SavedResult):
     def _limited(self, values: np.ndarray) -> np.ndarray:
         """Predictions clipped to `limits`, as the vote uses them."""
         return values if self.limits is None else np.clip(values, *self.limits)
-
-    def _labelled_vote(
-        self, cells: list[int], kinds: list[str], costs: Vector
-    ) -> tuple[Predictions, Vector]:
-        """Cross-fitted predictions of the labelled rows, and the weights learned from all."""
-        rows = self._validated("tlv", cells, "probability")
-        values = self._limited(rows.values)
-        about: dict[str, Any] = {
-            "roles": [self.cells[cell].role for cell in cells],
-            "kinds": kinds,
-            "costs": costs,
-            "sample_weight": rows.weight,
-        }
-        # The costs depend on which cell is best, and so on all labels. The score of the vote shows
-        # no bias by that: coverage is measured in benchmarks/search_regret.py.
-        crossed = cross_fitted(values, rows.y, self.target_folds[rows.seen], **about)
-        whole = np.full((len(self.y_target), *crossed.shape[1:]), np.nan)
-        whole[rows.seen] = crossed
-        labels = None if self.classes is None else np.where(rows.seen, whole.argmax(axis=1), -1)
-        return Predictions(_read_only(whole), labels), vote_weights(values, rows.y, **about)
 
     # Answers, documented where they are computed
 
@@ -888,8 +867,7 @@ def cv_results(result: SearchResult, params: Sequence[dict[str, Any]]) -> dict[s
     )
     table["mean_test_score"] = result.scores()
     table["rank_test_score"] = result.ranks()
-    for metric in result.metrics:
-        table[f"mean_test_{metric.name}"] = result.scores(None, metric)
+    table |= {f"mean_test_{one.name}": result.scores(None, one) for one in result.metrics}
     table["status"] = np.array(result.status())
     for criterion in result.info.criteria:
         table[f"score_{criterion}"] = result.scores(criterion)
