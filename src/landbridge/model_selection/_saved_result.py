@@ -100,17 +100,16 @@ def wrong_shapes(shape: tuple[int, ...], arrays: Mapping[str, Any]) -> Iterator[
 def wrong_positions(end: int, arrays: Mapping[str, Any], start: int = 0) -> Iterator[str]:
     """Arrays with anything but integers from ``start`` to ``end - 1``."""
     for name, array in arrays.items():
-        found = np.empty(0) if array is None else np.asarray(array)
-        if found.size and not (
-            found.dtype.kind in "iu" and start <= found.min() <= found.max() < end
-        ):
+        found = np.asarray([] if array is None else array)
+        whole = found.dtype.kind in "iu"
+        if found.size and not (whole and start <= found.min() <= found.max() < end):
             yield f"{name!r} must hold positions from {start} to {end - 1}; got others"
 
 
 def wrong_numbers(arrays: Mapping[str, Any], least: float = -np.inf) -> Iterator[str]:
     """Arrays with anything but finite numbers of at least ``least``."""
     for name, array in arrays.items():
-        found = np.empty(0) if array is None else np.asarray(array)
+        found = np.asarray([] if array is None else array)
         if found.dtype.kind not in "iuf" or not (np.isfinite(found) & (found >= least)).all():
             bound = "" if np.isinf(least) else f" of at least {least}"
             yield f"{name!r} must hold finite numbers{bound}; got others"

@@ -28,7 +28,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, combinations, product
-from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +35,7 @@ from scipy import stats
 
 from landbridge._html import card, html_table, interval_bar, sentence
 from landbridge._typing import Vector
-from landbridge._validation import check_choice, is_number
+from landbridge._validation import check_choice, is_count
 from landbridge.inference import score_interval
 from landbridge.inference.agreement import FEWEST_CANDIDATES, AgreementInterval, agreement_interval
 from landbridge.inference.control_variate import adjust_mean
@@ -206,10 +205,8 @@ def known_interval(
     metric = result.find_metric(metric)
     if method is None and "tlv" not in result.available():
         # Intervals from source rows ignore the bias of TrCV, so they are given only on request.
-        score, nan = result.score_of(cell, metric), np.nan
-        return SearchInterval(
-            score, nan, nan, level, metric, "none", 0.0, withheld=Withheld.NO_LABELS
-        )
+        score, withheld = result.score_of(cell, metric), Withheld.NO_LABELS
+        return SearchInterval(score, np.nan, np.nan, level, metric, "none", 0.0, withheld=withheld)
     if cell == VOTE:
         known = result.predictions("tlv", VOTE) is not None
         return _from_rows(result, VOTE, level, metric, "cross-fitted") if known else None
@@ -378,8 +375,7 @@ def _require(result: "SearchResult", method: str, metric: Metric) -> None:
 def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
     """Check the number of a cell; ``instead`` names other allowed values."""
     n_cells = len(result.cells)
-    sound = is_number(cell) and isinstance(cell, Integral)
-    if not sound or not -n_cells <= int(cell) < n_cells:
+    if not is_count(cell, -n_cells) or cell >= n_cells:
         raise ValueError(
             f"`cell` must be {instead}the number of one of the {n_cells} cells, from 0 to "
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
@@ -695,9 +691,7 @@ def lead(self: "SearchResult", level: float = 0.95) -> Lead | None:
         ``None`` without labelled target rows or without rivals.
     """
     check_level(level)
-    if "tlv" not in self.available():
-        return None
-    cells = _comparable(self)
+    cells = _comparable(self) if "tlv" in self.available() else []
     if len(cells) < 2 or cells[0] != self.best:
         return None
     rows = self._validated("tlv", cells, self.metric)

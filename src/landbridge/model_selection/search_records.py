@@ -95,8 +95,7 @@ class Cell:
         """Candidate and parameters; ``estimator__C`` is called C unless that is ambiguous."""
         short = [name.rpartition("__")[2] for name in self.params]
         names = short if len(set(short)) == len(short) else list(self.params)
-        pairs = zip(names, self.params.values(), strict=True)
-        params = ", ".join(f"{name}={value}" for name, value in pairs)
+        params = ", ".join(map("{}={}".format, names, self.params.values()))
         return f"{self.candidate} ({params})" if params else self.candidate
 
 

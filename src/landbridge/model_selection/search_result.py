@@ -256,15 +256,13 @@ class SearchResult(SavedResult):
         criterion = criterion or self.criterion
         check_choice(criterion, "criterion", self.available())
         metric, needs = self.find_metric(metric), CRITERIA[criterion].needs
-        failed = {f.cell for f in self.failures if needs & set(f.arrays)}
-        return tuple(
-            "failed"
-            if number in failed or (metric.response == "probability" and not cell.has_proba)
-            else "stopped"
-            if cell.stopped_after is not None
-            else "complete"
-            for number, cell in enumerate(self.cells)
+        failed = {failure.cell for failure in self.failures if needs & set(failure.arrays)}
+        if metric.response == "probability":
+            failed |= {number for number, cell in enumerate(self.cells) if not cell.has_proba}
+        words: Iterator[Status] = (
+            "complete" if cell.stopped_after is None else "stopped" for cell in self.cells
         )
+        return tuple("failed" if number in failed else word for number, word in enumerate(words))
 
     def _complete(self, criterion: str | None = None, metric: Any = None) -> list[int]:
         """Candidates that were validated to the end."""
@@ -313,7 +311,6 @@ class SearchResult(SavedResult):
         kept = [self.predictions(criterion, cell) for cell in cells]
         seen = np.logical_and.reduce([found.seen for found in kept])  # type: ignore[union-attr]
         values = np.stack([found.read(response)[seen] for found in kept])  # type: ignore[union-attr]
-        arrays: tuple[VectorLike, ...]
         if CRITERIA[criterion].of_target:
             arrays = self.y_target, self.sample_weight_target, None, self.target_groups
         else:
