@@ -626,10 +626,8 @@ def worth_transferring(self: "SearchResult", level: float = 0.95) -> Verdict:
     transfer = [cell for cell in complete if self.cells[cell].role not in BASELINES]
     best_of = {self.cells[cell].role: cell for cell in reversed(complete)}
     baselines = [role for role in BASELINES if role in best_of]
-    if not transfer:
-        return Verdict(Finding.NO_TRANSFER, level=level)
-    if not baselines:
-        return Verdict(Finding.NO_BASELINE, level=level)
+    if not transfer or not baselines:
+        return Verdict(Finding.NO_BASELINE if transfer else Finding.NO_TRANSFER, level=level)
     best, bar, rivals = transfer[0], len(transfer) / (1 - level), []
     for role in baselines:
         rival = best_of[role]

@@ -558,9 +558,8 @@ class SearchResult(SavedResult):
     @property
     def limits(self) -> tuple[float, float] | None:
         """Smallest and largest number that a member of the vote may predict; None for classes."""
-        if self.classes is not None:
-            return None
-        return number_limits(np.append(self.y, () if self.y_target is None else self.y_target))
+        known = self.y if self.y_target is None else np.append(self.y, self.y_target)
+        return number_limits(known) if self.classes is None else None
 
     def _limited(self, values: np.ndarray) -> np.ndarray:
         """Predictions clipped to `limits`, as the vote uses them."""
@@ -805,8 +804,7 @@ class SearchResult(SavedResult):
             own = None
         except (TypeError, ValueError):
             own = self.metrics
-        text = json.dumps(header, default=plain_value)
-        return {"header": text, "arrays": arrays, "metrics": own}
+        return {"header": json.dumps(header, default=plain_value), "arrays": arrays, "metrics": own}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         def complete(content: dict[str, Any]) -> dict[str, Any]:
