@@ -69,7 +69,6 @@ METHODS = {
     "effective": "trcv",
     "paper": "trcv",
 }
-DEFAULT_METHOD = "anchored"
 
 
 class Withheld(StrEnum):
@@ -186,10 +185,10 @@ def interval(
             "`cell` 'vote' must have members that were validated on labelled target rows; got "
             "none, because every candidate failed. `results_.failures` says why."
         )
+    criterion = METHODS[method or default_method(self)]
     raise ValueError(
-        f"`cell` must be one that could be validated by {METHODS[method or DEFAULT_METHOD]!r} and "
-        f"{metric.label}; got {cell}, {self.labels[cell]!r}, which failed. `results_.failures` "
-        "says why."
+        f"`cell` must be one that could be validated by {criterion!r} and {metric.label}; got "
+        f"{cell}, {self.labels[cell]!r}, which failed. `results_.failures` says why."
     )
 
 
@@ -210,7 +209,7 @@ def known_interval(
     if cell == VOTE:
         known = result.predictions("tlv", VOTE) is not None
         return _from_rows(result, VOTE, level, metric, "cross-fitted") if known else None
-    method = method or DEFAULT_METHOD
+    method = method or default_method(result)
     check_choice(method, "method", tuple(METHODS))
     criterion = METHODS[method]
     _require(result, method, metric)
@@ -223,6 +222,11 @@ def known_interval(
     n = float(weights.size if method == "paper" else effective_sample_size(weights))
     low, high = map(float, score_interval(estimate, n, level))
     return SearchInterval(estimate, low, high, level, metric, method, n, of_target=False)
+
+
+def default_method(result: "SearchResult") -> str:
+    """``"anchored"``, or ``"labelled"`` if every fit on labelled target rows failed."""
+    return "anchored" if "anchored" in result.available() else "labelled"
 
 
 def _from_rows(
