@@ -679,6 +679,17 @@ def test_a_cell_must_be_one_that_was_validated(result):
         failed.interval(cell=10)
 
 
+def test_without_any_fit_on_labelled_rows_cells_have_no_intervals(result):
+    n_cells = len(result.cells)
+    failures = tuple(Failure(n, "budget", 0, ("target",), "") for n in range(n_cells))
+    info = replace(result.info, criterion="trcv", criteria=("trcv", "tlv"))
+    cut = replace(result, target=(), failures=failures, info=info)
+    assert cut.status() == ("complete",) * n_cells
+    assert cut.to_frame()["low"].isna().all()
+    with pytest.raises(ValueError, match="could be validated by 'tlv' and accuracy; got 0"):
+        cut.interval(cell=0)
+
+
 # Probabilities and the verdict
 
 
