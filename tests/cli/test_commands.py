@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import xlsxwriter
 from typer.testing import CliRunner
 
 from landbridge.cli import _session, main
@@ -695,6 +696,71 @@ def test_predictions_keep_columns_as_they_are_written_and_quote_formulas(landbri
     landbridge(*asked, "-o", "raw.csv", "--raw")
     assert pl.read_csv("raw.csv", infer_schema=False)["note"][:2].to_list() == ["=1+1", "-5"]
     assert "'=1+1" in landbridge(*asked).stdout
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet", "xlsx"])
+def test_kept_columns_are_not_read_as_missing(landbridge, model, suffix):
+    words = ["NA", "null", "N/A", "NaN", "nan", "NULL", "-999", "x"]
+    made = make_frame(seed=1).with_columns(
+        word=pl.Series(words * 15), colour=pl.Series(["red", "NA"] * 60), k=pl.Series(words * 15)
+    )
+    write = {"jsonl": "write_ndjson", "xlsx": "write_excel"}.get(suffix, f"write_{suffix}")
+    getattr(made, write)(f"new.{suffix}")
+    asked = ("predict", model, f"new.{suffix}", "--keep", "word", "--keep", "colour")
+    landbridge(*asked, "-o", "out.parquet")
+    out = pl.read_parquet("out.parquet")
+    assert out.select("word", "colour").equals(made.select("word", "colour"))
+    # The model still reads a missing colour, which never happened in training.
+    assert out["columns_outside"].to_list()[:2] == [0, 1]
+    landbridge(*asked, "-o", "out.csv")
+    text = pl.read_csv("out.csv", infer_schema=False)
+    assert text.select("word", "colour").equals(made.select("word", "colour"))
+    assert [row["word"] for row in landbridge.json(*asked)] == made["word"].to_list()
+
+
+def test_kept_columns_of_parquet_keep_their_types(landbridge, model):
+    whole = pl.Series([2**40] * 120, dtype=pl.Int128)
+    made = make_frame(seed=1).with_columns(
+        price=pl.lit("1.10").cast(pl.Decimal(9, 2)),
+        level=pl.Series([0.5, float("nan"), None] * 40),
+        at=pl.datetime(2020, 1, 1, time_zone="Europe/Paris"),
+        kind=pl.Series(["NA", "b"] * 60, dtype=pl.Categorical),
+        wait=pl.duration(minutes=90),
+        whole=whole,
+    )
+    made.write_parquet("new.parquet")
+    kept = ["price", "level", "at", "kind", "wait", "whole"]
+    asked = ("predict", model, "new.parquet", *[word for k in kept for word in ("--keep", k)])
+    landbridge(*asked, "-o", "out.parquet")
+    out = pl.read_parquet("out.parquet").select(kept)
+    assert out.equals(made.select(kept).with_columns(whole.alias("whole").cast(pl.String)))
+    landbridge(*asked, "-o", "out.csv")
+    rows = pl.read_csv("out.csv", infer_schema=False).select(kept).rows()
+    paris = "2020-01-01T00:00:00.000000+0100"
+    assert rows[0] == ("1.10", "0.5", paris, "NA", "5400.0", str(2**40))
+    assert rows[1][1] == "NaN"
+    shown = landbridge.json(*asked)[1]
+    assert shown["level"] is None
+    assert shown["wait"] == 5400
+
+
+def test_errors_of_a_spreadsheet_are_kept_as_written(landbridge, model):
+    made = make_frame(seed=1).with_columns(pl.lit("x").alias("note"))
+    with xlsxwriter.Workbook("new.xlsx") as book:
+        made.write_excel(book, "s", autofit=False)
+        sheet = book.get_worksheet_by_name("s")
+        sheet.write_formula(2, made.columns.index("note"), "=NA()", None, "#N/A")
+        sheet.write_formula(3, made.columns.index("size"), "=1/0", None, "#DIV/0!")
+    done = landbridge(
+        "predict", model, "new.xlsx", "--keep", "note", "--keep", "size", "-o", "o.csv"
+    )
+    out = pl.read_csv("o.csv", infer_schema=False)
+    assert out["note"].to_list()[:3] == ["x", "#N/A", "x"]
+    assert out["size"][2] == "#DIV/0!"
+    assert (
+        "'note': 1 cell is an error of a formula and read as missing: '#N/A' in row 2"
+        in done.stderr
+    )
 
 
 def test_columns_of_the_answer_cannot_be_kept(landbridge, table, model):

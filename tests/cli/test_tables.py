@@ -531,6 +531,29 @@ def test_other_sheets_of_a_workbook_are_named(tmp_path):
         assert read_table(tmp_path / "t.xlsx").height == 2
 
 
+def test_errors_of_formulas_in_a_workbook_are_announced(tmp_path):
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        sheet.write_row(2, 1, ["a", "b", "c"])
+        for row in range(3, 13):
+            sheet.write_row(row, 1, [row, f"x{row}", 0.5 * row])
+        sheet.write_formula(4, 1, "=1/0", None, "#DIV/0!")
+        for row, error in zip((4, 6, 7, 9), ("#N/A", "#REF!", "#NAME?", "#NUM!"), strict=True):
+            sheet.write_formula(row, 2, "=NA()", None, error)
+        sheet.write_string(5, 2, "#VALUE!")  # text that somebody typed
+    with pytest.warns(UserWarning, match="read as missing") as said:
+        frame = read_table(tmp_path / "t.xlsx")
+    words = [str(one.message) for one in said]
+    assert len(words) == 2
+    assert (
+        "'a': 1 cell is an error of a formula and read as missing: '#DIV/0!' in row 2" in words[0]
+    )
+    assert "'b': 4 cells are errors" in words[1]
+    assert "'#N/A' in row 2, '#REF!' in row 4, '#NAME?' in row 5 and 1 more" in words[1]
+    assert frame["a"].to_list() == [3, None, *range(5, 13)]
+    assert frame["b"].to_list()[:5] == ["x3", None, "#VALUE!", None, None]
+
+
 def test_numbers_of_a_workbook_are_not_rounded(tmp_path):
     values = [1.23456789e-10, 1 / 3, 0.1 + 0.2, -2e9 / 7, 1e-300, 0.0, 12.0]
     made = pl.DataFrame({"x": values, "y": [1.0, 2.0, 0.25, 1e-12, 3.0, 4.0, 5.0]})

@@ -39,6 +39,21 @@ SEPARATORS = ",;\t|"
 MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL"]
 # Folder of rows without a value, as in region=__HIVE_DEFAULT_PARTITION__.
 EMPTY_FOLDER = "__HIVE_DEFAULT_PARTITION__"
+# Start of the names of columns that hold cells as they are written; no file has such names.
+AS_WRITTEN = "\0as written "
+# Errors of formulas by the names that fastexcel gives them.
+ERRORS = {
+    "Div0": "#DIV/0!",
+    "GettingData": "#GETTING_DATA",
+    "NA": "#N/A",
+    "Name": "#NAME?",
+    "Null": "#NULL!",
+    "Num": "#NUM!",
+    "Ref": "#REF!",
+    "Value": "#VALUE!",
+}
+# Number of cells shown in a warning.
+SHOWN = 3
 # Bytes that are read at once, and most bytes of one record.
 BLOCK = 4 << 20
 MOST_OF_A_RECORD = 64 << 20
@@ -95,7 +110,10 @@ def is_parquet(files: Sequence[Path]) -> bool:
 
 
 def scan_parquet(
-    files: Sequence[Path], missing: Sequence[str] = (), text: Collection[str] = ()
+    files: Sequence[Path],
+    missing: Sequence[str] = (),
+    text: Collection[str] = (),
+    keep: Collection[str] = (),
 ) -> pl.LazyFrame:
     """The table in the order of the files; folders like ``region=north`` become a column."""
     # Limit how many row groups polars reads ahead, so that memory depends on the size of a piece.
@@ -103,7 +121,15 @@ def scan_parquet(
     os.environ.setdefault("POLARS_ROW_GROUP_PREFETCH_SIZE", "1")
     types = _types_of_folders(files)
     table = pl.scan_parquet(list(files), hive_partitioning=bool(types), hive_schema=types or None)
-    return with_plain_types(table, missing, text)
+    return with_plain_types(with_copies(table, keep), missing, text)
+
+
+def with_copies(table: Table, names: Collection[str]) -> Table:
+    """Append copies of columns that keep the cells as they are written."""
+    known = set(table.collect_schema()) if names else ()
+    return table.with_columns(
+        pl.col(name).alias(AS_WRITTEN + name) for name in names if name in known
+    )
 
 
 def _types_of_folders(files: Sequence[Path]) -> dict[str, Any]:
@@ -135,17 +161,18 @@ def with_plain_types(
 
     Columns named in ``text`` become text, with whole numbers as ``7``. A mark that is a number also
     stands for equal numbers. Only columns that need it are converted, because polars takes seconds
-    to plan a query over tens of thousands.
+    to plan a query over tens of thousands. Copies by `with_copies` stay as they are.
     """
-    schema = table.collect_schema()
+    schema = {n: t for n, t in table.collect_schema().items() if not n.startswith(AS_WRITTEN)}
+    own = ~cs.starts_with(AS_WRITTEN)
     durations = [name for name, kind in schema.items() if kind == pl.Duration]
     if durations:
         warnings.warn(f"Durations in {listing(durations)} are read as seconds.", stacklevel=2)
     table = table.with_columns(
-        (cs.decimal() | cs.by_dtype(pl.Int128)).cast(pl.Float64),
-        cs.duration().dt.total_microseconds() / 1e6,
-        (cs.time() | cs.categorical() | cs.enum() | cs.by_dtype(pl.Null)).cast(pl.String),
-        cs.datetime(time_zone="*").dt.convert_time_zone("UTC").dt.replace_time_zone(None),
+        (own & (cs.decimal() | cs.by_dtype(pl.Int128))).cast(pl.Float64),
+        (own & cs.duration()).dt.total_microseconds() / 1e6,
+        (own & (cs.time() | cs.categorical() | cs.enum() | cs.by_dtype(pl.Null))).cast(pl.String),
+        (own & cs.datetime(time_zone="*")).dt.convert_time_zone("UTC").dt.replace_time_zone(None),
     )
     table = table.with_columns(
         pl.col(name).cast(pl.String).str.replace(r"^(-?\d+)\.0$", "$1")
@@ -154,10 +181,16 @@ def with_plain_types(
     )
     numbers = pl.Series(missing, dtype=pl.String).cast(pl.Float64, strict=False).drop_nulls()
     if len(numbers):
-        numeric = cs.integer() | cs.float()
+        numeric = own & (cs.integer() | cs.float())
         is_mark = numeric.cast(pl.Float64).is_in(numbers.to_list())
         table = table.with_columns(pl.when(~is_mark).then(numeric))
-    return table.with_columns(pl.when(~cs.string().is_in([*MISSING, *missing])).then(cs.string()))
+    return with_empty_cells(table, missing)
+
+
+def with_empty_cells(table: Table, missing: Sequence[str] = ()) -> Table:
+    """Empty the text cells that mark missing values, except in copies by `with_copies`."""
+    text = cs.string() & ~cs.starts_with(AS_WRITTEN)
+    return table.with_columns(pl.when(~text.is_in([*MISSING, *missing])).then(text))
 
 
 def check_file(path: Path) -> None:
@@ -232,7 +265,7 @@ class TextFile:
         names = next(_records(path, header, separator), (1, []))[1]
         return cls(path, names, separator, encoding, missing)
 
-    def frames(self, n_rows: int) -> Iterator[pl.DataFrame]:
+    def frames(self, n_rows: int, keep: Collection[str] = ()) -> Iterator[pl.DataFrame]:
         """Yield the table in frames of at most ``n_rows`` rows, with every cell as text.
 
         polars reads far ahead in a large file, so a scan would need memory for much of it.
@@ -242,9 +275,11 @@ class TextFile:
             frame = pl.read_csv(
                 header + block,
                 separator=self.separator,
-                null_values=[*MISSING, *self.missing],
+                null_values=None if keep else [*MISSING, *self.missing],
                 infer_schema_length=0,
             )
+            if keep:
+                frame = with_empty_cells(with_copies(frame, keep), self.missing)
             yield from frame.iter_slices(n_rows)
             header = header or _first_record(block)
 
@@ -417,8 +452,11 @@ def read_json_lines(path: Path) -> pl.DataFrame:
         ) from error
 
 
-def read_excel(path: Path) -> pl.DataFrame:
-    """The first sheet with every cell as text; types are found as for text files."""
+def read_excel(path: Path, keep: Collection[str] = ()) -> pl.DataFrame:
+    """The first sheet with every cell as text; types are found as for text files.
+
+    Errors of formulas, such as ``#N/A``, are missing, except in copies of the columns to ``keep``.
+    """
     try:
         import fastexcel
     except ImportError as error:
@@ -439,6 +477,7 @@ def read_excel(path: Path) -> pl.DataFrame:
             .alias(exact.name)
             for exact in numbers
         )
+        errors = _errors_of_formulas(sheet, frame)
     except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as error:
         raise InputError(
             f"{path}: must be a spreadsheet; got a file that cannot be read ({error}). Save the "
@@ -454,7 +493,46 @@ def read_excel(path: Path) -> pl.DataFrame:
             f"{listing(others)}, as files if they belong to the table.",
             stacklevel=2,
         )
-    return frame[1:].rename(dict(zip(frame.columns, names, strict=True)))
+    header = dict(zip(frame.columns, names, strict=True))
+    for column in header:
+        _announce_errors(path, header[column], errors.get(column, {}))
+    copies = [
+        _with_errors(frame[column], errors.get(column, {}))[1:].alias(AS_WRITTEN + name)
+        for column, name in header.items()
+        if name in keep
+    ]
+    return frame[1:].rename(header).with_columns(copies)
+
+
+def _errors_of_formulas(sheet: Any, frame: pl.DataFrame) -> dict[str, dict[int, str]]:
+    """Cells with an error like ``#N/A`` by column and row; fastexcel reads them as missing."""
+    found: dict[str, dict[int, str]] = {}
+    if not any(column.null_count() for column in frame):
+        return found
+    cells = sheet.to_arrow_with_errors()[1]
+    for cell in () if cells is None else cells.errors:
+        row, column = cell.position
+        error = re.search(r"Error\((\w+)\)", cell.detail)
+        if error is not None:
+            text = ERRORS.get(error[1], f"#{error[1]}")
+            found.setdefault(frame.columns[column], {})[row] = text
+    return found
+
+
+def _announce_errors(path: Path, name: str, errors: dict[int, str]) -> None:
+    if errors:
+        cells = "1 cell is an error" if len(errors) == 1 else f"{len(errors)} cells are errors"
+        shown = ", ".join(f"{text!r} in row {row}" for row, text in sorted(errors.items())[:SHOWN])
+        more = f" and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+        warnings.warn(
+            f"{path}: {name!r}: {cells} of a formula and read as missing: {shown}{more}. Correct "
+            "the formula, or empty the cells.",
+            stacklevel=3,
+        )
+
+
+def _with_errors(column: pl.Series, errors: dict[int, str]) -> pl.Series:
+    return column.scatter(list(errors), list(errors.values())) if errors else column
 
 
 @contextmanager

@@ -23,6 +23,7 @@ import polars as pl
 from landbridge._tasks import Progress
 from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code
 from landbridge.cli._files import (
+    AS_WRITTEN,
     EXCEL_SUFFIXES,
     TEXT_SUFFIXES,
     TextFile,
@@ -35,6 +36,7 @@ from landbridge.cli._files import (
     read_json_lines,
     readable,
     scan_parquet,
+    with_copies,
     with_plain_types,
 )
 from landbridge.cli._session import InputError, listing, nearest
@@ -143,23 +145,28 @@ class Pieces:
         encoding: str | None = None,
         missing: Sequence[str] = (),
         text: Collection[str] = (),
+        keep: Collection[str] = (),
     ) -> "Pieces":
-        """Read the header, and check that all lines of a text file have equally many cells."""
+        """Read the header, and check that all lines of a text file have equally many cells.
+
+        The pieces also have a copy of each column to ``keep``, whose cells are as they are written.
+        """
         files, place = find_files(path), str(path)
         suffix = files[0].suffix.lower()
         check_encoding(files[0], encoding)
         if is_parquet(files):
-            return cls.of_parquet(files, place, missing, text)
+            return cls.of_parquet(files, place, missing, text, keep)
         if suffix in TEXT_SUFFIXES:
             file = TextFile.open(path, encoding, missing)
             check_names(path, file.names)
             with readable(path, file):
                 check_rectangular(file)
-            return cls(place, file.names, file.frames, True, True, file, missing)
+            read = partial(file.frames, keep=keep)
+            return cls(place, file.names, read, True, True, file, missing)
         is_sheet = suffix in EXCEL_SUFFIXES
-        frame = read_excel(path) if is_sheet else read_json_lines(path)
+        frame = read_excel(path, keep) if is_sheet else with_copies(read_json_lines(path), keep)
         frame = with_plain_types(frame, missing, text)
-        return cls(place, frame.columns, frame.iter_slices, True, is_sheet, missing=missing)
+        return cls(place, _own(frame.columns), frame.iter_slices, True, is_sheet, missing=missing)
 
     @classmethod
     def of_parquet(
@@ -168,11 +175,12 @@ class Pieces:
         place: str,
         missing: Sequence[str] = (),
         text: Collection[str] = (),
+        keep: Collection[str] = (),
     ) -> "Pieces":
         """Several Parquet files as one table."""
         with readable(place):
-            table = scan_parquet(files, missing, text)
-            names = list(table.collect_schema())
+            table = scan_parquet(files, missing, text, keep)
+            names = _own(table.collect_schema())
         check_names(Path(place), names)
         return cls(place, names, partial(batches, table))
 
@@ -205,7 +213,8 @@ class Pieces:
             for piece in pieces:
                 filled = plain_numbers(piece, self.place, n_rows)
                 if self.has_blanks:
-                    is_blank = filled.select(pl.all_horizontal(pl.all().is_null())).to_series()
+                    cells = pl.col(self.names).is_null()
+                    is_blank = filled.select(pl.all_horizontal(cells)).to_series()
                     blanks += (is_blank.arg_true() + n_rows + 1).to_list()
                     filled = filled.filter(~is_blank)
                 n_rows += piece.height
@@ -222,6 +231,11 @@ class Pieces:
                 f"{blanks[0]}.",
                 stacklevel=2,
             )
+
+
+def _own(columns: Iterable[str]) -> list[str]:
+    """Names of columns without the copies of `with_copies`."""
+    return [name for name in columns if not name.startswith(AS_WRITTEN)]
 
 
 def rows_per_piece(n_columns: int) -> int:
@@ -274,7 +288,7 @@ def plain_numbers(frame: pl.DataFrame, place: object, first_row: int = 0) -> pl.
     columns = []
     # Column by column: polars takes seconds to plan one query over tens of thousands of columns.
     for column in frame:
-        if column.dtype.is_float():
+        if column.dtype.is_float() and not column.name.startswith(AS_WRITTEN):
             column = column.fill_nan(None)
             _check_size(column, place, first_row)
         columns.append(column)

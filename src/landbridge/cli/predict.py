@@ -8,12 +8,13 @@ from typing import IO, Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from sklearn.pipeline import Pipeline
 
 from landbridge._storage import whole_file
 from landbridge._tasks import Progress
-from landbridge.cli._columns import RowChecker, check_card, column_kind, require_columns
-from landbridge.cli._files import find_files
+from landbridge.cli._columns import RowChecker, check_card, require_columns
+from landbridge.cli._files import AS_WRITTEN, find_files
 from landbridge.cli._options import Predict
 from landbridge.cli._session import InputError, Session, check_distinct, check_output
 from landbridge.cli._tables import Pieces, require_column
@@ -32,8 +33,8 @@ def run_predict(asked: Predict, current: Session) -> None:
     known = [column["name"] for column in columns]
     keep = list(dict.fromkeys(asked.keep or ()))
     # Read every column as text; types are those of the training data, not inferred again.
-    how = [saved.card.get(name, ()) for name in ("missing", "text")]
-    pieces = Pieces.open(asked.new, asked.encoding, *how)
+    missing, text = (saved.card.get(name, ()) for name in ("missing", "text"))
+    pieces = Pieces.open(asked.new, asked.encoding, missing, text, keep)
     require_columns(known, pieces.names)
     for name in keep:
         require_column(pieces.names, name, "--keep")
@@ -71,7 +72,8 @@ def _answers(
                     f"{type(error).__name__}: {str(error).splitlines()[0]} Copy the file again "
                     "from where it was saved."
                 ) from error
-            other = [name for name in keep if column_kind(piece[name]) == "other"]
+            kept = [piece[AS_WRITTEN + name].alias(name) for name in keep]
+            other = [column.name for column in kept if _has_parts(column.dtype)]
             if other and (asked.output is None or asked.output.suffix.lower() != ".parquet"):
                 raise InputError(
                     f"--keep must name columns with one value per cell; {other[0]!r} holds lists, "
@@ -83,8 +85,13 @@ def _answers(
                     f"--keep must not name an output column; got {taken[0]!r}, "
                     "which contains predictions. Rename the column in the table."
                 )
-            yield answers.select(*(piece[name] for name in keep), *answers)
+            yield answers.select(*kept, *answers)
             progress.advance(piece.height)
+
+
+def _has_parts(kind: pl.DataType) -> bool:
+    """Whether cells hold lists, records, bytes or Python objects, which text files cannot."""
+    return kind.is_nested() or kind in (pl.Binary, pl.Object)
 
 
 def predict_table(model: Any, frame: pl.DataFrame, outside: Any) -> pl.DataFrame:
@@ -132,6 +139,8 @@ def print_answers(answers: Iterable[pl.DataFrame], *, as_json: bool, raw: bool =
         return
     start = "[\n"
     for piece in answers:
+        # JSON has no NaN and no durations.
+        piece = _without_durations(piece).with_columns(cs.float().fill_nan(None))
         rows = json.dumps(piece.to_dicts(), indent=1, default=str)
         # Omit the brackets of each piece, because all rows form one list.
         sys.stdout.write(start + rows[2:-2])
@@ -149,10 +158,16 @@ def write_answers(answers: Iterable[pl.DataFrame], path: Path, *, raw: bool = Tr
             _write_csv(answers, file, raw=raw, separator="\t" if suffix == ".tsv" else ",")
 
 
+def _without_durations(piece: pl.DataFrame) -> pl.DataFrame:
+    """The same columns with durations as seconds."""
+    return piece.with_columns(cs.duration().dt.total_microseconds() / 1e6)
+
+
 def _write_csv(
     answers: Iterable[pl.DataFrame], file: IO[bytes], *, raw: bool, separator: str = ","
 ) -> None:
     for number, piece in enumerate(answers):
+        piece = _without_durations(piece)  # CSV has none
         shown = piece if raw else without_formulas(piece)
         # Written by Python, whose errors name a closed pipe, unlike those of polars.
         file.write(shown.write_csv(include_header=number == 0, separator=separator).encode())
@@ -164,7 +179,8 @@ def _write_parquet(answers: Iterable[pl.DataFrame], file: IO[bytes]) -> None:
     writer = None
     try:
         for piece in answers:
-            rows = piece.to_arrow()
+            # Arrow has no integers of 128 bits.
+            rows = piece.with_columns(cs.by_dtype(pl.Int128).cast(pl.String)).to_arrow()
             if writer is None:
                 writer = pq.ParquetWriter(file, rows.schema)
             writer.write_table(rows.cast(writer.schema))
