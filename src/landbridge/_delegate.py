@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import Task, check_estimator_given, check_rows
+from landbridge._validation import Task, check_estimator_given, check_rows, without_masks
 
 BOOSTED = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
 
@@ -188,6 +188,7 @@ class DelegatingEstimator(MetaEstimatorMixin, BaseEstimator):
         """Decision function of the fitted estimator."""
         return self._ask("decision_function", X)
 
+    @without_masks
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of a classifier, R² of a regressor."""
         return self._ask("score", X, y, sample_weight=sample_weight)

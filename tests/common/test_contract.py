@@ -393,6 +393,36 @@ def test_bad_target_rows_are_refused(case):
             case.make().fit(**{**good, **changes})
 
 
+@every_case
+def test_masked_values_are_refused_by_name(case):
+    sample = make_sample(case)
+    given = sample.arguments(case)
+    if "sample_weight" in inspect.signature(case.make().fit).parameters:
+        given["sample_weight"] = np.ones(len(sample.X))
+    for name, values in given.items():
+        masked = np.ma.masked_array(values)
+        masked[3] = np.ma.masked
+        with pytest.raises(ValueError, match=f"`{name}` must have no masked values; got"):
+            case.make().fit(**{**given, name: masked})
+
+
+@every_case
+def test_masked_new_rows_are_refused(case):
+    sample = make_sample(case)
+    estimator = case.make().fit(**sample.arguments(case))
+    rows = np.ma.masked_array(sample.X_new)
+    plain = None
+    for method in ("predict", "predict_proba", "decision_function", "transform"):
+        if hasattr(estimator, method):
+            plain = getattr(estimator, method)(sample.X_new)
+            np.testing.assert_array_equal(getattr(estimator, method)(rows), plain)
+    rows[2, 1] = np.ma.masked
+    for method in ("predict", "predict_proba", "decision_function", "transform"):
+        if hasattr(estimator, method):
+            with pytest.raises(ValueError, match="`X` must have no masked values; got 1"):
+                getattr(estimator, method)(rows)
+
+
 @cases_where(lambda case: case.kind == "regressor")
 @pytest.mark.parametrize("name", ["y", "y_target"])
 def test_labels_that_are_not_numbers_are_refused(case, name):

@@ -33,12 +33,14 @@ from landbridge._validation.checks import (
     missing_values,
     non_numeric_columns,
     plain_numbers,
+    refuse_masked,
     seen_names,
     sklearn_errors,
     stack_rows,
     task_of,
     union_of_classes,
     without_duplicates,
+    without_masks,
 )
 from landbridge._validation.transfer import (
     TransferData,

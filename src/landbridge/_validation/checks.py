@@ -1,11 +1,13 @@
 """Checks of parameters, of rows, and of labels, groups and weights."""
 
+import functools
+import inspect
 import numbers
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,6 +21,8 @@ from landbridge._warn import warn_caller
 from landbridge.exceptions import FewSourcesWarning
 
 Task = Literal["classification", "regression"]
+P = ParamSpec("P")
+R = TypeVar("R")
 # Integers with more distinct values than this are counts, not classes.
 MOST_CLASSES = 30
 FLOATS = [np.float64, np.float32]
@@ -119,6 +123,31 @@ def check_choice(value: Any, name: str, choices: list[Any] | tuple[Any, ...]) ->
 # Rows.
 
 
+def refuse_masked(given: Mapping[str, Any]) -> None:
+    """Raise if an array has masked values, which numpy would replace by whatever is below."""
+    for name, values in given.items():
+        if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+            mask = np.ma.getmaskarray(values)
+            first = np.argwhere(mask)[0].tolist()
+            raise ValueError(
+                f"`{name}` must have no masked values; got {mask.sum()}, the first at position "
+                f"{first if len(first) > 1 else first[0]}. Fill them with {name}.filled(value), or "
+                "leave out those rows."
+            )
+
+
+def without_masks(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function or method, so that it refuses arrays with masked values."""
+    names = tuple(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def checked(*args: P.args, **options: P.kwargs) -> R:
+        refuse_masked(dict(zip(names, args, strict=False)) | options)
+        return function(*args, **options)
+
+    return checked
+
+
 def check_new_source(estimator: Any, X: MatrixLike, *, accept_sparse: bool = True) -> Matrix:
     """Check source rows at ``fit`` and record their columns on the estimator."""
     X = validated(estimator, X, accept_sparse=accept_sparse)
@@ -138,6 +167,7 @@ def check_rows(
 def validated(estimator: Any, X: MatrixLike, *y: Any, accept_sparse: bool, **options: Any) -> Any:
     """Check rows, and labels if given, by scikit-learn; numbers of any size pass."""
     options |= {"accept_sparse": "csr" if accept_sparse else False, "dtype": FLOATS}
+    refuse_masked({"X": X, **dict(zip("y", y, strict=False))})
     refuse_dates(X, "X")
     with sklearn_errors(X, "X"):
         return validate_data(estimator, X, *y, ensure_all_finite=False, **options)
@@ -148,6 +178,7 @@ def check_like_source(
 ) -> Matrix:
     """Check another matrix of ``fit`` against the columns of the source."""
     names = column_names(X)
+    refuse_masked({name: X})
     refuse_dates(X, name)
     with sklearn_errors(X, name):
         X = check_array(
@@ -379,6 +410,7 @@ def check_labels(y: VectorLike, n_rows: int) -> Vector:
             f"`y` must have one label for each of the {n_rows} rows of X; got None. "
             "Pass the labels of the batch."
         )
+    refuse_masked({"y": y})
     with sklearn_errors(y, "y"):
         y = check_array(check_object_labels(y), ensure_2d=False, dtype=None, input_name="y")
     y = column_or_1d(y)
@@ -394,6 +426,7 @@ def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
     """Check regression labels: numeric, none missing, none larger than `LARGEST`."""
     if sparse.issparse(y):
         raise TypeError(f"`{name}` must be a dense array; got sparse data. Call its toarray().")
+    refuse_masked({name: y})
     labels = np.asarray(y)
     if labels.dtype == object:
         _check_complete(
@@ -419,6 +452,7 @@ def check_numeric_labels(y: VectorLike, name: str = "y") -> Vector:
 
 def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task: Task) -> Vector:
     """Check that target labels match the rows, are complete and have the type of source labels."""
+    refuse_masked({"y_target": y_target})
     if task == "regression":
         y_target = check_numeric_labels(y_target, "y_target")
     y_target = check_array(
@@ -455,6 +489,7 @@ def check_target_labels(y_target: VectorLike, X_target: Matrix, y: Vector, task:
 
 def check_object_labels(y: VectorLike) -> VectorLike:
     """Check class labels given as Python objects, and convert numbers to a numeric array."""
+    refuse_masked({"y": y})
     labels = np.asarray(y)
     if labels.dtype != object or labels.ndim != 1:
         return y
@@ -502,6 +537,7 @@ def check_sample_weight(
     sample_weight: VectorLike, X: Matrix, name: str = "sample_weight"
 ) -> Vector:
     """Return non-negative weights, one per row, not all zero, whose squares have a sum."""
+    refuse_masked({name: sample_weight})
     if not np.asarray(sample_weight).any():
         raise ValueError(
             f"`{name}` must have a positive sum; got zeros only. "
@@ -529,6 +565,7 @@ def check_groups(groups: VectorLike, n_rows: int) -> Vector:
             "`groups` must name the source of each row; got None. "
             "Pass groups=, for example the hospital or the year of each row."
         )
+    refuse_masked({"groups": groups})
     # An array from a list of text and NaN would contain the text "nan" as a source.
     groups = np.asarray(groups, dtype=object if isinstance(groups, (list, tuple)) else None)
     if groups.ndim != 1 or groups.shape[0] != n_rows:

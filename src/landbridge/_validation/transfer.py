@@ -19,6 +19,7 @@ from landbridge._validation.checks import (
     check_sample_weight,
     check_source_rows,
     check_target_labels,
+    refuse_masked,
     sklearn_errors,
     stack_rows,
     union_of_classes,
@@ -166,6 +167,7 @@ def check_mapping(
     Only the length of the labels is checked; each method defines their meaning.
     """
     X = check_new_source(estimator, X, accept_sparse=accept_sparse)
+    refuse_masked({"y": y, "y_target": y_target})
     if y is not None:
         y = np.asarray(y)
         with sklearn_errors(X, "X"):

@@ -29,6 +29,7 @@ from landbridge._validation import (
     is_text,
     plain_numbers,
     seen_names,
+    without_masks,
 )
 from landbridge._warn import warn_caller
 from landbridge.exceptions import LandbridgeWarning, NothingSelectedWarning
@@ -187,6 +188,7 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         self.dtype = dtype
         self.center = center
 
+    @without_masks
     def fit(self, X: MatrixLike, y: VectorLike, *, groups: VectorLike = None) -> Self:
         """Select features on rows in memory.
 
@@ -208,6 +210,7 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
         self._solution = self._solve(statistics, domains, labels.classes)
         return self
 
+    @without_masks
     def partial_fit(self, X: MatrixLike, y: VectorLike, *, groups: VectorLike = None) -> Self:
         """Add a batch of rows to the moments; the path is computed on first use.
 
@@ -351,10 +354,16 @@ class TGreedySelector(SelectorMixin, Documented, BaseEstimator):
             return response
         return solution.classes[(response > 0).astype(int)]
 
+    @without_masks
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy for two classes, R² for a numeric response."""
         measure = r2_score if self._solved().classes is None else accuracy_score
         return float(measure(_as_labels(y), self.predict(X), sample_weight=sample_weight))
+
+    @without_masks
+    def transform(self, X: MatrixLike) -> Matrix:
+        """Keep the selected features."""
+        return super().transform(X)
 
     @property
     def path_(self) -> FeaturePath:

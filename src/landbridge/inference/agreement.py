@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from landbridge._typing import Vector, VectorLike
+from landbridge._validation import without_masks
 from landbridge.inference.intervals import check_level, normal_quantile
 
 FEWEST_CANDIDATES = 3
@@ -72,6 +73,7 @@ def mean_agreement(predicted: VectorLike) -> Vector:
     return (same.sum(axis=1) - 1) / (len(predicted) - 1)
 
 
+@without_masks
 def agreement_interval(predicted: VectorLike, *, level: float = 0.9) -> AgreementInterval:
     """Reference interval for the accuracy of each candidate from unlabelled rows.
 

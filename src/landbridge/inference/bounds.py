@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from landbridge._typing import VectorLike
+from landbridge._validation import without_masks
 from landbridge.inference.sources import check_losses
 
 
@@ -42,6 +43,7 @@ class Bound:
         )
 
 
+@without_masks
 def generalization_bound(
     losses: VectorLike, vc_dimension: float, *, weights: VectorLike = None, delta: float = 0.05
 ) -> Bound:

@@ -25,7 +25,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, without_masks
 from landbridge.inference.intervals import (
     check_level,
     decimals,
@@ -98,6 +98,7 @@ class PairedTest:
         )
 
 
+@without_masks
 def paired_test(
     losses_a: VectorLike,
     losses_b: VectorLike,
@@ -154,6 +155,7 @@ def paired_test(
     return paired_test_of(summary, method, level, names)
 
 
+@without_masks
 def holm(p_values: VectorLike) -> Vector:
     """Holm's step-down correction, which controls the family-wise error rate.
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import check_positive
+from landbridge._validation import check_positive, without_masks
 
 # Stakes as shares of the wealth. Kelly's stake is mean/second moment of d; for paired zero-one
 # losses with relevant differences it is between 0.05 and 0.9.
@@ -27,6 +27,7 @@ STAKES = np.array([0.1, 0.2, 0.35, 0.55, 0.8])
 WIDE_STAKES = 2.0 ** np.arange(-20, 21, 2)
 
 
+@without_masks
 def e_value(
     differences: VectorLike, *, bound: float | None = None, scale: float | None = None
 ) -> float | Vector:

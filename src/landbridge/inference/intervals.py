@@ -33,7 +33,7 @@ from scipy import stats
 
 from landbridge._html import card, interval_bar, sentence
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import check_choice, is_number
+from landbridge._validation import check_choice, is_number, without_masks
 from landbridge._warn import warn_caller
 from landbridge.exceptions import FewSourcesWarning
 from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_sources
@@ -188,6 +188,7 @@ class Interval:
         return self.describe()
 
 
+@without_masks
 def interval(
     losses: VectorLike,
     groups: VectorLike,
@@ -289,6 +290,7 @@ def interval_of(
     )
 
 
+@without_masks
 def score_interval(rate: VectorLike, n_rows: VectorLike, level: float) -> tuple[Vector, Vector]:
     """Score (Wilson) interval of a rate, clipped at 0 and 1.
 

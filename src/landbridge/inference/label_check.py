@@ -25,7 +25,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import check_groups
+from landbridge._validation import check_groups, without_masks
 from landbridge.inference._comparable_rows import ComparableRows, comparable_rows
 
 LEVEL = 0.03
@@ -139,6 +139,7 @@ class LabelCheck:
         )
 
 
+@without_masks
 def check_labels(
     X_labelled: MatrixLike,
     X_unlabelled: MatrixLike,

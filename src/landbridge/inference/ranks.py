@@ -10,6 +10,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
+from landbridge._validation import without_masks
 from landbridge.inference.intervals import check_level
 
 
@@ -48,6 +49,7 @@ class FriedmanTest:
         )
 
 
+@without_masks
 def friedman_test(losses: VectorLike, level: float = 0.95) -> FriedmanTest:
     """Test whether A algorithms have equal mean ranks over K sources.
 

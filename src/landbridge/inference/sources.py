@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from landbridge._typing import Vector, VectorLike
-from landbridge._validation import check_choice, check_groups
+from landbridge._validation import check_choice, check_groups, without_masks
 
 SourceWeight: TypeAlias = Literal["equal", "proportional"]
 
@@ -77,6 +77,7 @@ class SourceSummary:
         return float(self.share @ self.mean_variance)
 
 
+@without_masks
 def summarise_sources(
     losses: VectorLike,
     groups: VectorLike,

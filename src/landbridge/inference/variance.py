@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from landbridge._typing import VectorLike
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, without_masks
 from landbridge.inference.sources import SourceSummary, SourceWeight, summarise_sources
 
 
@@ -82,6 +82,7 @@ VARIANCES: dict[str, Callable[[SourceSummary], float]] = {
 }
 
 
+@without_masks
 def cv_variance(
     losses: VectorLike,
     groups: VectorLike,

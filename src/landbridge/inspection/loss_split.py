@@ -26,7 +26,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, cross_val_predict
 from landbridge._docstrings import documented
 from landbridge._tasks import spawn_seeds
 from landbridge._typing import Matrix, MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import Task, stack_rows
+from landbridge._validation import Task, stack_rows, without_masks
 from landbridge.inference.intervals import check_level, decimals, with_decimals
 from landbridge.inspection._domain_auc import default_classifier
 
@@ -196,6 +196,7 @@ def target_share(X: Matrix, X_target: Matrix, seed: int) -> Vector:
 
 
 @documented
+@without_masks
 def explain_loss(
     X: MatrixLike,
     y: VectorLike,

@@ -24,6 +24,7 @@ from landbridge._validation import (
     check_two_domains,
     column_names,
     stack_rows,
+    without_masks,
 )
 from landbridge.exceptions import WeightingWarning
 from landbridge.inspection._domain_auc import MIN_ROWS, DomainAUC, domain_auc
@@ -277,6 +278,7 @@ def _p(value: float) -> str:
 
 
 @documented
+@without_masks
 def diagnose_shift(
     X: MatrixLike,
     X_target: MatrixLike,

@@ -15,7 +15,13 @@ from sklearn.utils.validation import _num_samples
 
 from landbridge._storage import require_regular_file, require_type, whole_file
 from landbridge._typing import RandomState, Vector, VectorLike
-from landbridge._validation import check_choice, check_count, check_positive, is_number
+from landbridge._validation import (
+    check_choice,
+    check_count,
+    check_positive,
+    is_number,
+    without_masks,
+)
 from landbridge.inference.intervals import check_level
 from landbridge.labelling import _reasons, mixture
 from landbridge.labelling._judge import Judge
@@ -216,6 +222,7 @@ class LabelPlanner:
             )
         return self._ask(pool, places)
 
+    @without_masks
     def ask_from_predictions(
         self,
         predictions: VectorLike,
@@ -348,6 +355,7 @@ class LabelPlanner:
 
     # Answers
 
+    @without_masks
     def tell(self, indices: VectorLike, labels: VectorLike) -> Self:
         """Record the labels of rows in a batch.
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from landbridge._typing import Vector, VectorLike
+from landbridge._validation import without_masks
 
 # Below this share of rows a class is rare.
 RARE = 0.2
@@ -89,6 +90,7 @@ class ClassReport:
         return "average_precision" if np.sum(self.n_rows > 0) == 2 else "balanced_accuracy"
 
 
+@without_masks
 def class_report(
     y: VectorLike, predictions: VectorLike, classes: VectorLike, sample_weight: VectorLike = None
 ) -> ClassReport:

@@ -39,6 +39,7 @@ import numpy as np
 from scipy import stats
 
 from landbridge._typing import Vector, VectorLike
+from landbridge._validation import without_masks
 from landbridge.inference.intervals import (
     check_level,
     format_interval,
@@ -133,6 +134,7 @@ def bootstrap_scores(
     return metric.replicates(y, predictions, weights)
 
 
+@without_masks
 def metric_interval(
     metric: Metric,
     y: VectorLike,
@@ -257,6 +259,7 @@ def reweighted_interval(
     )
 
 
+@without_masks
 def paired_probability(
     metric: Metric,
     y: VectorLike,

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from landbridge._typing import VectorLike
+from landbridge._validation import without_masks
 from landbridge.inference.intervals import format_number
 from landbridge.metrics._kernels import Kernel, Pointwise
 
@@ -95,6 +96,7 @@ class Metric:
         low, high = self.bounds
         return float(self.loss(high)), float(self.loss(low))
 
+    @without_masks
     def score(
         self, y: VectorLike, predictions: VectorLike, sample_weight: VectorLike = None
     ) -> Any:
@@ -154,6 +156,7 @@ class Metric:
         """
         return self.loss(loss)
 
+    @without_masks
     def pointwise(self, y: VectorLike, predictions: VectorLike) -> np.ndarray:
         """Compute the loss of each row; the mean of the losses is ``loss(score)``.
 
@@ -183,6 +186,7 @@ class Metric:
         n_leading = cells.ndim - (1 if self.response == "number" else 2)
         return cells.reshape(-1, *cells.shape[n_leading:]), cells.shape[:n_leading]
 
+    @without_masks
     def replicates(self, y: VectorLike, predictions: VectorLike, weights: VectorLike) -> np.ndarray:
         """Compute the score of every cell under every weighting of the rows.
 

@@ -31,6 +31,7 @@ from landbridge._validation import (
     missing_values,
     plain_numbers,
     raise_half_a_target,
+    refuse_masked,
     sklearn_errors,
     stack_rows,
     task_of,
@@ -103,6 +104,7 @@ def encode_labels(labels: Vector, classes: VectorLike) -> Vector:
 
 def check_search_data(search: Any, given: TransferData, task: Task | None) -> SearchData:
     """Check the arguments of a search; ``task`` is inferred from ``y`` if not given."""
+    refuse_masked({"X": given.X, "y": given.y, **given.options})
     X_target, y_target, X_unlabeled = given.X_target, given.y_target, given.X_unlabeled
     if X_target is None and X_unlabeled is None and y_target is None:
         raise ValueError(

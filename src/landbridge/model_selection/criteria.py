@@ -28,7 +28,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from landbridge._typing import VectorLike
-from landbridge._validation import check_choice
+from landbridge._validation import check_choice, without_masks
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +105,7 @@ def choose_criterion(requested: str | Iterable[str | None] | None, n_labelled: i
     return Choice(every[0], every, by_default=names[0] in (None, "all"))
 
 
+@without_masks
 def rank_agreement(accuracy: VectorLike, score: VectorLike) -> int:
     r"""Count the pairs of models that a score does not rank in the wrong order.
 

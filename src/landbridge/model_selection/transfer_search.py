@@ -20,7 +20,14 @@ from sklearn.utils.validation import check_is_fitted
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
 from landbridge._tasks import TaskCache, spawn_seeds
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
-from landbridge._validation import Task, TransferData, check_choice, check_groups, check_positive
+from landbridge._validation import (
+    Task,
+    TransferData,
+    check_choice,
+    check_groups,
+    check_positive,
+    without_masks,
+)
 from landbridge._warn import warn_caller
 from landbridge.exceptions import FailedFitWarning
 from landbridge.metrics.scoring import check_scoring
@@ -336,6 +343,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     # Predicting
 
     @_answer_has("predict")
+    @without_masks
     def predict(self, X: MatrixLike) -> Vector:
         """Predict with the vote, or with the best candidate.
 
@@ -350,16 +358,19 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         return without_column(self._model().predict(X))
 
     @_answer_has("predict_proba")
+    @without_masks
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Class probabilities of the vote, or of the best candidate."""
         return self._model().predict_proba(X)
 
     @_answer_has("decision_function")
+    @without_masks
     def decision_function(self, X: MatrixLike) -> np.ndarray:
         """Decision function of the best candidate, with ``refit="best"``."""
         return self._model().decision_function(X)
 
     @_answer_has("score")
+    @without_masks
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of a classifier, R² of a regressor, on new rows of the target."""
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}

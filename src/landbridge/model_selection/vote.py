@@ -34,7 +34,7 @@ from sklearn.utils.metaestimators import available_if
 from landbridge._delegate import DelegatingEstimator
 from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows
+from landbridge._validation import check_rows, without_masks
 from landbridge.model_selection.anchored import distance_from_vote, kind_sizes, role_groups
 
 # λ, and the mass of the prior by role: cells that learn from both domains, from the source alone,
@@ -352,6 +352,7 @@ class VotingModel(Documented, BaseEstimator):
         """
         return self
 
+    @without_masks
     def predict(self, X: MatrixLike) -> Vector:
         """Class with the largest mean probability, or the mean of numbers."""
         if self.classes is None:
@@ -361,10 +362,12 @@ class VotingModel(Documented, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     @available_if(lambda self: self.classes is not None)
+    @without_masks
     def predict_proba(self, X: MatrixLike) -> np.ndarray:
         """Mean class probabilities, in the order of ``classes_``."""
         return combine(self._predictions(X), self._shares())
 
+    @without_masks
     def score(self, X: MatrixLike, y: VectorLike, sample_weight: VectorLike = None) -> float:
         """Accuracy of classifiers, R² of regressors."""
         metric = r2_score if self.classes is None else accuracy_score

@@ -12,7 +12,7 @@ from sklearn.utils._tags import Tags
 from landbridge._docstrings import Documented
 from landbridge._tasks import one_thread
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
-from landbridge._validation import check_rows, check_two_domains
+from landbridge._validation import check_rows, check_two_domains, without_masks
 from landbridge._warn import warn_caller
 from landbridge.exceptions import WeightingWarning
 from landbridge.metrics.metric import percent
@@ -21,6 +21,7 @@ from landbridge.metrics.metric import percent
 SMALL_SHARE = 0.05
 
 
+@without_masks
 def effective_sample_size(weights: VectorLike) -> float:
     """Effective sample size (Σw)² / Σw² of weighted rows.
 
