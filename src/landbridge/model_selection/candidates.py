@@ -23,6 +23,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import has_fit_parameter
 
@@ -138,11 +139,24 @@ def takes_target(estimator: Any) -> bool:
 
 
 def steps_that_take(estimator: Any, name: str) -> list[Any]:
-    """The estimator, or the steps of a pipeline, whose ``fit`` has this parameter."""
-    steps = [estimator]
-    if isinstance(estimator, Pipeline):
-        steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
-    return [step for step in steps if has_fit_parameter(step, name)]
+    """The estimator, or the steps of a pipeline, whose ``fit`` has this parameter.
+
+    Steps that refuse it, as by ``set_fit_request(sample_weight=False)``, are left out. Weights
+    reach the steps of a pipeline only if its last step learns from them.
+    """
+    if not isinstance(estimator, Pipeline):
+        return [estimator] if has_fit_parameter(estimator, name) else []
+    steps = [step for _, step in estimator.steps if hasattr(step, "fit")]
+    taking = [step for step in steps if has_fit_parameter(step, name) and not _refuses(step, name)]
+    if "weight" in name and estimator.steps[-1][1] not in taking[-1:]:
+        return []
+    return taking
+
+
+def _refuses(step: Any, name: str) -> bool:
+    """Whether the user said that ``fit`` of a step does not want an argument."""
+    requests = getattr(get_routing_for_object(step), "fit", None)
+    return requests is not None and requests.requests.get(name) is False
 
 
 def role_of(estimator: Any) -> Role:

@@ -35,6 +35,7 @@ from landbridge._validation import (
     check_numeric_labels,
     check_object_labels,
     missing_values,
+    without_masks,
 )
 from landbridge._warn import warn_caller
 from landbridge.exceptions import FailedFitWarning
@@ -148,7 +149,9 @@ class MultiSourceCV(MetaEstimatorMixin, BaseEstimator):
         groups : array of length n_rows
             The source of each row.
         sample_weight : array of length n_rows, optional
-            Weights of the rows, used in ``fit`` and in the metrics.
+            Weights of the rows, used in ``fit`` and in the metrics. In a pipeline, every step
+            whose ``fit`` has ``sample_weight`` gets them, unless it refuses them with
+            ``set_fit_request(sample_weight=False)``; the last step must take them.
 
         Returns
         -------
@@ -281,6 +284,7 @@ class FoldTask:
     seed: int | None
 
 
+@without_masks
 def leave_out_folds(
     settings: MultiSourceCV,
     estimators: dict[str, Any],

@@ -309,6 +309,34 @@ def test_weights_that_cannot_be_used_are_refused():
         MultiSourceCV(GaussianNB()).fit(X, Y, groups=GROUPS, sample_weight=-np.ones(150))
 
 
+@pytest.mark.parametrize(
+    ("last", "unlabelled"),
+    [(KNeighborsClassifier(), False), (lb.SurrogateKernelClassifier(), True)],
+    ids=["neighbours", "kernel"],
+)
+def test_weights_that_only_a_scaler_would_use_are_refused(last, unlabelled):
+    cv = MultiSourceCV(make_pipeline(StandardScaler(), last), unlabeled_target=unlabelled)
+    with pytest.raises(ValueError, match="must accept sample_weight in fit because sample weights"):
+        cv.fit(X, Y, groups=GROUPS, sample_weight=np.linspace(0.1, 2, 150))
+
+
+def test_a_step_that_refuses_weights_gets_none():
+    weight = np.random.default_rng(1).gamma(1.0, size=150)
+    with sklearn.config_context(enable_metadata_routing=True):
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        learner = LogisticRegression().set_fit_request(sample_weight=False)
+    model = make_pipeline(scaler, LogisticRegression())
+    found = MultiSourceCV(model).fit(X, Y, groups=GROUPS, sample_weight=weight).result_
+    there = rows_of("b")
+    own = make_pipeline(StandardScaler(), LogisticRegression())
+    own.fit(X[~there], Y[~there], logisticregression__sample_weight=weight[~there])
+    np.testing.assert_allclose(found.probabilities[there], own.predict_proba(X[there]))
+    with pytest.raises(ValueError, match="must accept sample_weight in fit"):
+        MultiSourceCV(make_pipeline(StandardScaler(), learner)).fit(
+            X, Y, groups=GROUPS, sample_weight=weight
+        )
+
+
 def test_settings_of_scikit_learn_reach_the_workers():
     table = pd.DataFrame(X, columns=["u", "v", "w"])
     pipeline = make_pipeline(StandardScaler(), NeedsTable())
