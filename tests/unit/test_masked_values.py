@@ -67,10 +67,7 @@ CALLS = {
     "e_value": (inference.e_value, {"differences": LOSSES[0] - 0.5, "bound": 1.0}),
     "holm": (inference.holm, {"p_values": LOSSES[0]}),
     "effective_sample_size": (weighting.effective_sample_size, {"weights": WEIGHT}),
-    "rank_agreement": (
-        model_selection.rank_agreement,
-        {"accuracy": LOSSES[0], "score": LOSSES[1]},
-    ),
+    "rank_agreement": (model_selection.rank_agreement, {"accuracy": LOSSES[0], "score": LOSSES[1]}),
     "ask_from_predictions": (
         labelling.ask_from_predictions,
         {"predictions": np.stack([PROBABILITIES] * 2)},
@@ -132,7 +129,7 @@ def test_arrays_whose_mask_is_empty_are_arrays():
 def test_the_message_says_where_and_what_to_do():
     rows = np.ma.masked_array(X, mask=X > 1.5)
     n, first = rows.mask.sum(), np.argwhere(rows.mask)[0].tolist()
-    with pytest.raises(ValueError) as said:
+    with pytest.raises(ValueError, match="masked") as said:
         lb.Pooled(GaussianNB()).fit(rows, Y)
     assert str(said.value) == (
         f"`X` must have no masked values; got {n}, the first at position {first}. Fill them with "

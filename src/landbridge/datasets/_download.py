@@ -9,6 +9,8 @@ access.
 import hashlib
 import logging
 import os
+import re
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -17,10 +19,15 @@ from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
 from typing import IO, Any
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from landbridge._tasks import Progress
+
+try:
+    from lzma import LZMAError
+except ImportError:  # not every Python has it
+    LZMAError = EOFError  # type: ignore[assignment, misc]
 
 logger = logging.getLogger(__name__)
 
@@ -29,10 +36,17 @@ _TIMEOUT_SECONDS = 30
 _ATTEMPTS = 3
 _RANGE_NOT_SATISFIABLE = 416
 _PARTIAL_CONTENT = 206
+# Largest size of a download; all datasets are smaller.
+_LARGEST_DOWNLOAD = 1 << 30
 # Largest decompressed size of a file in a downloaded archive.
 _MOST_BYTES = 1 << 30
+# Most characters of a server's answer that are quoted in a message.
+_QUOTED = 200
 # Exceptions for archives that are damaged, encrypted or of another kind.
-_DAMAGE = (KeyError, EOFError, RuntimeError, tarfile.TarError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (
+    KeyError, EOFError, RuntimeError, MemoryError, OSError, OverflowError, ValueError, struct.error,
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, LZMAError,
+)  # fmt: skip
 
 
 class Unavailable(OSError):
@@ -101,17 +115,56 @@ def _transfer(url: str, part: Path) -> None:
     response = _open(Request(url, headers=headers), part)
     if response is None:
         return _transfer(url, part)
-    resumes = response.status == _PARTIAL_CONTENT
-    remaining = response.headers.get("Content-Length")
-    total = None if remaining is None else int(remaining) + (done if resumes else 0)
-    with response, _open_part(part, resume=resumes) as file:
-        start = done if resumes else 0
-        with Progress(url.rsplit("/", 1)[-1], total, unit="bytes", done=start) as progress:
-            _copy(response, file, progress.advance)
-        arrived = file.tell()
+    is_part = response.status == _PARTIAL_CONTENT
+    if is_part and _first_byte(response.headers.get("Content-Range"), done) != done:
+        response.close()
+        if done:
+            part.unlink()
+            return _transfer(url, part)
+        raise Unavailable(f"{url} answered with another part of the file than the beginning.")
+    start = done if is_part else 0
+    total = _length(response.headers.get("Content-Length"))
+    total = None if total is None else total + start
+    with response:
+        _check_size(total or 0, url, part)
+        with (
+            _open_part(part, resume=start > 0) as file,
+            Progress(url.rsplit("/", 1)[-1], total, unit="bytes", done=start) as progress,
+        ):
+
+            def advance(n_bytes: int) -> None:
+                progress.advance(n_bytes)
+                _check_size(file.tell(), url, part)
+
+            _copy(response, file, advance)
+            arrived = file.tell()
     if total is not None and arrived < total:
         raise _BrokenOff(f"{arrived} of {total} bytes arrived")
     return None
+
+
+def _first_byte(content_range: str | None, default: int) -> int | None:
+    """First byte of a header like ``bytes 500-999/1000``; None if it is malformed."""
+    if content_range is None:
+        return default
+    found = re.match(r"bytes (\d{1,18})-", content_range)
+    return None if found is None else int(found[1])
+
+
+def _length(content_length: str | None) -> int | None:
+    """Number of bytes in the body; None if the server does not say, or says nonsense."""
+    content_length = content_length or ""
+    return int(content_length) if re.fullmatch(r"\d{1,18}", content_length) else None
+
+
+def _check_size(n_bytes: int, url: str, part: Path) -> None:
+    """Raise, and remove what has arrived, if a download is larger than any dataset."""
+    if n_bytes > _LARGEST_DOWNLOAD:
+        part.unlink(missing_ok=True)
+        raise OSError(
+            f"{url} must have at most {_LARGEST_DOWNLOAD} bytes, more than any dataset needs; the "
+            "server sends more. The partial file was removed. The original may have changed."
+        )
 
 
 def _open_part(part: Path, *, resume: bool = False) -> IO[bytes]:
@@ -140,21 +193,27 @@ def _open(request: Request, part: Path) -> Any:
             part.unlink()
             return None
         raise Unavailable(
-            f"{url} answered {error.code} {error.reason}. The file may have moved."
+            f"{url} answered {error.code} {str(error.reason)[:_QUOTED]}. The file may have moved."
         ) from error
-    except (URLError, TimeoutError, ConnectionError) as error:
-        reason = getattr(error, "reason", error)
+    except (OSError, HTTPException, ValueError) as error:
+        # Not only lost connections: also answers that are not HTTP, and redirections to addresses
+        # that are not valid.
+        reason = " ".join(str(getattr(error, "reason", error)).split()) or type(error).__name__
         raise Unavailable(
-            f"{url} could not be reached ({reason}). Check the network connection."
+            f"{url} could not be reached ({reason[:_QUOTED]}). Check the network connection."
         ) from error
 
 
 def _copy(response: IO[bytes], file: IO[bytes], advance: Callable[[int], None]) -> None:
+    while chunk := _read(response):
+        file.write(chunk)
+        advance(len(chunk))
+
+
+def _read(response: IO[bytes]) -> bytes:
     try:
-        while chunk := response.read(_CHUNK):
-            file.write(chunk)
-            advance(len(chunk))
-    except (HTTPException, TimeoutError, ConnectionError) as error:
+        return response.read(_CHUNK)
+    except (OSError, HTTPException, ValueError) as error:  # ValueError: a chunk of negative size
         raise _BrokenOff(str(error)) from error
 
 
@@ -179,11 +238,9 @@ def extract(archive: Path, members: dict[str, tuple[Path, str]]) -> None:
     for name, (path, sha256) in members.items():
         part = path.with_name(path.name + ".part")
         try:
-            with _member(archive, name) as source, _open_part(part) as file:
-                while chunk := source.read(_CHUNK):
+            with _open_part(part) as file:
+                for chunk in _read_member(archive, name):
                     file.write(chunk)
-                    if file.tell() > _MOST_BYTES:
-                        raise zipfile.BadZipFile(f"more than {_MOST_BYTES} bytes")
         except BaseException:
             part.unlink(missing_ok=True)
             raise
@@ -191,20 +248,31 @@ def extract(archive: Path, members: dict[str, tuple[Path, str]]) -> None:
         _finish(part, path)
 
 
-@contextmanager
-def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+def _read_member(archive: Path, name: str) -> Iterator[bytes]:
+    """Content of a file in an archive, in chunks."""
+    size = 0
     try:
-        if zipfile.is_zipfile(archive):
-            with zipfile.ZipFile(archive) as opened, opened.open(name) as file:
-                yield file
-        else:
-            with tarfile.open(archive) as tar:
-                member = tar.extractfile(name)
-                if member is None:
-                    raise KeyError(name)
-                yield member
+        with _member(archive, name) as source:
+            while chunk := source.read(_CHUNK):
+                size += len(chunk)
+                if size > _MOST_BYTES:
+                    raise zipfile.BadZipFile(f"more than {_MOST_BYTES} bytes")
+                yield chunk
     except _DAMAGE as error:
         raise OSError(
-            f"{archive.name} must be an archive that contains {name}; got: {error}. "
-            "The original may have changed."
+            f"{archive.name} must be an archive that contains {name}; got: "
+            f"{error or type(error).__name__}. The original may have changed."
         ) from error
+
+
+@contextmanager
+def _member(archive: Path, name: str) -> Iterator[IO[bytes]]:
+    if zipfile.is_zipfile(archive):
+        with zipfile.ZipFile(archive) as opened, opened.open(name) as file:
+            yield file
+    else:
+        with tarfile.open(archive) as tar:
+            member = tar.extractfile(name)
+            if member is None:
+                raise KeyError(name)
+            yield member

@@ -1,5 +1,6 @@
 """Downloads against a server on this machine that can misbehave."""
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -243,6 +244,133 @@ def test_a_damaged_or_excessive_member_leaves_no_file(server, tmp_path, monkeypa
     server.files["/a.zip"] = zipped(["a.bin"])
     with pytest.raises(OSError, match="more than 10 bytes"):
         require([file], tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+class RawServer:
+    """Sends the given answers as they are, one per request, and repeats the last one."""
+
+    def __init__(self, *answers):
+        self.answers, self.requests = list(answers), []
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def url(self, name):
+        return f"http://127.0.0.1:{self.socket.getsockname()[1]}/{name}"
+
+    def _serve(self):
+        # The socket is shut down at the end of the test.
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self.socket.accept()
+                with connection, contextlib.suppress(OSError):
+                    self.requests.append(connection.recv(65536))
+                    answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+                    connection.sendall(answer)
+
+
+@pytest.fixture
+def raw():
+    """Start a server that sends given answers."""
+    servers = []
+
+    def start(*answers):
+        servers.append(RawServer(*answers))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.socket.shutdown(socket.SHUT_RDWR)
+        server.socket.close()
+
+
+def answer(*headers, body=CONTENT, status="200 OK"):
+    lines = "".join(f"{header}\r\n" for header in ("Connection: close", *headers))
+    return f"HTTP/1.1 {status}\r\n{lines}\r\n".encode("latin-1") + body
+
+
+LENGTH = f"Content-Length: {len(CONTENT)}"
+PART = "206 Partial Content"
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"<html>hello</html>",
+        b"HTTP/1.1 99999 X\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"a" * 100_000 + b"\r\n\r\n",
+        b"HTTP/9.9 200 OK\r\n\r\n",
+        answer("Location: http://host:abc/", status="302 F", body=b""),
+        answer("Location: http://" + "a" * 80 + ".example/", status="302 F", body=b""),
+        answer("Location: http://\x01/", status="302 F", body=b""),
+        answer("Location: file:///etc/passwd", status="302 F", body=b""),
+    ],
+    ids=range(9),
+)
+def test_an_answer_that_is_not_http_or_leads_nowhere(raw, tmp_path, garbage):
+    file = DataFile("a.bin", SHA256, raw(garbage).url("a.bin"))
+    with pytest.raises(
+        OSError, match="(could not be reached|answered 302).*You can also save"
+    ) as e:
+        require([file], tmp_path)
+    assert len(str(e.value)) < 600
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", "1e3", "", "1,2", "9" * 30])
+def test_a_content_length_that_is_no_number_is_ignored(raw, tmp_path, length):
+    server = raw(answer(f"Content-Length: {length}"))
+    download(server.url("a.bin"), tmp_path / "a.bin", sha256=SHA256)
+    assert (tmp_path / "a.bin").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("content_range", ["bytes 0-9/10", "garbage", "bytes */5"])
+def test_another_part_than_the_rest_is_not_appended(raw, tmp_path, content_range):
+    whole = answer(LENGTH)
+    server = raw(answer(f"Content-Range: {content_range}", LENGTH, status=PART), whole)
+    left_over(tmp_path / "a.zip").write_bytes(CONTENT[:1000])
+    download(server.url("a.zip"), tmp_path / "a.zip", sha256=None)
+    assert (tmp_path / "a.zip").read_bytes() == CONTENT
+    assert [b"Range" in asked for asked in server.requests] == [True, False]
+
+
+def test_a_part_for_which_nobody_asked(raw, tmp_path):
+    start = answer(f"Content-Range: bytes 0-255999/{len(CONTENT)}", LENGTH, status=PART)
+    download(raw(start).url("a.bin"), tmp_path / "a.bin", sha256=SHA256)
+    assert (tmp_path / "a.bin").read_bytes() == CONTENT
+    other = raw(answer("Content-Range: bytes 5-9/10", body=b"56789", status=PART))
+    with pytest.raises(OSError, match="answered with another part of the file"):
+        download(other.url("b.bin"), tmp_path / "b.bin", sha256=SHA256)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.bin"]
+
+
+def test_a_body_that_never_ends_is_cut_off(raw, tmp_path, monkeypatch):
+    monkeypatch.setattr("landbridge.datasets._download._LARGEST_DOWNLOAD", 100_000)
+    for server in (raw(answer()), raw(answer("Content-Length: 99999999999"))):
+        with pytest.raises(
+            OSError, match="must have at most 100000 bytes.*partial file was removed"
+        ):
+            download(server.url("a.bin"), tmp_path / "a.bin", sha256=SHA256)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_chunk_of_negative_size_is_a_broken_transfer(raw, tmp_path):
+    chunked = answer("Transfer-Encoding: chunked", body=b"-5\r\nabc\r\n")
+    with pytest.raises(OSError, match="was interrupted 3 times"):
+        download(raw(chunked).url("a.bin"), tmp_path / "a.bin", sha256=SHA256)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_members_damaged_in_any_compression_are_described(server, tmp_path, method):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", method) as archive:
+        archive.writestr("a.bin", CONTENT)
+    damaged = bytearray(buffer.getvalue())
+    damaged[45:85] = bytes(40)
+    server.files["/a.zip"] = bytes(damaged)
+    with pytest.raises(OSError, match=r"a\.zip must be an archive that contains a\.bin; got: "):
+        require([DataFile("a.bin", SHA256, server.url("a.zip"), member="a.bin")], tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
