@@ -288,7 +288,8 @@ class LabelPlanner:
                 "2000, so fit the search again in this process."
             )
         if not self.candidate_:
-            first, second = self.candidate or first, self.baseline or second
+            first = first if self.candidate is None else self.candidate
+            second = second if self.baseline is None else self.baseline
             place_of(pool, first, "candidate")
             if self.goal == "prove":
                 if second is None:

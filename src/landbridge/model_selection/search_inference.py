@@ -24,7 +24,7 @@ With groups of target rows (``cv_groups_target`` in `fit`), groups, not rows, ar
 intervals and paired tests resample or sum whole groups, without a control variate.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain, combinations, product
@@ -174,9 +174,7 @@ def interval(
         Unpacks to ``low, high``; NaN bounds and a reason if the interval is withheld.
     """
     metric = self.find_metric(metric)
-    cell = self.answer if cell is None else cell
-    if cell != VOTE:
-        cell = check_cell(self, cell, instead="'vote' or ")
+    cell = self.answer if cell is None else check_cell_or_vote(self, cell)
     found = known_interval(self, level, cell, metric, method)
     if found is not None:
         return found
@@ -324,7 +322,7 @@ def prob_better(
     check_level(level)
     method, metric = method or "paired", self.find_metric(metric)
     check_choice(method, "method", ("paired", "paper"))
-    chosen = range(len(self.cells)) if cells is None else [check_cell(self, c) for c in cells]
+    chosen = range(len(self.cells)) if cells is None else check_cells(self, cells)
     if method == "paper":
         _require(self, method, metric)
         rows = np.array([self._source_of(cell).rows.size for cell in chosen])
@@ -385,6 +383,23 @@ def check_cell(result: "SearchResult", cell: Any, *, instead: str = "") -> int:
             f"{n_cells - 1}; got {cell!r}. `results_.labels` names them."
         )
     return int(cell)
+
+
+def check_cell_or_vote(result: "SearchResult", cell: Any) -> CellNumber:
+    """Check a cell that may also be the vote."""
+    if isinstance(cell, str) and cell == VOTE:
+        return VOTE
+    return check_cell(result, cell, instead="'vote' or ")
+
+
+def check_cells(result: "SearchResult", cells: Any) -> list[int]:
+    """Check the numbers of several cells."""
+    if not isinstance(cells, Iterable) or isinstance(cells, str | bytes | Mapping):
+        raise ValueError(
+            "`cells` must be a sequence of numbers of cells, like [0, 1]; got "
+            f"{cells!r}. `results_.labels` names the cells."
+        )
+    return [check_cell(result, cell) for cell in cells]
 
 
 # Unlabelled rows

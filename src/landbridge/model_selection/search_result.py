@@ -15,6 +15,7 @@ from landbridge._html import card, html_table, sentence
 from landbridge._storage import pack, plain_value, unpack
 from landbridge._typing import Vector, VectorLike
 from landbridge._validation import check_choice
+from landbridge.inference.intervals import check_level
 from landbridge.inference.label_check import LabelCheck
 from landbridge.metrics.class_report import ClassReport, class_report
 from landbridge.metrics.inference import bootstrap_scores, loss_errors
@@ -76,7 +77,11 @@ def memoised(method: Method) -> Method:
     def remembering(self: Any, *arguments: Any, **options: Any) -> Any:
         given = (method.__name__, *arguments, *chain.from_iterable(sorted(options.items())))
         key = tuple(tuple(one) if isinstance(one, list | np.ndarray) else one for one in given)
-        if key not in self._answers:
+        try:
+            known = key in self._answers
+        except TypeError:  # an argument that cannot be valid; the method says why
+            return method(self, *arguments, **options)
+        if not known:
             self._answers[key] = _read_only(method(self, *arguments, **options))
         answer = self._answers[key]
         return answer.copy() if isinstance(answer, list) else answer
@@ -253,7 +258,7 @@ class SearchResult(SavedResult):
         tuple of str
             One per cell.
         """
-        criterion = criterion or self.criterion
+        criterion = self.criterion if criterion is None else criterion
         check_choice(criterion, "criterion", self.available())
         metric, needs = self.find_metric(metric), CRITERIA[criterion].needs
         failed = {failure.cell for failure in self.failures if needs & set(failure.arrays)}
@@ -278,7 +283,7 @@ class SearchResult(SavedResult):
         ndarray of shape (n_cells,)
             Losses.
         """
-        criterion = criterion or self.criterion
+        criterion = self.criterion if criterion is None else criterion
         status, metric = self.status(criterion, metric), self.find_metric(metric)
         anchored = criterion == "anchored"
         values = self._anchored(metric) if anchored else np.full(len(status), np.nan)
@@ -379,7 +384,8 @@ class SearchResult(SavedResult):
         Predictions or None
             ``None`` where nothing was predicted.
         """
-        cell = self.answer if cell is None else cell
+        check_choice(criterion, "criterion", tuple(CRITERIA))
+        cell = self.answer if cell is None else search_inference.check_cell_or_vote(self, cell)
         if cell == VOTE:
             vote = self.vote()
             return None if vote is None else vote.predictions
@@ -490,6 +496,7 @@ class SearchResult(SavedResult):
         list of int
             Numbers of the cells.
         """
+        check_level(level)
         status, best = self.status(), self.best
         complete = [cell for cell in self.ranking() if status[cell] == "complete" and cell != best]
         near = [best] if status[best] == "complete" else []
@@ -615,7 +622,7 @@ class SearchResult(SavedResult):
         float
             The score.
         """
-        metric = self.find_metric(metric)
+        metric, cell = self.find_metric(metric), search_inference.check_cell_or_vote(self, cell)
         if cell != VOTE:
             return float(self.scores(None, metric)[cell])
         if self.predictions("tlv", VOTE) is None:
@@ -652,6 +659,7 @@ class SearchResult(SavedResult):
             Columns of the ranking.
         """
         metric, vote = self.find_metric(metric), self.vote()
+        cell = search_inference.check_cell_or_vote(self, cell)
         if cell == VOTE:
             about: dict[str, Any] = {"candidate": VOTE, "source": None, "role": VOTE}
             status, weight, seconds = "complete", 1.0, np.nan

@@ -43,7 +43,7 @@ from landbridge.model_selection.candidates import (
     task_of_candidates,
 )
 from landbridge.model_selection.criteria import choose_criterion
-from landbridge.model_selection.search_inference import check_cell
+from landbridge.model_selection.search_inference import check_cell, check_cells
 from landbridge.model_selection.search_result import COLUMNS, SearchResult, cv_results
 from landbridge.model_selection.vote import VotingModel, class_probabilities
 from landbridge.weighting import KernelMeanMatching
@@ -465,8 +465,8 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
         """
         final = self._fits_in_this_process("predict_unlabelled")
         rows, predictions = final.data.rows_to_label, []
-        for cell in cells:
-            model = final.fit(self.results_.cells[check_cell(self.results_, cell)])
+        for cell in check_cells(self.results_, cells):
+            model = final.fit(self.results_.cells[cell])
             if self.results_.classes is None:
                 found = np.asarray(model.predict(rows))
             else:

@@ -219,6 +219,15 @@ def test_the_same_seed_asks_for_the_same_rows():
     assert first.rows.tolist() != ask_from_predictions(predictions, random_state=6).rows.tolist()
 
 
+@pytest.mark.parametrize("wrong", [0, "", (), 7, "nobody"])
+def test_candidates_that_do_not_exist_are_refused(wrong):
+    _, predictions = make_answers()
+    for name in ("candidate", "baseline"):
+        given = {"candidate": "0", "baseline": "1", name: wrong}
+        with pytest.raises(ValueError, match=f"`{name}` must be one of '0', '1'"):
+            ask_from_predictions(predictions, goal="prove", **given)
+
+
 def test_unanswered_rows_and_an_exhausted_pool():
     y, predictions = make_answers(n=30)
     planner = LabelPlanner("measure", candidate="0", random_state=0)

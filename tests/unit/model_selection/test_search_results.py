@@ -400,6 +400,42 @@ def test_a_threshold_of_its_own_counts_in_metrics_of_labels():
     assert report.n_predicted.tolist() == np.bincount(kept.labels, minlength=2).tolist()
 
 
+@pytest.mark.parametrize(
+    "cell", [99, -100, 1.0, True, "nobody", b"vote", None, [0], np.array([0]), {}, np.nan], ids=repr
+)
+def test_cells_that_do_not_exist_are_refused(search, result, cell):
+    calls = [result.score_of, result.row, lambda cell: search.predict_unlabelled([cell])]
+    if cell is not None:  # the model used by `predict`
+        calls += [result.class_report, lambda cell: result.predictions("tlv", cell)]
+        calls += [lambda cell: result.interval(cell=cell)]
+    calls += [lambda cell: result.prob_better(cells=(0, cell))]
+    for call in calls:
+        with pytest.raises(ValueError, match=r"`cell` must be .*number of one of the \d+ cells"):
+            call(cell)
+
+
+def test_cells_of_either_end_and_the_vote_are_found(result):
+    last = len(result.cells) - 1
+    assert result.row(-1) == result.row(np.int64(last)) == result.row(last)
+    assert result.score_of(-1) == result.score_of(last)
+    assert result.row("vote")["candidate"] == "vote"
+
+
+def test_arguments_that_name_nothing_are_refused(search, result):
+    for cells in (5, "01", {0: 1}, None):
+        with pytest.raises(ValueError, match="`cells` must be a sequence of numbers of cells"):
+            search.predict_unlabelled(cells)
+    for criterion in ("", 0, {}, [0], "nobody"):
+        for call in (result.values, result.ranking, result.predictions):
+            with pytest.raises(ValueError, match="`criterion` must be one of"):
+                call(criterion)
+        with pytest.raises(ValueError, match="`metric` must be one of"):
+            result.scores(None, criterion)
+    for level in (-1, 1.5, "0.8", None):
+        with pytest.raises(ValueError, match="`level` must"):
+            result.within_noise(level)
+
+
 def test_a_metric_that_a_cell_cannot_serve_is_its_failure_alone():
     models = {"svm": SVC(), "nb": GaussianNB()}
     with pytest.warns(lb.FailedFitWarning, match="ROC AUC needs class probabilities; 'svm' has no"):
