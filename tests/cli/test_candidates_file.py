@@ -121,6 +121,16 @@ def test_both_forms_give_the_estimators_and_their_grids(tmp_path, name, text):
         ("c.toml", 'b = "SVC"\n[a]\nestimator = "SVC"\ngrid.c = [1]\n', "line 4: SVC has no"),
         ("c.toml", '[a]\nestimator = "os.system"\n', "line 2: estimators must come from"),
         ("c.txt", "a: SVC\n", "must end in .yaml"),
+        ("c.yaml", "\na: !!bool maybe\n", "line 2: this is not YAML: 'maybe' is not of the type"),
+        ("c.yaml", "a: !!timestamp x\n", "line 1: this is not YAML: 'x' is not of the type 'times"),
+        ("c.yaml", "a: !!int x\n", "line 1: this is not YAML: 'x' is not of the type 'int'"),
+        ("c.toml", "a" + ".a" * 3000 + " = 1\n", "must be nested at most 20 levels deep"),
+        (
+            "c.yaml",
+            "a:\n  estimator: StackingClassifier\n  params: {estimators: [[1, 2], [3]]}\n"
+            "  grid: {estimator: [3]}\n",
+            "line 4: StackingClassifier has no parameter 'estimator'. Did you mean 'estimators'",
+        ),
     ],
 )
 def test_mistakes_are_named_with_their_line(tmp_path, name, text, message):

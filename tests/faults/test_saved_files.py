@@ -50,7 +50,7 @@ def test_damaged_results_end_clearly(world, tmp_path, name, kind, place):
     run("report", name, "-o", "r.md").check_clear()
 
 
-VALUES = [None, 3, "text", [], {}, [[1]], {"name": 1}, -1, 1e308, True]
+VALUES = [None, 3, "text", [], {}, [[1]], {"name": 1}, -1, 1e308, True, 10**400, float("inf")]
 
 
 def test_cards_with_any_part_replaced_end_clearly(world):
@@ -65,6 +65,7 @@ def test_cards_with_any_part_replaced_end_clearly(world):
                     archive.writestr(name, content)
                 archive.comment = seal_of(archive)
             run("info", "m.skops").check_clear()
+            run("info", "m.skops", "--format", "json").check_clear()
             if key in ("columns", "label", "domain", "format", "versions"):
                 run("predict", "m.skops", world.folder / "table.csv").check_clear()
 
@@ -75,7 +76,8 @@ def test_results_with_any_part_replaced_end_clearly(world):
         for value in VALUES:
             with open("r.json", "w") as file:
                 json.dump(whole | {key: value}, file)
-            run("report", "r.json", "-o", "r.md").check_clear()
+            for output in ("r.md", "out.json"):
+                run("report", "r.json", "-o", output).check_clear()
 
 
 def test_models_and_results_are_not_taken_for_each_other(world):

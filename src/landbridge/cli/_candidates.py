@@ -8,6 +8,7 @@ import importlib
 import inspect
 import math
 import re
+import reprlib
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -163,7 +164,7 @@ def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
         grid.fail("a grid must map parameters to lists of values, like  C: [0.1, 1, 10]")
     # Boosters are wrapped; the parameters refer to the booster, not to the wrapper.
     inside = "estimator__" if isinstance(estimator, BoosterClassifier | BoosterRegressor) else ""
-    known = _parameters(type(estimator.estimator)) if inside else list(estimator.get_params())
+    known = _parameters(type(estimator.estimator)) if inside else _all_parameters(estimator, grid)
     for name, values in grid.value.items():
         if name not in known:
             values.fail(
@@ -177,6 +178,17 @@ def _grid(grid: Entry, estimator: Any) -> dict[str, list[Any]]:
             f"a grid must have at most {MOST_POINTS} points; got {points}. Shorten its lists."
         )
     return {f"{inside}{name}": values.plain() for name, values in grid.value.items()}
+
+
+def _all_parameters(estimator: Any, grid: Entry) -> list[str]:
+    """Parameters of an estimator and of those inside it, which may be malformed."""
+    try:
+        return [name for name in estimator.get_params() if isinstance(name, str)]
+    except (TypeError, ValueError, AttributeError, LookupError) as error:
+        grid.fail(
+            f"the parameters of {type(estimator).__name__} cannot be read ({error}). Correct the "
+            "params of the candidate."
+        )
 
 
 def _check_keys(entry: Entry, known: tuple[str, ...]) -> None:
@@ -310,7 +322,7 @@ class _YAML:
         if isinstance(node, yaml.SequenceNode):
             content: Any = [self.read(item, depth + 1) for item in node.value]
         else:
-            content = self.loader.construct_object(node)
+            content = self._scalar(node, line)
         entry = Entry(content, line, self.path)
         if isinstance(node, yaml.ScalarNode) and not node.style and AMBIGUOUS.fullmatch(node.value):
             entry.fail(
@@ -318,6 +330,17 @@ class _YAML:
                 f"without leading zeros or colons, or text in quotes: '{node.value}'."
             )
         return entry
+
+    def _scalar(self, node: Any, line: int) -> Any:
+        try:
+            return self.loader.construct_object(node)
+        except (LookupError, AttributeError, TypeError, ArithmeticError, ValueError) as error:
+            # What PyYAML raises for a value that is not of its tag, such as !!bool maybe.
+            kind = node.tag.rpartition(":")[2]
+            raise InputError(
+                f"{self.path}, line {line}: this is not YAML: {reprlib.repr(node.value)} is not of "
+                f"the type {kind!r}. Correct the value, or write text in quotes."
+            ) from error
 
     def _mapping(self, node: Any, depth: int) -> dict[str, Entry]:
         content: dict[str, Entry] = {}
@@ -344,15 +367,17 @@ def _read_toml(text: str, path: Path) -> Entry:
     return _from_toml(values, text.splitlines(), 1, path)
 
 
-def _from_toml(value: Any, lines: list[str], line: int, path: Path) -> Entry:
+def _from_toml(value: Any, lines: list[str], line: int, path: Path, depth: int = 0) -> Entry:
     """Find line numbers, which tomllib does not keep, by searching for the keys."""
+    if depth > DEEPEST:
+        raise InputError(_too_deep(path))
     if isinstance(value, dict):
         content: Any = {
-            key: _from_toml(item, lines, _line_of(key, lines, line), path)
+            key: _from_toml(item, lines, _line_of(key, lines, line), path, depth + 1)
             for key, item in value.items()
         }
     elif isinstance(value, list):
-        content = [_from_toml(item, lines, line, path) for item in value]
+        content = [_from_toml(item, lines, line, path, depth + 1) for item in value]
     else:
         content = value
     return Entry(content, line, path)

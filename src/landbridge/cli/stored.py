@@ -1,5 +1,6 @@
 """``landbridge info``, ``report`` and ``cache``: read what other commands wrote."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ def run_info(asked: Info, current: Session) -> None:
     try:
         rows = [[c["name"], c["type"], _seen(c)] for c in card.get("columns", [])]
         blocks: list[Block] = [Facts(list(_facts(card).items())), make_table(columns, rows)]
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        json.dumps(card, allow_nan=False)
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError) as error:
         raise InputError(
             f"{asked.model}: its card is damaged; a part is "
             f"missing or was edited ({type(error).__name__}: {error}). Copy the file again."
@@ -82,19 +84,16 @@ def run_report(asked: Report, current: Session) -> None:
     summary = read_results(asked.results, asked.level)
     try:
         write_report(summary, asked.output)
-    except (KeyError, TypeError, AttributeError, IndexError, UndefinedError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, OverflowError, UndefinedError) as e:
         raise InputError(
             f"{asked.results}: the results are damaged; a part is missing or "
-            f"was edited ({type(error).__name__}: {error}). Save them again with `select "
-            "--results`."
-        ) from error
+            f"was edited ({type(e).__name__}: {e}). Save them again with `select --results`."
+        ) from e
     current.wrote("report", asked.output)
 
 
 def read_results(path: Path, level: float | None) -> dict[str, Any]:
     """Read a summary from a file, or compute it from stored predictions at the given level."""
-    import json
-
     from landbridge.report import summarise, summarise_origin
     from landbridge.report.summary import FORMAT
 
