@@ -124,6 +124,7 @@ def test_both_forms_give_the_estimators_and_their_grids(tmp_path, name, text):
         ("c.yaml", "\na: !!bool maybe\n", "line 2: this is not YAML: 'maybe' is not of the type"),
         ("c.yaml", "a: !!timestamp x\n", "line 1: this is not YAML: 'x' is not of the type 'times"),
         ("c.yaml", "a: !!int x\n", "line 1: this is not YAML: 'x' is not of the type 'int'"),
+        ("c.toml", "a = " + "9" * 5000 + "\n", "c.toml: this is not TOML: Exceeds the limit"),
         ("c.toml", "a" + ".a" * 3000 + " = 1\n", "must be nested at most 20 levels deep"),
         (
             "c.yaml",

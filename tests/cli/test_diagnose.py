@@ -74,6 +74,19 @@ def test_the_table_of_columns_has_types_and_shares(landbridge, random_labels):
     assert line[1:] == ["text", "0.0", "%", "1.1", "%", "constant", "within", "domains"]
 
 
+@pytest.mark.parametrize("most", [1, 20])
+def test_a_domain_with_the_name_of_the_union_is_refused(landbridge, table, monkeypatch, most):
+    monkeypatch.setattr("landbridge.cli._problem.MOST_COMPARED", most)
+    frame = pl.read_csv(table).with_columns(pl.col("region").replace("north", "all sources"))
+    frame.write_csv("odd.csv")
+    asked = ("odd.csv", "-y", "good", "-d", "region")
+    for command in ("diagnose", "select"):
+        done = landbridge(command, *asked, "-t", "west", code=2)
+        assert "No domain may be called 'all sources'" in done.stderr
+    assert "No domain may be called 'all sources'" in landbridge("evaluate", *asked, code=2).stderr
+    landbridge("diagnose", *asked, "-t", "west", "--exclude", "all sources")
+
+
 def test_of_many_sources_the_largest_are_compared_and_all_together(
     landbridge, random_labels, monkeypatch
 ):

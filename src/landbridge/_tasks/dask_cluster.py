@@ -267,6 +267,11 @@ def dask_cluster(address: str) -> Iterator[Any]:
         options["silence_logs"] = logging.ERROR
     try:
         client = distributed.Client(**options)
+    except RuntimeError as error:  # a worker died while it started
+        raise ValueError(
+            f"`dask` must be able to start its workers; {address!r} failed: {error} Check the free "
+            "memory, and try again."
+        ) from error
     except (OSError, ValueError) as error:
         raise ValueError(
             f"`dask` must be the address of a scheduler that answers; {address!r} does not: "

@@ -364,6 +364,8 @@ def _read_toml(text: str, path: Path) -> Entry:
         raise InputError(f"{path}, line {line}: this is not TOML: {error}") from error
     except RecursionError as error:
         raise InputError(_too_deep(path)) from error
+    except ValueError as error:  # Python reads no integers of thousands of digits
+        raise InputError(f"{path}: this is not TOML: {error}.") from error
     return _from_toml(values, text.splitlines(), 1, path)
 
 

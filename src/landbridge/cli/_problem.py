@@ -458,6 +458,12 @@ def _keep_domains(
             f"row {row + 1}. Fill in the names or remove those rows."
         )
     names = sorted(frame[domain].cast(str).unique().to_list())
+    union = source_name(POOLED)
+    if union in names and union not in exclude:
+        raise InputError(
+            f"No domain may be called {union!r}, which is the name of all of them together; got "
+            f"it in {domain!r}. Rename the domain, or leave it out with --exclude {union!r}."
+        )
     for option, name in [("--target", target), *(("--exclude", name) for name in exclude)]:
         if name is not None and name not in names:
             raise InputError(

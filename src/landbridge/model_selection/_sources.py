@@ -72,15 +72,16 @@ def resolve_sources(sources: Any, groups: VectorLike, n_rows: int) -> dict[Any, 
     order = np.argsort(numbers, kind="stable")
     parts = np.split(order, np.cumsum(np.bincount(numbers))[:-1])
     each = dict(zip(names.tolist(), parts, strict=True))
-    if not isinstance(sources, str):
-        return _subsets(sources, each)
-    if sources == "each" or len(each) < 2:
-        return each
-    if POOLED in each:
-        raise ValueError(
-            f"`groups` must not contain {POOLED!r} with sources={sources!r}, because it is the "
-            "name of all rows together; got a group of that name. Rename the group."
-        )
+    found = each if isinstance(sources, str) else _subsets(sources, each)
+    for name in (POOLED, source_name(POOLED)):
+        if name in found:
+            given = "groups" if isinstance(sources, str) else "sources"
+            raise ValueError(
+                f"`{given}` must not contain {name!r} with sources={sources!r}, because it is the "
+                "name of all rows together; got a group of that name. Rename the group."
+            )
+    if not isinstance(sources, str) or sources == "each" or len(each) < 2:
+        return found
     return {**(each if sources == "both" else {}), POOLED: everything}
 
 

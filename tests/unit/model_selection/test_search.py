@@ -400,12 +400,15 @@ def test_bad_rows_are_refused():
             search.fit(PROBLEM.X, numbers, X_unlabeled=PROBLEM.X_target)
     with pytest.raises(ValueError, match="the search requires y to be passed"):
         search.fit(PROBLEM.X, None, X_unlabeled=PROBLEM.X_target)
-    for sources in ("both", "pooled"):
-        called_pooled = np.where(PROBLEM.groups == "a", "pooled", "b")
-        with pytest.raises(ValueError, match="must not contain 'pooled' with sources=.*Rename"):
-            lb.TransferSearchCV({"nb": GaussianNB()}, sources=sources).fit(
-                PROBLEM.X, PROBLEM.y, **{**good, "groups": called_pooled}
-            )
+    for name in ("pooled", "all sources"):
+        called = np.where(PROBLEM.groups == "a", name, "b")
+        for sources in ("both", "pooled", "each", [name], {name: ["b"]}):
+            with pytest.raises(
+                ValueError, match=f"must not contain '{name}' with sources=.*Rename"
+            ):
+                lb.TransferSearchCV({"nb": GaussianNB()}, sources=sources).fit(
+                    PROBLEM.X, PROBLEM.y, **{**good, "groups": called}
+                )
 
 
 @pytest.mark.parametrize("kind", [bool, int, float])

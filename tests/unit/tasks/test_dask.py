@@ -97,6 +97,18 @@ def test_addresses_without_a_cluster_are_refused():
 
 
 @pytest.mark.slow
+def test_a_worker_that_dies_at_the_start_is_named(monkeypatch):
+    def dying(**options):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "Client", dying)
+    with (
+        pytest.raises(ValueError, match="`dask` must be able to start its workers; 'local:1' fail"),
+        dask_cluster("local:1"),
+    ):
+        pass
+
+
 @pytest.mark.parametrize("n_killed", [1, 2])
 def test_work_of_killed_workers_is_done_again(n_killed):
     with dask_cluster("local:2") as client:
