@@ -7,11 +7,12 @@ Dask runs its tasks on another one; a task during which several workers died is 
 import logging
 import pickle
 import queue
+import signal
 import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from uuid import uuid4
 
@@ -265,20 +266,51 @@ def dask_cluster(address: str) -> Iterator[Any]:
         options = {"n_workers": int(number), "threads_per_worker": 1, "dashboard_address": ":0"}
         # On a slow machine, workers stop late; users need not see these warnings.
         options["silence_logs"] = logging.ERROR
+    with ExitStack() as opened:
+        try:
+            with _interrupted_later():
+                client = opened.enter_context(distributed.Client(**options))
+        except RuntimeError as error:  # a worker died while it started
+            raise ValueError(
+                f"`dask` must be able to start its workers; {address!r} failed: {error} Check the "
+                "free memory, and try again."
+            ) from error
+        except (OSError, ValueError) as error:
+            raise ValueError(
+                f"`dask` must be the address of a scheduler that answers; {address!r} does not: "
+                f"{error}. Start one with `dask scheduler`, or pass local:4."
+            ) from error
+        with parallel_config(backend="dask"):
+            yield client
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """Delay the first Ctrl-C or SIGTERM to the end, because half-started workers cannot be closed.
+
+    A second one acts at once.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which gets all signals
+        yield
+        return
+    caught: list[tuple[Any, ...]] = []
+
+    def note(*received: Any) -> None:
+        caught.append(received)
+        restore()
+
+    def restore() -> None:
+        for number, handler in before.items():
+            if handler is not None:  # not installed by Python
+                signal.signal(number, handler)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        client = distributed.Client(**options)
-    except RuntimeError as error:  # a worker died while it started
-        raise ValueError(
-            f"`dask` must be able to start its workers; {address!r} failed: {error} Check the free "
-            "memory, and try again."
-        ) from error
-    except (OSError, ValueError) as error:
-        raise ValueError(
-            f"`dask` must be the address of a scheduler that answers; {address!r} does not: "
-            f"{error}. Start one with `dask scheduler`, or pass local:4."
-        ) from error
-    with client, parallel_config(backend="dask"):
-        yield client
+        yield
+    finally:
+        restore()
+        for received in caught:
+            signal.raise_signal(received[0])
 
 
 def _patience(deadline: float | None) -> float:

@@ -45,6 +45,7 @@ QUESTIONS: tuple[Question, ...] = ("new_source", "population", "fixed")
 FEW_SOURCES = 5
 # Numbers that would need more decimals or digits have an exponent instead.
 MOST_DECIMALS, MOST_DIGITS = 6, 15
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 # `benchmarks/multisource_population.py`
 TRAINING_VARIANCE = 8.0
 POPULATION_DOUBT = (
@@ -405,6 +406,21 @@ def format_number(value: float) -> str:
     if 0.9995 <= size < 1:  # never rounded to 1
         shown = 4
     return with_decimals(shown, value)[0]
+
+
+def engineering_exponent(low: float, high: float) -> int:
+    """Multiple of three for the labels of an axis, like 9 for 200×10⁹; 0 for plain numbers."""
+    largest = max(abs(low), abs(high))
+    if not math.isfinite(largest) or largest == 0 or 1e-4 <= largest < 1e6:
+        return 0
+    return 3 * math.floor(math.log10(largest) / 3)
+
+
+def engineering(mantissa: str, exponent: int) -> str:
+    """A number like 200×10⁹, without an exponent of 0."""
+    if exponent == 0 or mantissa.strip("-−0.") == "":
+        return mantissa
+    return f"{mantissa}×10{str(exponent).translate(SUPERSCRIPTS)}"
 
 
 @cache

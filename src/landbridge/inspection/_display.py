@@ -1,12 +1,14 @@
 """Base class of the Displays, and helpers for axes and labels."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from landbridge._docstrings import Documented
 from landbridge._extras import import_extra
+from landbridge.inference.intervals import engineering, engineering_exponent
 
 # Shares of red, green and blue in the brightness of a colour.
 LUMINANCE = (0.299, 0.587, 0.114)
@@ -46,6 +48,8 @@ class Display(Documented):
             pyplot = import_extra("matplotlib.pyplot", "plot")
             ax = pyplot.subplots(1, layout="constrained", **self._figure())[1]
         self._draw(ax)
+        for one in np.ravel(ax):
+            _label_extreme_ticks(one)
         self.ax_, self.figure_ = ax, np.atleast_1d(ax)[0].figure
         return self
 
@@ -59,6 +63,19 @@ class Display(Documented):
 
     def _draw(self, ax: Any) -> None:
         raise NotImplementedError
+
+
+def _label_extreme_ticks(ax: Any) -> None:
+    """Label ticks of very large or small numbers like 200×10⁹ instead of a factor in a corner."""
+    ticker = import_extra("matplotlib.ticker", "plot")
+    for axis, ends in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        exponent = engineering_exponent(*ends)
+        if exponent and type(axis.get_major_formatter()) is ticker.ScalarFormatter:
+            axis.set_major_formatter(ticker.FuncFormatter(partial(_tick_label, exponent)))
+
+
+def _tick_label(exponent: int, tick: float, _place: int) -> str:
+    return engineering(f"{tick / 10.0**exponent:.6g}".replace("-", "−"), exponent)
 
 
 def width_of(labels: list[str]) -> float:

@@ -11,6 +11,8 @@ from functools import cached_property
 
 from markupsafe import Markup
 
+from landbridge.inference.intervals import engineering, engineering_exponent
+
 # Share of the width kept free at both ends, for dots and for the labels of ticks.
 MARGIN = 0.06
 # Characters of the labels of all ticks that fit side by side on a phone.
@@ -125,6 +127,10 @@ def round_steps(low: float, high: float, about: int) -> list[float]:
 def tick_labels(ticks: Sequence[float]) -> list[str]:
     """Labels with enough digits to distinguish neighbouring ticks."""
     step = ticks[1] - ticks[0] if len(ticks) > 1 else abs(ticks[0]) or 1.0
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    form = f".{digits}f" if 1e-4 <= max(map(abs, ticks)) < 1e6 else ".3g"
-    return [format(tick, form) for tick in ticks]
+    exponent = engineering_exponent(ticks[0], ticks[-1])
+    digits = max(0, exponent - math.floor(math.log10(step) + 1e-9))
+    # Zero needs no decimals where the others have an exponent.
+    return [
+        engineering(f"{tick / 10.0**exponent:.{digits if tick or not exponent else 0}f}", exponent)
+        for tick in ticks
+    ]

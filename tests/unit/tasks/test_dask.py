@@ -97,6 +97,36 @@ def test_addresses_without_a_cluster_are_refused():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_waits_until_the_cluster_can_be_closed(monkeypatch, number):
+    done = []
+
+    class Starting:
+        def __init__(self, **options):
+            os.kill(os.getpid(), number)
+            time.sleep(0.01)
+            done.append("started")
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            done.append("closed")
+
+    def stop(*received):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(distributed, "Client", Starting)
+    before = signal.signal(number, stop)
+    try:
+        with pytest.raises(KeyboardInterrupt), dask_cluster("local:1"):
+            done.append("used")
+        assert signal.getsignal(number) is stop
+    finally:
+        signal.signal(number, before)
+    assert done == ["started", "closed"]
+
+
 def test_a_worker_that_dies_at_the_start_is_named(monkeypatch):
     def dying(**options):
         raise RuntimeError("Nanny failed to start.")
