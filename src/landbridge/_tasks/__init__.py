@@ -9,7 +9,7 @@ from landbridge._tasks.keys import (
     task_key,
 )
 from landbridge._tasks.progress import Progress, TaskProgress, duration
-from landbridge._tasks.run import map_tasks, run_tasks
+from landbridge._tasks.run import map_tasks, run_tasks, without_dask
 from landbridge._tasks.task import (
     Task,
     TaskFailure,

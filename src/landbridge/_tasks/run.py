@@ -8,11 +8,12 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from joblib import parallel_config
 from joblib._parallel_backends import LokyBackend, SequentialBackend
 from joblib.parallel import get_active_backend
 from sklearn.utils.parallel import Parallel, delayed
@@ -140,6 +141,19 @@ def _in_time(
             yield attempt
         else:
             late.append(attempt)
+
+
+@contextmanager
+def without_dask() -> Iterator[None]:
+    """Run joblib's jobs of other packages in this process if they would go to Dask.
+
+    joblib waits forever for jobs whose Dask workers died again and again.
+    """
+    if type(get_active_backend()[0]).__name__ != "DaskDistributedBackend":
+        yield
+    else:
+        with parallel_config(backend="sequential", n_jobs=1):
+            yield
 
 
 def _engine(run: Run, source: Iterator[Attempt]) -> Iterator[TaskResult]:

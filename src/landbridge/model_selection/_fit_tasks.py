@@ -40,7 +40,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples
 
 from landbridge._delegate import clone_with_seed, fit_weighted, require_sample_weight
-from landbridge._tasks import TaskCache, one_thread, spawn_seeds, unswallowed_signals, working_time
+from landbridge._tasks import (
+    TaskCache,
+    one_thread,
+    spawn_seeds,
+    unswallowed_signals,
+    without_dask,
+    working_time,
+)
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import TransferData, plain_numbers, stack_rows
 from landbridge._validation.checks import SINGLE
@@ -544,7 +551,7 @@ class FinalFits:
     def fit(self, cell: Cell) -> Any:
         """Fit a cell on its source and all target rows; the model needs preprocessed rows."""
         number = cell.candidate_index
-        with one_thread(), unswallowed_signals():
+        with one_thread(), unswallowed_signals(), without_dask():
             return fit_candidate(
                 self.candidates[number],
                 target_rows(self.data, self.source_rows[cell.source_index]),

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _num_samples, column_or_1d
 
 from landbridge._sklearn_versions import validate_data
+from landbridge._tasks import without_dask
 from landbridge._typing import Matrix, MatrixLike, Vector, VectorLike
 from landbridge._validation import (
     Task,
@@ -144,6 +145,7 @@ def check_search_data(search: Any, given: TransferData, task: Task | None) -> Se
     return SearchData(*rows, weight, target_weight, groups, classes, task=task)
 
 
+@without_dask()
 def compare_labelled(
     data: SearchData, seed: int, groups: VectorLike = None, groups_unlabelled: VectorLike = None
 ) -> LabelCheck | None:

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from landbridge._sklearn_versions import CallbackSupportMixin, with_callbacks
-from landbridge._tasks import TaskCache, spawn_seeds
+from landbridge._tasks import TaskCache, spawn_seeds, without_dask
 from landbridge._typing import MatrixLike, RandomState, Vector, VectorLike
 from landbridge._validation import (
     Task,
@@ -596,6 +596,7 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
             verbose=self.verbose,
         )
 
+    @without_dask()
     def _preprocess(self, data: SearchData) -> SearchData:
         self.__dict__.pop("preprocessor_", None)  # left from an earlier fit
         if self.preprocessor is None:

@@ -8,7 +8,10 @@ import time
 import numpy as np
 import pytest
 from joblib import parallel_config
+from joblib.parallel import get_active_backend
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 
+from landbridge import TransferSearchCV
 from landbridge._tasks import SharedData, Task, run_tasks
 from landbridge._tasks.dask_cluster import Scattered, dask_cluster
 from unit.tasks.task_functions import misbehave, product, scale, threads
@@ -97,6 +100,33 @@ def test_addresses_without_a_cluster_are_refused():
 
 
 @pytest.mark.slow
+class Watching(BaseEstimator, ClassifierMixin, TransformerMixin):
+    """Note joblib's backend in every fit, as a preprocessor and as a candidate."""
+
+    seen = []
+
+    def fit(self, X, y=None):
+        Watching.seen.append(type(get_active_backend()[0]).__name__)
+        self.classes_ = np.unique(y)
+        return self
+
+    def transform(self, X):
+        return X
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_only_the_fits_of_a_search_run_on_the_cluster(client):
+    X, y = np.random.default_rng(0).normal(size=(40, 2)), np.arange(40) % 2
+    search = TransferSearchCV({"w": Watching()}, cv=2, preprocessor=Watching(), random_state=0)
+    Watching.seen.clear()
+    with parallel_config(backend="dask"):
+        search.fit(X, y, X_target=X[:20], y_target=y[:20], X_unlabeled=X[20:])
+    assert len(Watching.seen) > 3
+    assert set(Watching.seen) == {"SequentialBackend"}
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interruption_waits_until_the_cluster_can_be_closed(monkeypatch, number):
     done = []
