@@ -155,6 +155,21 @@ def positions(markup, name):
     return [float(x) for x in re.findall(rf'{name}="([\d.]+)%"', str(markup))]
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "labels"),
+    [
+        (0, 4e11, ["0", "200×10⁹", "400×10⁹"]),
+        (1.2e6, 1.3e6, ["1.20×10⁶", "1.28×10⁶"]),
+        (0, 1e-5, ["0", "4×10⁻⁶", "8×10⁻⁶"]),
+        (-5e11, 1e11, ["-500×10⁹", "-100×10⁹"]),
+        (0, 4e5, ["0", "200000", "400000"]),
+        (0, 0.5, ["0.0", "0.2", "0.4"]),
+    ],
+)
+def test_ticks_have_engineering_exponents_only_where_numbers_would_be_long(low, high, labels):
+    assert [text for _, text in interval_graph([(low, low, high)]).ticks] == labels
+
+
 def test_marks_lie_on_the_axis_of_their_graph():
     graph = interval_graph([(0.5, 0.4, 0.6), (None, None, None)], include=[0.2, 1.0], zero=0.0)
     (dot,) = positions(graph.row(0), "cx")

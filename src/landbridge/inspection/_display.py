@@ -72,6 +72,8 @@ def _label_extreme_ticks(ax: Any) -> None:
         exponent = engineering_exponent(*ends)
         if exponent and type(axis.get_major_formatter()) is ticker.ScalarFormatter:
             axis.set_major_formatter(ticker.FuncFormatter(partial(_tick_label, exponent)))
+            if axis is ax.xaxis:  # few of these labels fit side by side
+                axis.set_major_locator(ticker.MaxNLocator(4, steps=[1, 2, 5, 10]))
 
 
 def _tick_label(exponent: int, tick: float, _place: int) -> str:

@@ -68,6 +68,26 @@ def test_plot_draws_what_it_was_given(result):
     assert "accuracy, 95 % intervals" in display.ax_.get_xlabel()
 
 
+@pytest.mark.parametrize(("unit", "power"), [(1e11, "×10⁹"), (1e-7, "×10⁻⁹"), (1.0, "")])
+def test_ticks_of_any_size_have_engineering_exponents(unit, power):
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(80, 2)), np.repeat(np.arange(8), 10)
+    y = unit * (X[:, 0] + rng.normal(size=80))
+    display = MultiSourceDisplay.from_estimator(DummyRegressor(), X, y, groups=groups)
+    display.figure_.canvas.draw()
+    axis = display.ax_.xaxis
+    assert axis.get_offset_text().get_text() == ""
+    low, high = axis.get_view_interval()
+    for tick in axis.get_major_ticks():
+        if low <= tick.get_loc() <= high and tick.get_loc():
+            mantissa, times, _ = tick.label1.get_text().replace("−", "-").partition("×")
+            assert tick.label1.get_text().endswith(power)
+            assert bool(times) == bool(power)
+            scale = {"×10⁹": 1e9, "×10⁻⁹": 1e-9, "": 1.0}[power]
+            assert float(mantissa) * scale == pytest.approx(tick.get_loc())
+    plt.close(display.figure_)
+
+
 def test_plot_into_given_axes(result):
     _, ax = plt.subplots()
     assert MultiSourceDisplay.from_result(result, ax=ax).ax_ is ax
