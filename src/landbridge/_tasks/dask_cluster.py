@@ -4,6 +4,7 @@ Shared data is scattered once to all workers; a task carries only its own conten
 Dask runs its tasks on another one; a task during which several workers died is recorded as failed.
 """
 
+import gc
 import logging
 import pickle
 import queue
@@ -280,8 +281,28 @@ def dask_cluster(address: str) -> Iterator[Any]:
                 f"`dask` must be the address of a scheduler that answers; {address!r} does not: "
                 f"{error}. Start one with `dask scheduler`, or pass local:4."
             ) from error
-        with parallel_config(backend="dask"):
+        with parallel_config(backend="dask"), _interruptible_collection():
             yield client
+
+
+@contextmanager
+def _interruptible_collection() -> Iterator[None]:
+    """Switch off the callbacks of Dask's scheduler on garbage collection.
+
+    Python ignores exceptions in such callbacks, so Ctrl-C during a collection would have no effect.
+    """
+    modules = [str(getattr(callback, "__module__", "")) for callback in gc.callbacks]
+    removed = [
+        callback
+        for callback, module in zip(gc.callbacks, modules, strict=True)
+        if module.startswith("distributed.")
+    ]
+    for callback in removed:
+        gc.callbacks.remove(callback)
+    try:
+        yield
+    finally:
+        gc.callbacks.extend(removed)  # the scheduler removes them when it closes
 
 
 @contextmanager

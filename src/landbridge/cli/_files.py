@@ -126,10 +126,8 @@ def scan_parquet(
 
 def with_copies(table: Table, names: Collection[str]) -> Table:
     """Append copies of columns that keep the cells as they are written."""
-    known = set(table.collect_schema()) if names else ()
-    return table.with_columns(
-        pl.col(name).alias(AS_WRITTEN + name) for name in names if name in known
-    )
+    # Not pl.col, which reads names like ^a.*$ as patterns.
+    return table.with_columns(cs.by_name(*names, require_all=False).name.prefix(AS_WRITTEN))
 
 
 def _types_of_folders(files: Sequence[Path]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 
 from landbridge._tasks import Progress
 from landbridge.cli._columns import LARGEST, column_kind, find_types, is_code
@@ -213,7 +214,7 @@ class Pieces:
             for piece in pieces:
                 filled = plain_numbers(piece, self.place, n_rows)
                 if self.has_blanks:
-                    cells = pl.col(self.names).is_null()
+                    cells = cs.by_name(*self.names).is_null()
                     is_blank = filled.select(pl.all_horizontal(cells)).to_series()
                     blanks += (is_blank.arg_true() + n_rows + 1).to_list()
                     filled = filled.filter(~is_blank)

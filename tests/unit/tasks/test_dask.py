@@ -1,5 +1,6 @@
 """Tasks on a Dask cluster."""
 
+import gc
 import os
 import signal
 import sys
@@ -155,6 +156,13 @@ def test_an_interruption_waits_until_the_cluster_can_be_closed(monkeypatch, numb
     finally:
         signal.signal(number, before)
     assert done == ["started", "closed"]
+
+
+def test_no_callback_of_dask_swallows_an_interruption():
+    found = []
+    with dask_cluster("local:1"):
+        found.append([call.__module__ for call in gc.callbacks])
+    assert not any(module.startswith("distributed") for module in found[0])
 
 
 def test_a_worker_that_dies_at_the_start_is_named(monkeypatch):
