@@ -53,6 +53,10 @@ class Unavailable(OSError):
     """The server cannot be reached or does not have the file."""
 
 
+class _TooLarge(OSError):
+    """The server sends more bytes than any dataset has."""
+
+
 class _BrokenOff(Exception):
     """The transfer stopped before all bytes had arrived."""
 
@@ -100,6 +104,9 @@ def _receive(url: str, part: Path) -> None:
     for attempt in range(_ATTEMPTS):
         try:
             return _transfer(url, part)
+        except _TooLarge:
+            part.unlink(missing_ok=True)
+            raise
         except _BrokenOff as error:
             logger.info("Attempt %d at %s failed: %s", attempt + 1, url, error)
     raise OSError(
@@ -126,7 +133,7 @@ def _transfer(url: str, part: Path) -> None:
     total = _length(response.headers.get("Content-Length"))
     total = None if total is None else total + start
     with response:
-        _check_size(total or 0, url, part)
+        _check_size(total or 0, url)
         with (
             _open_part(part, resume=start > 0) as file,
             Progress(url.rsplit("/", 1)[-1], total, unit="bytes", done=start) as progress,
@@ -134,7 +141,7 @@ def _transfer(url: str, part: Path) -> None:
 
             def advance(n_bytes: int) -> None:
                 progress.advance(n_bytes)
-                _check_size(file.tell(), url, part)
+                _check_size(file.tell(), url)
 
             _copy(response, file, advance)
             arrived = file.tell()
@@ -157,11 +164,10 @@ def _length(content_length: str | None) -> int | None:
     return int(content_length) if re.fullmatch(r"\d{1,18}", content_length) else None
 
 
-def _check_size(n_bytes: int, url: str, part: Path) -> None:
-    """Raise, and remove what has arrived, if a download is larger than any dataset."""
+def _check_size(n_bytes: int, url: str) -> None:
+    """Raise if a download is larger than any dataset."""
     if n_bytes > _LARGEST_DOWNLOAD:
-        part.unlink(missing_ok=True)
-        raise OSError(
+        raise _TooLarge(
             f"{url} must have at most {_LARGEST_DOWNLOAD} bytes, more than any dataset needs; the "
             "server sends more. The partial file was removed. The original may have changed."
         )
@@ -261,7 +267,7 @@ def _read_member(archive: Path, name: str) -> Iterator[bytes]:
     except _DAMAGE as error:
         raise OSError(
             f"{archive.name} must be an archive that contains {name}; got: "
-            f"{error or type(error).__name__}. The original may have changed."
+            f"{str(error) or type(error).__name__}. The original may have changed."
         ) from error
 
 
