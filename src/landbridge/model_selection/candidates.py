@@ -182,6 +182,11 @@ def expand_candidates(candidates: Any) -> list[Candidate]:
             "`candidates` must hold at least one estimator; got none. "
             "Pass a mapping from names to estimators, or None for a default list."
         )
+    if "vote" in candidates:
+        raise ValueError(
+            "`candidates` must not contain the name 'vote', which is that of the vote of all "
+            "candidates. Rename the candidate."
+        )
     expanded = []
     for name, value in candidates.items():
         estimator, grid = value if isinstance(value, tuple) and len(value) == 2 else (value, {})

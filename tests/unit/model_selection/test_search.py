@@ -331,6 +331,7 @@ def test_weights_that_rest_on_few_rows_are_announced():
         ({"candidates": {1: GaussianNB()}}, TypeError, "must map names to estimators"),
         ({"candidates": SVC()}, TypeError, r"got SVC\(\). Write {'name': estimator}, even for"),
         ({"candidates": 3}, TypeError, "must map names to estimators"),
+        ({"candidates": {"vote": GaussianNB()}}, ValueError, "must not contain the name 'vote'"),
         ({"candidates": {"a": (SVC(), {"C__x": [1]})}}, ValueError, "grid of 'a' does not fit"),
         ({"candidates": {"a": GaussianNB(), "b": Ridge()}}, ValueError, "all be classifiers"),
         ({"criterion": "luck"}, ValueError, "`criterion` must be one of"),
