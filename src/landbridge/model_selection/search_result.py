@@ -529,8 +529,9 @@ class SearchResult(SavedResult):
         Vote or None
             None if no cell can vote.
         """
-        values, costs = self.values(), np.array([cell.prediction_cost for cell in self.cells])
-        costs = relative_costs(costs, self.best)
+        values, roles = self.values(), [cell.role for cell in self.cells]
+        alone = np.array([cell.prediction_cost for cell in self.cells])
+        costs = relative_costs(alone, roles, self.best)
         usable = np.isfinite(values) & (costs <= MOST_COST)
         cells = [cell for cell in self._complete() if usable[cell]]
         if not cells:
@@ -539,7 +540,7 @@ class SearchResult(SavedResult):
         predictions = None
         if self.target:
             rows = self._validated("tlv", cells, "probability")
-            known, roles = self._limited(rows.values), [self.cells[cell].role for cell in cells]
+            known, roles = self._limited(rows.values), [roles[cell] for cell in cells]
             about = {"roles": roles, "kinds": kinds, "costs": costs, "sample_weight": rows.weight}
             # The costs depend on which cell is best, and so on all labels. The score of the vote
             # shows no bias by that: coverage is measured in benchmarks/search_regret.py.

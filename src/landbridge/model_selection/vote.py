@@ -36,6 +36,7 @@ from landbridge._docstrings import Documented
 from landbridge._typing import MatrixLike, Vector, VectorLike
 from landbridge._validation import check_rows, without_masks
 from landbridge.model_selection.anchored import distance_from_vote, kind_sizes, role_groups
+from landbridge.model_selection.candidates import CHECK
 
 # λ, and the mass of the prior by role: cells that learn from both domains, from the source alone,
 # from the target alone. Measured in `benchmarks/search_regret.py`.
@@ -50,10 +51,12 @@ LEAST_WEIGHT = 1e-12
 SHARE, MOST_MEMBERS = 0.95, 5
 # Predicting with the vote takes at most five times as long as with the best cell. Estimated costs
 # are kept below that by what their errors need in `benchmarks/search_regret.py`. They include what
-# the vote adds to its members, by checking the rows and averaging, in units of `prediction_cost`:
-# as much as a linear model, which matters if the best cell is no more expensive.
+# the vote adds to its members, in units of `prediction_cost`: one check of the rows for all
+# wrappers, and averaging, which takes as long as a linear model.
 MOST_COST = 4.8
-OVERHEAD = 3.0
+OVERHEAD = CHECK + 3.0
+# Roles of wrappers such as `Pooled`, whose models the vote asks without their check of the rows.
+WRAPPED = ("source-only", "target-only", "pooled")
 # Lower limit of losses relative to the largest one, so that a loss of zero does not take the whole
 # vote.
 LEAST_LOSS = 0.01
@@ -131,16 +134,17 @@ def vote_weights(
     return members
 
 
-def relative_costs(costs: Vector, best: int) -> Vector:
+def relative_costs(costs: Vector, roles: Sequence[str], best: int) -> Vector:
     """What cells cost as members of a vote, in units of which `MOST_COST` can be spent.
 
-    If ``costs`` are those of `prediction_cost`, the sum of the costs of the members and `OVERHEAD`
-    is at most `MOST_COST` times the cost of the best cell.
+    If ``costs`` are those of `prediction_cost`, the sum of what the members cost in the vote and
+    `OVERHEAD` is at most `MOST_COST` times the cost of the best cell.
 
-    >>> relative_costs(np.array([5.0, 5.0, 5.0, 5.0]), best=0).round(2)
-    array([1.14, 1.14, 1.14, 1.14])
+    >>> relative_costs(np.array([5.0, 5.0, 3.0]), ["pooled", "transfer", "plain"], 0).round(2)
+    array([0.76, 1.26, 0.76])
     """
-    return costs / (costs[best] - OVERHEAD / MOST_COST)
+    in_vote = costs - CHECK * np.isin(roles, WRAPPED)
+    return in_vote / (costs[best] - OVERHEAD / MOST_COST)
 
 
 def affordable(weights: Vector, costs: Vector, *, most: int = MOST_MEMBERS) -> tuple[Vector, int]:
