@@ -240,7 +240,8 @@ def test_the_limit_is_lifted_by_the_last_user():
 
 
 SCRIPT = """
-import multiprocessing.process, sys
+import multiprocessing.process, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell ignores it in the background
 sys.path.insert(0, {folder!r})
 from unit.tasks.task_functions import misbehave
 from landbridge._tasks import Task, run_tasks
