@@ -76,7 +76,7 @@ def summarise(finished: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "n_labels": finished[0]["n_labels"],
         "accuracy": [round(one["answers"]["vote"], 4) for one in finished],
         "members": [len(one["weights"]) for one in finished],
-        "cost": [round(one["cost"], 2) for one in finished],
+        "cost": [round(one["cost"], 2) for one in finished if one["key"]["draw"] == 0],
         "regret": regret,
         "covered": covered,
         "width": width,

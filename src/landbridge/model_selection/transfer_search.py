@@ -183,11 +183,11 @@ class TransferSearchCV(CallbackSupportMixin, MetaEstimatorMixin, BaseEstimator):
     reverse model needs training rows. Deviation 2: a reverse model with a single training class
     predicts that class. Deviation 3: the default is a vote, because averaging good candidates loses
     less than choosing one of them. Deviation 4: the vote has at most five members, and the
-    estimated cost of predicting with it is at most 4.8 times that of the best candidate, so that it
-    takes at most about five times as long. Costs are estimated from the structure of the
-    candidates, because measured times differ between runs. In ``benchmarks/search_regret.py`` the
-    vote took at most 3.3 times as long as the best of the default candidates, and at most 5.1 times
-    as long among learners of all kinds. Use ``refit="best"`` where speed matters more.
+    estimated cost of predicting with it is at most 4.8 times that of the best candidate. Costs are
+    estimated from the structure of the candidates, because measured times differ between runs. In
+    ``benchmarks/search_regret.py`` the vote took more than five times as long, mostly with ten or
+    more classes, in 0 to 5 % of the searches, depending on the candidates. Use ``refit="best"``
+    where speed matters more.
 
     References
     ----------
