@@ -350,7 +350,12 @@ class _Run:
             sample_weight=data.sample_weight,
             sample_weight_target=data.sample_weight_target,
             target_groups=_group_numbers(self.settings.cv_groups_target),
-            failures=tuple(self.failures + self._cut_cells() + self._metric_failures()),
+            failures=tuple(
+                # In an order that does not depend on which fit ended first.
+                sorted(self.failures, key=lambda one: (one.cell, one.fold, one.stage))
+                + self._cut_cells()
+                + self._metric_failures()
+            ),
             info=self._info(n_planned, seconds),
             metrics=self.settings.metrics,
             label_check_=check,

@@ -21,6 +21,8 @@ from sklearn.svm import SVC
 
 import landbridge as lb
 from landbridge._sklearn_versions import VERSION
+from landbridge._tasks import run_tasks
+from landbridge.model_selection import _run
 from landbridge.model_selection.criteria import CRITERIA
 from landbridge.model_selection.search_records import KEPT
 
@@ -233,6 +235,18 @@ def test_same_answer_for_any_number_of_jobs_and_twice():
         assert np.array_equal(
             first.predict_proba(PROBLEM.X_target), other.predict_proba(PROBLEM.X_target)
         )
+
+
+def test_failures_have_the_same_order_whichever_fit_ends_first(monkeypatch):
+    candidates = {"broken": Broken(), "nb": GaussianNB(), "late": Broken(200)}
+    with pytest.warns(lb.FailedFitWarning):
+        result = PROBLEM.fit(candidates, refit=False).results_
+    monkeypatch.setattr(_run, "run_tasks", lambda *a, **b: list(run_tasks(*a, **b))[::-1])
+    with pytest.warns(lb.FailedFitWarning):
+        other = PROBLEM.fit(candidates, refit=False).results_
+    first, reverse = ([(f.cell, f.fold, f.stage) for f in one.failures] for one in (result, other))
+    assert len(first) > 3
+    assert first == reverse
 
 
 def test_a_candidate_that_never_fits_is_recorded_and_the_others_go_on():
