@@ -126,8 +126,9 @@ def scan_parquet(
 
 def with_copies(table: Table, names: Collection[str]) -> Table:
     """Append copies of columns that keep the cells as they are written."""
-    # Not pl.col, which reads names like ^a.*$ as patterns.
-    return table.with_columns(cs.by_name(*names, require_all=False).name.prefix(AS_WRITTEN))
+    # Escaped, because pl.col and, in some versions, cs.by_name read names like ^a.*$ as patterns.
+    patterns = [f"^{re.escape(name)}$" for name in names]
+    return table.with_columns(cs.matches(one).name.prefix(AS_WRITTEN) for one in patterns)
 
 
 def _types_of_folders(files: Sequence[Path]) -> dict[str, Any]:
